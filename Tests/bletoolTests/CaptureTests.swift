@@ -49,6 +49,19 @@ import Testing
         withExtendedLifetime(beacon) {}
     }
 
+    @Test(
+        "octets go to no terminal",
+        arguments: [["capture", "-", "--adapter", "virtual:tap"], ["decode", "/dev/null", "--write", "-"]])
+    func terminal(_ words: [String]) async throws {
+        try await offThePool {
+            let program = try PseudoTerminal(
+                try Shell(), ["bletool"] + words, environment: ["NO_COLOR": "1"])
+            #expect(try program.end() == 1)
+            let what = words[0] == "capture" ? "capture -" : "--write -"
+            #expect(program.output.hasPrefix("bletool: \(what): would write octets"))
+        }
+    }
+
     @Test("a recording is followed while it is written") func follow() async throws {
         let air = try await TemporaryAir()
         let beacon = try await beacon(in: air)

@@ -36,6 +36,13 @@ struct CompletionScriptTests {
         ("gatt name : tree read --fo", "--format"),
         ("gatt X -i --sec", "--secure-connections-only --security"),
         ("gatt X read 2a19 --phy ''", "1m 2m coded"), ("gatt --mtu 23 X write --ch", "--chunk"),
+        ("decode scr", "script"), ("decode x --svg scr", "script"), ("serve scr", "script"),
+        ("scan --capture scr", "script"), ("gatt X write 2a19 --from scr", "script"),
+        ("decode x --layer sig", "signaling"), ("gatt X read 2a19 --format u1", "u16"),
+        ("scan --repeats ch", "change"), ("scan --adapter vir", "virtual"), ("--adapter vir", "virtual"),
+        ("--adapter virtual gatt X w", "write"), ("--adapter virtual : lamp gatt X w", "write"),
+        ("--adapter = virtual --json gatt X w", "write"), ("--json sca", "scan"),
+        ("--timeout 5s --log-level wa", "warning"), ("--json --adapter virtual bonds li", "list"),
         ("bonds li", "list"), ("doctor --", "--json --version --help --log-level --color"),
     ])
     func bashOffers(_ words: String, _ offered: String) async throws {
@@ -56,6 +63,7 @@ struct CompletionScriptTests {
     @Test(
         .enabled(if: CompletionScriptTests.isInstalled("fish")),
         arguments: [
+            ("--adapter virtual --json gatt X w", "write"), ("--adapter=virtual bonds li", "list"),
             ("gatt AA:BB:CC ", "dump info notify read run shell tree write"), ("gatt X w", "write"),
             ("gatt AA:BB:CC read --fo", "--format"), ("gatt read X --fo", "--format"),
             ("gatt X -i --sec", "--secure-connections-only --security"),

@@ -18,11 +18,20 @@ struct ContractTests {
         ("gatt 11:22:33:44:55:66/public write 2a06 123 --adapter virtual", 1, "for a number u8:123"),
         // What all commands take has a page of its own.
         ("help options", 0, "--address-lifetime <duration>"),
+        (
+            "help options", 0,
+            "OPTIONS OF COMMANDS WITH A RADIO, before or after the command's name:\n  --adapter"
+        ),
+        ("help options", 0, "OPTIONS THAT ALL COMMANDS TAKE, there as well:\n  --timeout"),
+        ("doctor --adapter virtual", 1, "--adapter: means nothing to doctor, which opens no adapter"),
         ("scan --help", 0, "--capture and others: bletool help options\n  --version"),
         ("lookup --help", 0, "  --json and others: bletool help options"),
         ("gatt x read --help", 0, "(values: auto, hex, utf8"),
         // The number of devices is printed, also when it is 0.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
+        ("-V", 1, "hint: here that is bletool --version"), ("version", 1, "here that is bletool --version"),
+        ("hcitool", 1, "here that is bletool adapters, scan or gatt"),
+        ("scan --foo", 1, "scan: unknown option '--foo'\nhint: "),
         ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
     func commandsEndSo(arguments: String, status: Int32, text: String) async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import HCI
 import HCISocket
@@ -84,6 +85,37 @@ struct DecodingTests {
         #expect(enough.lines == 7 && enough.failure == nil && !enough.isRead)
         let growing = try decode(recording(cut: 3), chunks: 100, isWhole: false)
         #expect(growing.lines == 299 && growing.failure == nil)
+    }
+
+    @Test("a time limit ends the wait for a pipe and for a file that may grow", arguments: [true, false])
+    func timeLimit(isPipe: Bool) async throws {
+        var ends: [Int32] = [0, 0]
+        var output: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0 && pipe(&output) == 0)
+        defer { for descriptor in ends + output { close(descriptor) } }
+        let octets = recording(5)
+        let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
+        try File.replace(path, with: octets)
+        defer { unlink(path) }
+        #expect(File.write(octets, to: ends[1]) == nil)
+        let console = Console(isJSON: true, output: LineWriter(output[1]))
+        for limit in [nil, 7] {
+            // A pipe is read only once.
+            let input = try RecordingInput(isPipe ? "/dev/fd/\(ends[0])" : path)
+            let decoding = Decoding(console: console, filter: PacketFilter(), limit: limit, output: .lines)
+            var failure: Failure?
+            do throws(Failure) {
+                if isPipe {
+                    try decoding.run([input], for: .milliseconds(1))
+                } else {
+                    try await decoding.follow(input, for: .milliseconds(1))
+                }
+            } catch {
+                failure = error
+            }
+            #expect(failure?.kind == (limit == nil ? nil : .timeout))
+            #expect(File.write(octets, to: ends[1]) == nil)
+        }
     }
 
     @Test func whatIsNoRecordingIsRefused() throws {

@@ -107,6 +107,15 @@ struct DoctorTests {
         #expect(report.lines(colored: false).last == "may not -")
     }
 
+    @Test func colorsAreOrdersToTheTerminal() throws {
+        let report = DoctorReport(Diagnosis(listingError: .adapter(.noBluetooth)))
+        let (plain, colored) = (report.lines(colored: false), report.lines(colored: true))
+        let line = try #require(colored.first { $0.contains("sockets: ") })
+        #expect(line.hasPrefix(Style.red("problem ", when: true) + "sockets: "))
+        #expect(!colored.joined().contains(#"\u{1b}"#))
+        #expect(plain.contains { $0.hasPrefix("problem sockets: ") })
+    }
+
     @Test func adapterEvents() {
         var one = adapter([], .taken)
         one.usbPort = "1-1.4"

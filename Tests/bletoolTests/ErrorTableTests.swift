@@ -40,10 +40,10 @@ struct ErrorTableTests {
     static let rows: [Row] = [
         Row(
             .adapter(.missing(.kernel(.index(3)))), .adapter, "read: there is no adapter hci3",
-            hint: "without a radio, --adapter virtual works on a simulated controller"),
+            hint: "without a radio, scan --adapter virtual and the like work on a simulated controller"),
         Row(
             .adapter(.noAdapter), .adapter, "read: the kernel has no adapter",
-            hint: "without a radio, --adapter virtual works on a simulated controller"),
+            hint: "without a radio, scan --adapter virtual and the like work on a simulated controller"),
         Row(
             .adapter(.unreachable(.unix(path: "/run/hci"), .system(.connectionRefused, during: "connect"))),
             .adapter, "read: nothing listens at unix:/run/hci (connect: Connection refused)",
@@ -61,13 +61,13 @@ struct ErrorTableTests {
         Row(
             .adapter(.noBluetooth), .adapter, "read: the kernel has no Bluetooth (AF_BLUETOOTH)",
             hint:
-                "modprobe bluetooth, where the kernel has it as a module; without a radio, --adapter virtual works on a simulated controller"
+                "modprobe bluetooth, where the kernel has it as a module; without a radio, scan --adapter virtual and the like work on a simulated controller"
         ),
         Row(
             .adapter(.isolated), .adapter,
             "read: the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)",
             hint:
-                "run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); without a radio, --adapter virtual works on a simulated controller"
+                "run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); without a radio, scan --adapter virtual and the like work on a simulated controller"
         ),
         Row(
             .adapter(.blocked(.software)), .adapter, "read: the radio is switched off by rfkill",

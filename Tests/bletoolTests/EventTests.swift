@@ -1,6 +1,7 @@
 import BLE
 import BLEAdvertising
 import BLECore
+import Recordings
 import Testing
 
 @testable import bletool
@@ -160,6 +161,24 @@ struct EventTests {
     func emptyTree() {
         let event = TreeEvent(address: address, mtu: 23, services: [], name: { _ in nil })
         #expect(event.lines(colored: false) == ["C0:BB:CC:DD:EE:01/random has no services"])
+    }
+
+    @Test("members of the SIG have services: a characteristic with such a number has no name")
+    func membersNameServices() {
+        let characteristic = TreeEvent.Characteristic(
+            uuid: 0xfff2, handle: 2, valueHandle: 3, properties: ["read"],
+            descriptors: [.init(uuid: 0xfff1, handle: 4)])
+        let event = TreeEvent(
+            address: address, mtu: 23,
+            services: [.init(uuid: 0xfff0, handle: 1, endHandle: 4, characteristics: [characteristic])],
+            name: { _ in "Member" })
+        #expect(
+            event.lines(colored: false) == [
+                "service fff0 Member  0x0001-0x0004", "  fff2  0x0003  [read]", "    fff1  0x0004",
+            ])
+        let attribute = DecodedAttribute(handle: 3, uuid: 0xfff2)
+        #expect(Names.name(0xfff2) != nil && Names.attribute(0xfff2) == nil)
+        #expect(attribute.label == "fff2")
     }
 
     @Test func tree() {

@@ -45,7 +45,7 @@ import Testing
         let terminal = try scan()
         #expect(terminal.output.contains("\u{1b}[?1049h") && !terminal.isAsItWas)
         #expect(terminal.screen.count == 24 && terminal.screen[0].hasPrefix("2 devices"))
-        #expect(terminal.screen.contains { $0.contains("Battery S") })
+        #expect(terminal.screen.contains { $0.contains("Battery") })
         #expect(!terminal.screen.joined().contains("\u{1b}"), "NO_COLOR is heeded")
         terminal.type("/lAm\r")
         try terminal.wait(until: "filtered") { $0.shows("Lamp") && !$0.shows("Kettle") }

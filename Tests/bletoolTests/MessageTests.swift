@@ -1,8 +1,11 @@
+import ATT
 import ArgumentParser
 import BLE
 import BLECore
+import GATTClient
 import HCI
 import HCISocket
+import Recordings
 import SystemPackage
 import Testing
 
@@ -49,6 +52,73 @@ struct MessageTests {
     ])
     func verbsAreNamed(_ arguments: [String], _ message: String) {
         #expect(GATTCommand.verbFailure(arguments).message == message)
+    }
+
+    @Test(arguments: [
+        (
+            "The value 'foo' is invalid for '--log-level <level>'. Please provide one of the following:\n  - trace\n  - debug",
+            "The value 'foo' is invalid for '--log-level <level>'. Please provide one of the following: trace or debug"
+        ), ("Unknown option '--foo'. Did you mean '--phy'?", "Unknown option '--foo'"),
+        (
+            "Unknown option '--durration'. Did you mean '--duration'?",
+            "Unknown option '--durration'. Did you mean '--duration'?"
+        ),
+    ])
+    func theParsersMessagesAreOneLine(_ message: String, _ line: String) {
+        #expect(BLETool.plain(message) == line)
+    }
+
+    @Test func aValueThatIsTooLongCanBeWrittenInParts() throws {
+        try withTemporaryPath { path in
+            try File.replace(path, with: [UInt8](repeating: 1, count: 513))
+            let words = ["name:X", "2a06", "--from", path]
+            let failure = try #require(
+                #expect(throws: Failure.self) { try GATTWriteCommand.parse(words).checkArguments() })
+            #expect(failure.message == "--from \(path): has 513 octets, and an attribute's value 512 at most")
+            #expect(failure.hint?.hasPrefix("--chunk 512") == true)
+            try GATTWriteCommand.parse(words + ["--chunk", "20"]).checkArguments()
+        }
+    }
+
+    @Test func signedWritesThatWouldBeDroppedAreRefused() throws {
+        let command = try GATTWriteCommand.parse(["name:X", "2a06", "01", "--signed"])
+        for (properties, isTaken) in [([.read, .write], false), ([.authenticatedSignedWrites], true)]
+            as [(CharacteristicProperties, Bool)]
+        {
+            let characteristic = RemoteCharacteristic(
+                uuid: 0x2a06, handle: 1, valueHandle: 2, endHandle: 2, properties: properties, descriptors: []
+            )
+            let attribute = RemoteAttribute(handle: 2, uuid: 0x2a06, characteristic: characteristic)
+            let result = Result { try command.check(attribute) }
+            if case .failure(let error) = result {
+                #expect(!isTaken && "\(error)".contains("takes no signed writes"))
+            } else {
+                #expect(isTaken)
+            }
+        }
+    }
+
+    @Test func aCompressedRecordingIsUnpackedFirst() {
+        let failure = Failure(.unknownFormat([0x1f, 0x8b, 8, 0]), in: "x.gz")
+        #expect(failure.hint == "it is compressed: gunzip -c FILE | bletool decode -")
+        #expect(Failure(.unknownFormat([1, 2, 3]), in: "x").hint == nil)
+    }
+
+    @Test func onlyTheNewestFilesAreKept() {
+        func line(_ files: Int, _ kept: Int) -> [String] {
+            CaptureEvent.ended(file: "a", records: 236, files: files, kept: kept).lines(colored: false)
+        }
+        #expect(line(8, 2) == ["236 records in 8 files of a; the newest 2 are kept"])
+        #expect(line(8, 8) == ["236 records in 8 files of a"])
+        #expect(line(1, 1) == ["236 records in a"])
+    }
+
+    @Test(arguments: [
+        ("mask", 0x3dbf_ffff_ffff_ffff, "0x3dbfffffffffffff"), ("company", 65_530, "0xfffa"),
+        ("count", 5, "5"),
+    ])
+    func numbersOfFields(_ name: String, _ number: Int, _ text: String) {
+        #expect(FieldText.text(number, named: name) == text)
     }
 
     @Test func whatIsNotPermittedEndsWithItsStatus() {

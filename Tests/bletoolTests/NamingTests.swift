@@ -31,6 +31,13 @@ struct DeviceSelectorTests {
 }
 
 struct AttributePathTests {
+    @Test(arguments: ["18", "3", "2a1"])
+    func handlesBeginWith0x(_ text: String) throws {
+        let problem = try #require(
+            #expect(throws: BadInput.self) { try AttributePath(text: text, names: someNames) })
+        #expect(problem.hint == "a handle begins with 0x, as in 0x0012")
+    }
+
     @Test(
         arguments: [
             ("2a19", .uuids(service: nil, characteristic: 0x2a19, descriptor: nil)),

@@ -66,6 +66,19 @@ struct ReplayTests {
         #expect(try session(battery("value: {u8: 99}")).play(dialogue(updated)).1.count == 2)
     }
 
+    @Test func onlyBTSnoopIsUpdated() throws {
+        let pcap: [UInt8] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0]
+        let writer = RecordingWriter(.h4)
+        for (octets, isTaken) in [(pcap, false), (Array("btsnoo".utf8), false), (writer.header, true)] {
+            try withTemporaryPath { path in
+                try File.replace(path, with: octets)
+                let result = Result { try RecordedSession.refuseUpdate(of: path) }
+                if case .failure = result { #expect(!isTaken) } else { #expect(isTaken) }
+            }
+        }
+        #expect(throws: Failure.self) { try RecordedSession.refuseUpdate(of: "-") }
+    }
+
     @Test func valuesOfProgramsAreTakenForEqual() throws {
         let program = try session(battery("read: {exec: \"cat level\"}"))
         #expect(try program.play(dialogue(records)).1.isEmpty)

@@ -41,10 +41,10 @@ struct ScanTableTests {
         let lines = texts(table(events), 80, 8)
         #expect(lines.count == 8)
         #expect(lines[0] == "3 devices · by RSSI · 3 packets")
-        #expect(lines[1].hasPrefix("  ADDRESS           NAME") && lines[1].contains("SERVICES"))
-        #expect(lines[2].hasPrefix("  00:00:00:00:00:02 温度計 "))
-        #expect(lines[3].hasPrefix("  00:00:00:00:00:01 Pulse "))
-        #expect(lines[3].contains("Heart Rate") && lines[3].contains("Apple") && lines[3].hasSuffix("  4s"))
+        #expect(lines[1].hasPrefix("  ADDRESS           KIND   NAME") && lines[1].contains("SERVICES"))
+        #expect(lines[2].hasPrefix("  00:00:00:00:00:02 public 温度計 "))
+        #expect(lines[3].hasPrefix("  00:00:00:00:00:01 public Pulse "))
+        #expect(lines[3].contains("Heart R") && lines[3].contains("Apple") && lines[3].hasSuffix("  4s"))
         #expect(lines[4].hasPrefix("  00:00:00:00:00:03 ") && lines[4].hasSuffix(" now"))
         #expect(lines[5].isEmpty && lines[6].isEmpty)
         #expect(lines[7].hasPrefix("q quit"))
@@ -67,7 +67,7 @@ struct ScanTableTests {
         let headings = ScanColumns(within: columns).heading
         #expect(headings.contains("NAME") == (columns >= 6))
         #expect(headings.contains("ADDRESS") == (columns >= 29 + 5), "\(headings)")
-        #expect(headings.contains("KIND") == (columns >= 90), "\(headings)")
+        #expect(headings.contains("KIND") == (columns >= 80), "\(headings)")
     }
 
     @Test("a device without a name is known by its address where that has no column")
@@ -207,6 +207,26 @@ struct ScanTableTests {
         _ = table.press(.down, page: 5, at: now)
         #expect(table.press(.scalar("c"), page: 5, at: now) == nil)
         #expect(table.message == "00:00:00:00:00:02 takes no connections")
+    }
+
+    @Test("a device with several advertisements keeps what each of them says")
+    func twoAdvertisements() {
+        let iBeacon =
+            [UInt8](hex: "1aff4c000215000102030405060708090a0b0c0d0e0f00010002c5") ?? []
+        let nordic: [UInt8] = [3, 0x03, 0x0d, 0x18, 4, 0xff, 0x59, 0, 1]
+        let named = event(1, name: "Pulse", payload: nordic)
+        let beacon = event(1, connectable: false, payload: iBeacon)
+        var table = table([named])
+        _ = table.press(.down, page: 5, at: now)
+        for key in "/pul".unicodeScalars { _ = table.press(.scalar(key), page: 5, at: now) }
+        _ = table.press(.enter, page: 5, at: now)
+        for packet in [beacon, named, beacon] {
+            table.note(packet)
+            let row = table.shown(at: now).first
+            #expect(row?.name == "Pulse" && row?.services == "Heart Rate")
+            #expect(row?.says.hasPrefix("iBeacon ") == true && row?.says.contains("Nordic") == true)
+        }
+        #expect(table.press(.scalar("c"), page: 5, at: now) == .connect(DeviceAddress(1, type: .public)))
     }
 
     @Test("messages have a line of their own")

@@ -28,10 +28,86 @@ struct ServiceManagerTests {
     }
 
     @Test func itHearsWhatItIsTold() throws {
+        let socket = try NotifySocket()
+        let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
+        #expect(manager.notify("READY=1"))
+        #expect(socket.next() == "READY=1")
+    }
+
+    @Test("without a watchdog nothing is sent while a service runs, and its end is sent once")
+    func theEndOfAService() async throws {
+        let socket = try NotifySocket()
+        let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
+        await manager.keepAlive(on: .shared)
+        #expect(socket.next() == nil)
+        let result = await manager.notifyingEnd {
+            #expect(socket.next() == nil)
+            return 7
+        }
+        #expect(result == 7)
+        #expect(socket.next() == "STOPPING=1")
+        #expect(socket.next() == nil)
+    }
+
+    @Test("the end is sent when a service is cancelled, before that has ended")
+    func cancelling() async throws {
+        let socket = try NotifySocket()
+        let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
+        let service = Task {
+            await manager.notifyingEnd {
+                while !Task.isCancelled { await Task.yield() }
+                return socket.next()
+            }
+        }
+        service.cancel()
+        #expect(await service.value == "STOPPING=1")
+        #expect(socket.next() == nil)
+    }
+
+    @Test("serve says that it is ready, and that it stops only when it does", arguments: [nil, "3600000000"])
+    func serving(_ watchdog: String?) async throws {
+        let shell = try Shell()
+        try shell.write(
+            "{name: Lamp, services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 87}}]}]}",
+            to: "lamp.yaml")
+        try await offThePool {
+            let socket = try NotifySocket()
+            var environment = ["NOTIFY_SOCKET": socket.name]
+            environment["WATCHDOG_USEC"] = watchdog
+            let server = try PseudoTerminal(
+                shell, ["bletool", "serve", "lamp.yaml", "--adapter", "virtual:lamp"],
+                environment: environment)
+            try server.expect("on virtual:lamp")
+            #expect(socket.wait()?.hasPrefix("READY=1\nSTATUS=") == true)
+            if watchdog != nil { #expect(socket.wait() == "WATCHDOG=1") }
+            let client = try PseudoTerminal(
+                shell, ["bletool", "gatt", "name:Lamp", "read", "2a19", "--adapter", "virtual:phone"])
+            #expect(try client.end() == 0)
+            #expect(socket.next() == nil)
+            server.signal(SIGTERM)
+            #expect(socket.wait() == "STOPPING=1")
+            #expect(try server.end() == -SIGTERM)
+            #expect(socket.next() == nil)
+        }
+    }
+
+    @Test func nobodyThereIsNoTrouble() throws {
+        let manager = try #require(Self.manager(["NOTIFY_SOCKET": "/nowhere/notify"]))
+        #expect(!manager.notify("READY=1"))
+    }
+}
+
+/// A socket as systemd has one for the messages of services.
+private final class NotifySocket: Sendable {
+    /// The value of NOTIFY_SOCKET.
+    let name: String
+    private let descriptor: CInt
+
+    init() throws {
         let name = "bletool-test-\(getpid())-\(UInt32.random(in: .min ... .max))"
-        let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-        #expect(descriptor >= 0)
-        defer { close(descriptor) }
+        self.name = "@\(name)"
+        descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        try #require(descriptor >= 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: [0] + Array(name.utf8)) }
@@ -39,16 +115,21 @@ struct ServiceManagerTests {
         let bound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
-        #expect(bound == 0)
-        let manager = try #require(Self.manager(["NOTIFY_SOCKET": "@\(name)"]))
-        #expect(manager.notify("READY=1"))
-        var octets = [UInt8](repeating: 0, count: 100)
-        let count = recv(descriptor, &octets, octets.count, CInt(MSG_DONTWAIT))
-        #expect(String(decoding: octets.prefix(max(0, count)), as: UTF8.self) == "READY=1")
+        try #require(bound == 0)
     }
 
-    @Test func nobodyThereIsNoTrouble() throws {
-        let manager = try #require(Self.manager(["NOTIFY_SOCKET": "/nowhere/notify"]))
-        #expect(!manager.notify("READY=1"))
+    deinit { close(descriptor) }
+
+    /// The next message that is there; nil without one.
+    func next() -> String? {
+        var octets = [UInt8](repeating: 0, count: 1000)
+        let count = recv(descriptor, &octets, octets.count, CInt(MSG_DONTWAIT))
+        return count >= 0 ? String(decoding: octets.prefix(count), as: UTF8.self) : nil
+    }
+
+    /// Waits for the next message, three minutes at most.
+    func wait() -> String? {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&ready, 1, 180_000) > 0 ? next() : nil
     }
 }

@@ -17,7 +17,8 @@ struct ShellCompletionTests {
             ])
     ])
 
-    private let completion = ShellCompletion(verbs: ShellVerbs.table, attributes: Self.database.spellings)
+    private let completion = ShellCompletion(
+        verbs: ShellVerbs.table, attributes: Self.database.spelledAttributes)
 
     @Test(arguments: [
         ("re", "ad "), ("read ", ""), ("read b", "attery_level "), ("read 0x0003", " "), ("read 2", "a19 "),
@@ -25,7 +26,7 @@ struct ShellCompletionTests {
         ("wait n", "otification "),
         ("wait notification 2", "a19 "), ("qu", "it "), ("help su", "bscribe "), ("nothing ", ""),
         ("un", "subscribe "),
-        ("read 2a19 --adapt", ""), ("notify 2a19 0x000", ""), ("du", "mp "),
+        ("read 2a19 --adapt", ""), ("notify 2a19 0x000", "3 "), ("du", "mp "),
     ])
     func tabAdds(_ line: String, _ more: String) {
         let (word, candidates) = completion.candidates(before: line)
@@ -41,9 +42,35 @@ struct ShellCompletionTests {
         #expect(completion.candidates(before: "subscribe 2a19 -").candidates == ["--indicate"])
     }
 
+    @Test("attributes are offered to verbs that they take")
+    func properties() {
+        let candidates = { (line: String) in completion.candidates(before: line).candidates }
+        #expect(candidates("subscribe ") == ["0x0003", "2a19", "battery_level"])
+        // It cannot be written, but its descriptor can.
+        #expect(candidates("write ") == ["0x0004"])
+    }
+
+    @Test(
+        "the last value stands behind write",
+        arguments: [
+            ([87], 0x2a19, "u8:87 "), ([1, 2], 0x2a19, "u16:513 "), ([1, 2, 3], 0x2a19, "hex:010203 "),
+            (Array("My Lamp".utf8), 0x2a00, "utf8:\"My Lamp\" "), (Array("a\"".utf8), 0x2a00, "u16:8801 "),
+        ] as [([UInt8], BluetoothUUID, String)])
+    func lastValues(_ value: [UInt8], _ uuid: BluetoothUUID, _ argument: String) {
+        var completion = completion
+        completion.attributes = [.init(spellings: ["x"], handle: 3, uuid: uuid, properties: .write)]
+        completion.values = [3: value]
+        let type = String(argument.prefix { $0 != ":" })
+        let (word, candidates) = completion.candidates(before: "write x \(type)")
+        #expect(type + ShellCompletion.insertion(word, candidates) == argument)
+        #expect(completion.candidates(before: "write x ").candidates.contains("i8:"))
+        #expect(!completion.candidates(before: "write y ").candidates.contains(String(argument.dropLast())))
+    }
+
     @Test func everyVerbOfAScriptIsThere() {
         #expect(Set(ScriptStep.names).isSubset(of: completion.verbs.keys))
         #expect(ShellVerbs.help(nil).contains { $0.hasPrefix("  dump ") })
+        #expect(ShellVerbs.help(nil).allSatisfy { $0.columns <= 80 })
         #expect(ShellVerbs.help("dump").contains { $0.hasPrefix("USAGE: bletool gatt <device> dump") })
         #expect(!completion.verbs.keys.contains("shell"))
         #expect(completion.verbs["write"]?.contains("--without-response") == true)

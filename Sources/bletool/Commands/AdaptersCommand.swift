@@ -5,7 +5,7 @@ import BLECore
 struct AdaptersCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "adapters", abstract: "List the kernel's Bluetooth adapters: address, version, state.",
-        discussion: "Virtual adapters need no listing: --adapter virtual makes one.")
+        discussion: "Virtual adapters are not listed: a command with --adapter virtual makes one.")
 
     @Flag(help: "Go on reporting adapters that come, change and go, for --timeout or until Ctrl-C.")
     var watch = false
@@ -27,7 +27,7 @@ struct AdaptersCommand: ToolCommand {
             let adapters = try await Adapter.list()
             for adapter in adapters { console.show(AdapterEvent(adapter: adapter)) }
             if adapters.isEmpty {
-                console.note("the kernel has no adapters; --adapter virtual works without")
+                console.note("the kernel has no adapters; scan --adapter virtual and the like need none")
             }
         } catch {
             throw Failure(error, while: "adapters")

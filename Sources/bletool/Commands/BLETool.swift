@@ -7,8 +7,8 @@ struct BLETool: ParsableCommand {
         commandName: "bletool",
         abstract: "Bluetooth Low Energy from the command line: scan, advertise, serve, read and write.",
         discussion: """
-            Options that all commands take (bletool help options) may stand before its name, too: bletool --json advertise \
-            --dry-run.
+            Options that many commands take (bletool help options) may stand before the command's name, too: \
+            bletool --json advertise --dry-run.
 
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
             4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved.
@@ -103,27 +103,46 @@ struct BLETool: ParsableCommand {
         "char-write-req": "gatt DEVICE write 0x0003 VALUE",
         "char-write-cmd": "gatt DEVICE write 0x0003 VALUE --without-response", "connect": "gatt DEVICE -i",
         "lecc": "gatt DEVICE -i", "mtu": "gatt DEVICE VERB --mtu N",
-        "monitor": "capture - | bletool decode -", "dump": "gatt DEVICE dump", "sniff": "capture",
+        "gatttool": "gatt DEVICE", "hcitool": "adapters, scan or gatt",
+        "btmon": "capture - | bletool decode -",
+        "version": "--version", "-V": "--version", "monitor": "capture - | bletool decode -",
+        "dump": "gatt DEVICE dump", "sniff": "capture",
     ]
 
     private static func unknown(_ name: String) -> Failure {
         let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
         if let ours = elsewhere[name] {
             return Failure(
-                .usage, name.quoted, "there is no such command", hint: "here that is bletool \(ours)")
+                .usage, name.quoted, "there is no such \(name.hasPrefix("-") ? "option" : "command")",
+                hint: "here that is bletool \(ours)")
         }
         return Failure(
             .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
             hint: "commands are \(commands.joined(lastBy: "and"))")
     }
 
+    /// The parser's message on one line: a list of values with commas, and without an option that is not near.
+    static func plain(_ message: String) -> String {
+        let lines = message.split(separator: "\n")
+        let values = lines.filter { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
+        var text = lines.filter { !$0.hasPrefix("  - ") }.joined(separator: " ")
+        if !values.isEmpty { text += " \(values.joined(lastBy: "or"))" }
+        // "Unknown option '--foo'. Did you mean '--phy'?"
+        let parts = text.split(separator: "'")
+        guard parts.count == 5, parts[2] == ". Did you mean ", [String(parts[3])].nearest(to: parts[1]) == nil
+        else { return text }
+        return "\(parts[0])'\(parts[1])'"
+    }
+
     /// What the parser did not like, on one line.
     private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
         let path = commandPath(arguments)
-        if path.count == 1, let name = globalsLast(arguments).first, !name.hasPrefix("-") {
+        if path.count == 1, let name = globalsLast(arguments).first,
+            !name.hasPrefix("-") || elsewhere[name] != nil
+        {
             return unknown(name)
         }
-        let message = message(for: error).lowercasedFirst
+        let message = plain(message(for: error)).lowercasedFirst
         if path == ["bletool", "gatt"] {
             return GATTCommand.verbFailure(arguments)
         }

@@ -185,7 +185,9 @@ struct BondsExportCommand: BondsVerb {
             Keep it as you keep a password.
             """)
 
-    @Argument(help: ArgumentHelp("The file; - for stdout. One that is there is replaced.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The file; - for stdout. One that is there is replaced.", valueName: "file"),
+        completion: .file())
     var file: String
 
     @Argument(help: ArgumentHelp("Only these devices.", valueName: "device"))
@@ -228,7 +230,7 @@ struct BondsImportCommand: BondsVerb {
 
     static let adds = true
 
-    @Argument(help: ArgumentHelp("The file; - for stdin.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file; - for stdin.", valueName: "file"), completion: .file())
     var file: String
 
     @OptionGroup var state: StateOptions

@@ -18,7 +18,8 @@ struct CaptureCommand: ToolCommand, Sendable {
             decode -. It ends on Ctrl-C with a whole file. wireshark and btmon -r read it, too.
             """)
 
-    @Argument(help: ArgumentHelp("The recording to make; - is stdout.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The recording to make; - is stdout.", valueName: "file"), completion: .file())
     var file: String
 
     @Option(
@@ -203,7 +204,9 @@ struct CaptureCommand: ToolCommand, Sendable {
         let problem = recording.close()
         if file != "-" {
             console.show(
-                CaptureEvent.ended(file: file, records: recording.count, files: recording.files))
+                CaptureEvent.ended(
+                    file: file, records: recording.count, files: recording.files,
+                    kept: min(recording.files, keep ?? .max)))
         }
         if let problem { throw Failure(.input, "capture", problem) }
         if let failure { throw failure }
@@ -219,14 +222,14 @@ struct CaptureCommand: ToolCommand, Sendable {
 enum CaptureEvent: Event {
     /// Packets are recorded from now on.
     case began(file: String, adapter: String)
-    /// All records are in the file.
-    case ended(file: String, records: Int, files: Int)
+    /// All records are in the file; `kept` files of several are left.
+    case ended(file: String, records: Int, files: Int, kept: Int)
 
     var json: JSONValue {
         switch self {
         case .began(let file, let adapter):
             ["event": "capturing", "file": .string(file), "adapter": .string(adapter)]
-        case .ended(let file, let records, let files):
+        case .ended(let file, let records, let files, _):
             [
                 "event": "captured", "file": .string(file), "records": JSONValue(records),
                 "files": JSONValue(files),
@@ -237,8 +240,11 @@ enum CaptureEvent: Event {
     func lines(colored: Bool) -> [String] {
         switch self {
         case .began(let file, let adapter): ["recording \(adapter) to \(file.printable); Ctrl-C ends it"]
-        case .ended(let file, let records, let files):
-            ["\(records) records in \(files == 1 ? "" : "\(files) files of ")\(file.printable)"]
+        case .ended(let file, let records, let files, let kept):
+            [
+                "\(records) records in \(files == 1 ? "" : "\(files) files of ")\(file.printable)"
+                    + (kept < files ? "; the newest \(kept == 1 ? "is" : "\(kept) are") kept" : "")
+            ]
         }
     }
 }

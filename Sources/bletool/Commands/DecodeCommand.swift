@@ -25,7 +25,8 @@ struct DecodeCommand: ToolCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The recording; - is stdin. Several, in the order of their packets, are one.", valueName: "file"))
+            "The recording; - is stdin. Several, in the order of their packets, are one.", valueName: "file"),
+        completion: .file())
     var files: [String] = []
 
     @Option(help: ArgumentHelp("Explain these octets instead of a file.", valueName: "hex"))
@@ -44,7 +45,7 @@ struct DecodeCommand: ToolCommand {
 
     @Flag(
         name: [.customShort("f"), .customLong("follow")],
-        help: "Go on when the file grows, until Ctrl-C.")
+        help: "Go on when the file grows, for --timeout or until Ctrl-C.")
     var follow = false
 
     @Flag(
@@ -56,13 +57,13 @@ struct DecodeCommand: ToolCommand {
     @Option(
         help: ArgumentHelp(
             "Show no packets, but draw a ladder diagram of the session, as SVG; - is stdout.",
-            valueName: "picture"))
+            valueName: "picture"), completion: .file())
     var svg: String?
 
     @Option(
         help: ArgumentHelp(
             "Show no packets, but write them to a new recording, as btsnoop; - is stdout.",
-            valueName: "recording"))
+            valueName: "recording"), completion: .file())
     var write: String?
 
     @Option(
@@ -77,12 +78,13 @@ struct DecodeCommand: ToolCommand {
     var count: Int?
 
     @OptionGroup(title: "Which packets") var which: FilterOptions
-    @OptionGroup var global: PlainOptions
+    @OptionGroup var global: TimedOptions
 
     var output: OutputOptions { global.output }
 
     func perform(_ console: Console) async throws(Failure) {
-        try global.refuse(for: "decode")
+        try global.radio.refuse(for: "decode")
+        let timeout = try global.time.limit()
         try refuseIgnored(console)
         if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
         if let hex {
@@ -101,9 +103,11 @@ struct DecodeCommand: ToolCommand {
         let decoding = Decoding(
             console: console, filter: try which.filter(), limit: count, output: try form(of: inputs),
             time: time ?? .relative)
-        guard follow, let input = inputs.first, input.canGrow else { return try decoding.run(inputs) }
+        guard follow, let input = inputs.first, input.canGrow else {
+            return try decoding.run(inputs, for: timeout)
+        }
         try await Interruption.result { () async throws(Failure) in
-            try await decoding.follow(input)
+            try await decoding.follow(input, for: timeout)
         }.get()
     }
 

@@ -7,7 +7,7 @@ struct DoctorCommand: ToolCommand {
         abstract: "Say what this process may do with Bluetooth, what is missing, and how to mend it.",
         discussion: """
             It changes nothing and needs no permission. Exit status 0: kernel adapters can be used; 3: there is \
-            none that can; 4: a permission is missing. --adapter virtual works in any case.
+            none that can; 4: a permission is missing. Commands with a radio work with --adapter virtual in any case.
             """)
 
     @OptionGroup var global: PlainOptions

@@ -5,7 +5,7 @@ import BLECore
 /// `bletool gatt DEVICE dump [FILE]`.
 struct GATTDumpCommand: GATTVerb {
     static let configuration = CommandConfiguration(
-        commandName: "dump", abstract: "Write the device's server as a configuration that `serve` can run.",
+        commandName: "dump", abstract: "Write the device's server as a configuration for `serve`.",
         usage: "bletool gatt <device> dump [<file>]",
         discussion: """
             Services, characteristics, descriptors, their handles and the values that can be read, and what the device \
@@ -19,7 +19,7 @@ struct GATTDumpCommand: GATTVerb {
     @Argument(
         help: ArgumentHelp(
             "The configuration; stdout without it or with -. One that is there is replaced.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var global: GlobalOptions

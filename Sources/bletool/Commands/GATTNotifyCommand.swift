@@ -37,7 +37,7 @@ struct GATTNotifyCommand: GATTVerb {
             """
             How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
             the octets as they are, without lines. (values: \(ValueFormat.list))
-            """, valueName: "format"))
+            """, valueName: "format"), completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @Flag(help: "Connect and subscribe again whenever the link ends.")

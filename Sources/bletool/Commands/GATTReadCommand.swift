@@ -27,10 +27,12 @@ struct GATTReadCommand: GATTVerb {
             """
             How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
             the octets as they are. (values: \(ValueFormat.list))
-            """, valueName: "format"))
+            """, valueName: "format"), completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: ArgumentHelp("Write the value's octets to this file; - is stdout.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the value's octets to this file; - is stdout.", valueName: "file"),
+        completion: .file())
     var to: String?
 
     @OptionGroup var global: GlobalOptions
@@ -58,6 +60,7 @@ struct GATTReadCommand: GATTVerb {
                 [peripheral = device.peripheral] () throws(BLEError) in
                 try await peripheral.read(attribute.handle, from: start)
             }
+            device.onValue(attribute.handle, value)
             if let to {
                 try await write(value, of: attribute, to: to, device)
             } else {
@@ -140,11 +143,7 @@ func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> Va
 /// Octets as they are go to a file or a pipe: they are no JSON, and a terminal would obey them.
 private func checkRawOutput(_ global: GlobalOptions, _ option: String) throws(Failure) {
     if global.output.json { throw Failure(.usage, option, "is no JSON, so it goes without --json") }
-    if LineWriter.output.isTerminal {
-        throw Failure(
-            .usage, option, "would write octets to a terminal as they are",
-            hint: "stdout can be a file or a pipe")
-    }
+    try LineWriter.output.refuseOctets(option)
 }
 
 extension ConnectedDevice {

@@ -24,7 +24,7 @@ struct GATTRunCommand: GATTVerb {
 
     @OptionGroup var options: GATTOptions
 
-    @Argument(help: ArgumentHelp("The script; - is stdin.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The script; - is stdin.", valueName: "file"), completion: .file())
     var file: String
 
     @Flag(help: "Go on after a line that fails; the exit status is that of the last such line.")

@@ -43,11 +43,13 @@ struct GATTWriteCommand: GATTVerb {
     @Option(help: ArgumentHelp("Write parts of this many octets one after the other.", valueName: "octets"))
     var chunk: String?
 
-    @Option(help: ArgumentHelp("Write what this file holds; - is stdin.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write what this file holds; - is stdin.", valueName: "file"), completion: .file())
     var from: String?
 
     @Option(
-        help: ArgumentHelp("How the value is written. (values: \(ValueFormat.list))", valueName: "format"))
+        help: ArgumentHelp("How the value is written. (values: \(ValueFormat.list))", valueName: "format"),
+        completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @OptionGroup var global: GlobalOptions
@@ -55,7 +57,7 @@ struct GATTWriteCommand: GATTVerb {
     func checkArguments() throws(Failure) {
         _ = try ConnectedDevice.paths([attribute])
         // What `auto` means depends on the attribute.
-        if try shape() != .auto { _ = try octets(as: nil) }
+        if try shape() != .auto { try checkLength(try octets(as: nil)) }
         _ = try chunkSize()
         if withoutResponse, reliable {
             throw Failure(.usage, "--reliable", "needs responses, so it does not go with --without-response")
@@ -78,6 +80,7 @@ struct GATTWriteCommand: GATTVerb {
         guard let attribute = try await device.resolve([attribute]).first else { return }
         try check(attribute)
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
+        try checkLength(value)
         let (size, handle) = (try chunkSize(), attribute.handle)
         if withoutResponse, size == nil { try await checkRoom(for: value, device) }
         let display = size == nil ? nil : ProgressDisplay(device.console)
@@ -104,15 +107,24 @@ struct GATTWriteCommand: GATTVerb {
     }
 
     /// Refuses a write that the server would discard without response. A handle as the attribute skips the check.
-    private func check(_ attribute: RemoteAttribute) throws(Failure) {
-        guard withoutResponse, attribute.isValue, let characteristic = attribute.characteristic,
+    func check(_ attribute: RemoteAttribute) throws(Failure) {
+        guard withoutResponse || signed, attribute.isValue, let characteristic = attribute.characteristic,
             case .uuids? = try ConnectedDevice.paths([self.attribute]).first,
-            !characteristic.properties.contains(.writeWithoutResponse)
+            !characteristic.properties.contains(signed ? .authenticatedSignedWrites : .writeWithoutResponse)
         else { return }
         throw Failure(
             .input, self.attribute,
-            "takes no writes without response: [\(characteristic.properties.names.joined(separator: " "))]",
+            "takes no \(signed ? "signed writes" : "writes without response"): [\(characteristic.properties.names.joined(separator: " "))]",
             hint: "\(attribute.handle) instead of its name is written all the same")
+    }
+
+    /// Refuses a value of more than 512 octets, unless it is written in parts.
+    private func checkLength(_ value: [UInt8]) throws(Failure) {
+        guard value.count > 512, chunk == nil else { return }
+        throw Failure(
+            .input, from.map { "--from \($0)" } ?? "value",
+            "has \(value.count) octets, and an attribute's value 512 at most",
+            hint: signed || reliable ? nil : "--chunk 512, or less, writes parts one after the other")
     }
 
     /// Refuses a value that does not fit into one command.

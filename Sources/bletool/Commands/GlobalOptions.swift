@@ -14,6 +14,10 @@ extension GlobalOptions {
     static let valued: Set = [
         "--adapter", "--timeout", "--capture", "--log-level", "--color", "--address-lifetime",
     ]
+    /// Those of them that only commands with a radio take.
+    static let ofRadio: Set = [
+        "--adapter", "--capture", "--recover-with-links", "--privacy", "--address-lifetime",
+    ]
 }
 
 /// What a command takes that uses no radio and waits for nothing. The other options of all commands are

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The help of a command, as it is shown: the options that every command takes are one line there, and have a
-/// page of their own.
+/// The help of a command, as it is shown: the options that many commands take are one line there, and have a page of their
+/// own.
 struct HelpText {
     private let lines: [Substring]
 
@@ -26,11 +26,18 @@ struct HelpText {
         return shown.joined(separator: "\n")
     }
 
-    /// The page of the options that all commands take, by the help of one that has all of them.
+    /// The page of the options that all commands take, or all with a radio, by the help of one that has all of them.
     static var options: String {
         let help = HelpText(BLETool.helpMessage(for: ScanCommand.self))
-        let options = help.lines.indices.filter(help.isOfAll).map { help.lines[$0] }
-        return (["OPTIONS THAT ALL COMMANDS TAKE, before or after the command's name:"] + options)
+        let options = help.lines.indices.filter(help.isOfAll)
+        func lines(ofRadio isOfRadio: Bool) -> [Substring] {
+            options.filter { GlobalOptions.ofRadio.contains(help.name($0)) == isOfRadio }.map {
+                help.lines[$0]
+            }
+        }
+        return
+            (["OPTIONS OF COMMANDS WITH A RADIO, before or after the command's name:"] + lines(ofRadio: true)
+            + ["", "OPTIONS THAT ALL COMMANDS TAKE, there as well:"] + lines(ofRadio: false))
             .joined(separator: "\n")
     }
 
@@ -40,7 +47,7 @@ struct HelpText {
         return first.hasPrefix("  -") ? String(first.dropFirst(2).prefix { $0 != " " && $0 != "/" }) : ""
     }
 
-    /// Whether a line is of an option that all commands take.
+    /// Whether a line is of an option that all commands take, or all with a radio.
     private func isOfAll(_ index: Int) -> Bool {
         let name = lines[index].isEmpty ? "" : name(index)
         return GlobalOptions.valued.contains(name) || GlobalOptions.flags.contains(name)

@@ -9,10 +9,12 @@ struct RadioOptions: ParsableArguments {
             """
             The radio: hci0, hci:ADDRESS, hci:usb:PORT, user:hci0, serial:PATH, tcp:HOST:PORT, unix:PATH, virtual or \
             virtual:NAME. Default: $BLETOOL_ADAPTER, else the first kernel adapter.
-            """, valueName: "spec"))
+            """, valueName: "spec"), completion: .list(["virtual", "hci0"]))
     var adapter: String?
 
-    @Option(help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"),
+        completion: .file())
     var capture: String?
 
     @Flag(
@@ -55,14 +57,16 @@ extension RadioOptions {
         }
     }
 
-    /// Refuses to be ignored: a command that uses no radio takes none.
+    /// Refuses to be ignored: a command that opens no adapter takes none.
     func refuse(for command: String) throws(Failure) {
         let given = [
             ("--adapter", adapter != nil), ("--capture", capture != nil),
             ("--recover-with-links", recoverWithLinks), ("--privacy", privacy),
             ("--address-lifetime", addressLifetime != nil),
         ]
-        for (option, isGiven) in given where isGiven { throw .meaningless(option, to: command) }
+        for (option, isGiven) in given where isGiven {
+            throw .meaningless(option, to: "\(command), which opens no adapter")
+        }
     }
 
     /// Reads the options about private addresses.

@@ -18,10 +18,13 @@ struct ReplayCommand: ToolCommand {
             encrypted link is taken for as secure as can be.
             """)
 
-    @Argument(help: ArgumentHelp("The recording: btsnoop, pcap or pcapng.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The recording: btsnoop, pcap or pcapng.", valueName: "file"), completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("The configuration, as serve takes it.", valueName: "config.yaml"))
+    @Option(
+        help: ArgumentHelp("The configuration, as serve takes it.", valueName: "config.yaml"),
+        completion: .file())
     var server: String
 
     @Option(
@@ -31,7 +34,8 @@ struct ReplayCommand: ToolCommand {
             valueName: "side"))
     var side: String?
 
-    @Flag(help: "Put the answers of now into the recording, as what is expected from now on.")
+    @Flag(
+        help: "Put the answers of now into the recording, which is btsnoop, as what is expected from now on.")
     var update = false
 
     @OptionGroup var global: PlainOptions
@@ -40,6 +44,7 @@ struct ReplayCommand: ToolCommand {
 
     func perform(_ console: Console) async throws(Failure) {
         try global.refuse(for: "replay")
+        if update { try RecordedSession.refuseUpdate(of: file) }
         let configuration = try ServeConfiguration.load(server, names: Names.uuid)
         configuration.showWarnings(of: server, on: console)
         let records = try RecordedSession.records(file)

@@ -38,8 +38,8 @@ struct ScanArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             What to show again: once, change, all, or every=DURATION. (default: change; a live table shows \
-            every=250ms)
-            """, valueName: "what"))
+            all)
+            """, valueName: "what"), completion: .list(["once", "change", "all", "every="]))
     var repeats: String?
 
     @Option(help: ArgumentHelp("How much of the time to listen.", valueName: "preset"))

@@ -18,7 +18,9 @@ struct ServeCommand: RadioCommand {
             writes without response are dropped and counted. A server that ends lets them run for another 10 s.
             """)
 
-    @Argument(help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"))
+    @Argument(
+        help: ArgumentHelp("The configuration, YAML or JSON; - is stdin.", valueName: "config.yaml"),
+        completion: .file())
     var configurationFile: String?
 
     @Flag(help: "Print a configuration with every key, explained, and end.")
@@ -122,8 +124,13 @@ struct ServeCommand: RadioCommand {
         let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
         let values = Task { await server.sendValues() }
         defer { values.cancel() }
-        let life = notifyServiceManager(ready, radio)
-        defer { life?.cancel() }
+        let service = ServiceManager()
+        service?.notify("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
+        // It also lives while it stops: programs may have 10 s then.
+        let life = Task(executorPreference: radio.adapter.loop) { [loop = radio.adapter.loop] in
+            await service?.keepAlive(on: loop)
+        }
+        defer { life.cancel() }
         // Not cancelled with the command: what the end of the adapter brings about is shown, too.
         let told = Task { await emit(events, radio.console) }
         let lost = Lock<BLEError?>(nil)
@@ -136,7 +143,8 @@ struct ServeCommand: RadioCommand {
         _ = try await radio.attempt { () throws(BLEError) in
             _ = try await radio.limited(limit) { [adapter = radio.adapter] () throws(BLEError) in
                 let end = await withTaskCancellationHandler {
-                    await told.value
+                    guard let service else { return await told.value }
+                    return await service.notifyingEnd { await told.value }
                 } onCancel: {
                     Task {
                         await server.finish()
@@ -185,16 +193,6 @@ struct ServeCommand: RadioCommand {
         }
         for problem in manager.restored.problems { radio.console.note("\(problem)") }
         return manager
-    }
-
-    /// Notifies systemd, where it has started this, that it serves now, and from then on that it lives.
-    private func notifyServiceManager(_ ready: ReadyEvent, _ radio: Radio) -> Task<Void, Never>? {
-        guard let manager = ServiceManager() else { return nil }
-        manager.notify("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
-        return Task(executorPreference: radio.adapter.loop) {
-            await manager.keepAlive(on: radio.adapter.loop)
-            manager.notify("STOPPING=1")
-        }
     }
 
     /// Shows what happens, until the adapter ends or the output has no reader any more; returns what ended it.

@@ -9,7 +9,7 @@ struct StateOptions: ParsableArguments {
             """
             The folder of bonds. Default: $STATE_DIRECTORY, which systemd sets, else $XDG_STATE_HOME/bletool, else \
             ~/.local/state/bletool.
-            """, valueName: "dir"))
+            """, valueName: "dir"), completion: .directory)
     var stateDir: String?
 }
 

@@ -28,13 +28,19 @@ struct Decoding: Sendable {
     /// The kind of time that lines begin with.
     var time = LineTime.relative
 
-    /// Decodes all that there is: recordings that go on where the one before ends.
-    func run(_ inputs: [RecordingInput]) throws(Failure) {
+    /// Decodes all that there is: recordings that go on where the one before ends. A pipe is waited for until `timeout`
+    /// has passed.
+    func run(_ inputs: [RecordingInput], for timeout: Duration? = nil) throws(Failure) {
+        let deadline = timeout.map { ContinuousClock.now.advanced(by: $0) }
         var pass = DecodingPass(self, names: inputs.map(\.name))
         for (index, input) in inputs.enumerated() {
             if index > 0, try !pass.goOn() { break }
             var isOpen = true
             while isOpen {
+                guard input.isReady(until: deadline) else {
+                    try pass.finish(isWhole: false)
+                    return try pass.end(late: timeout)
+                }
                 let chunk = try input.next()
                 isOpen = try chunk.isEmpty ? false : pass.take(chunk)
             }
@@ -42,9 +48,11 @@ struct Decoding: Sendable {
         try pass.finish(isWhole: true)
     }
 
-    /// Decodes all that there is and will be, until the task is cancelled or the output has no reader any more.
-    func follow(_ input: RecordingInput) async throws(Failure) {
+    /// Decodes all that there is and will be, until `timeout` has passed, the task is cancelled or the output has no reader
+    /// any more.
+    func follow(_ input: RecordingInput, for timeout: Duration? = nil) async throws(Failure) {
         let growth = try input.growth()
+        let late = Lock<Duration?>(nil)
         let result = await withTaskGroup(of: Result<Void, Failure>?.self) { group in
             group.addTask {
                 do throws(Failure) {
@@ -58,6 +66,7 @@ struct Decoding: Sendable {
                     } while await growth?.next() ?? false
                     // The last record may be half written now.
                     try pass.finish(isWhole: false)
+                    try pass.end(late: late.withLock { $0 })
                     return .success(())
                 } catch {
                     return .failure(error)
@@ -67,11 +76,18 @@ struct Decoding: Sendable {
                 await console.output.readerHasGone()
                 return nil
             }
+            group.addTask {
+                await Interruption.wait(timeout)
+                if !Task.isCancelled { late.withLock { $0 = timeout } }
+                return nil
+            }
             // A cancelled task still shows what it has.
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            let second = await group.next() ?? nil
-            return first ?? second
+            var result: Result<Void, Failure>?
+            for await ended in group {
+                group.cancelAll()
+                result = result ?? ended
+            }
+            return result
         }
         try result?.get()
     }
@@ -158,6 +174,12 @@ struct DecodingPass {
         }
     }
 
+    /// Ends what a time limit has ended, which is a failure when more packets were wanted.
+    func end(late timeout: Duration?) throws(Failure) {
+        guard let timeout, let limit = decoding.limit, shown < limit else { return }
+        throw Failure(.timeout, "decode", "\(shown) of \(limit) packets came in \(timeout.text)")
+    }
+
     private func draw(_ path: String) throws(Failure) {
         let picture = diagram.svg(title: title)
         do throws(BadInput) {
@@ -219,7 +241,22 @@ struct DecodingPass {
         do throws(RecordingError) {
             return try reader.next()
         } catch {
-            throw Failure(.input, name, "\(error)")
+            throw Failure(error, in: name)
+        }
+    }
+}
+
+extension Failure {
+    /// A file that is no recording.
+    init(_ error: RecordingError, in name: String) {
+        self.init(.input, name, "\(error)")
+        guard case .unknownFormat(let start) = error else { return }
+        let programs: [(start: [UInt8], program: String)] = [
+            ([0x1f, 0x8b], "gunzip -c"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "xz -dc"),
+            ([0x28, 0xb5, 0x2f, 0xfd], "zstd -dc"), ([0x50, 0x4b, 3, 4], "unzip -p"),
+        ]
+        if let packed = programs.first(where: { start.starts(with: $0.start) }) {
+            hint = "it is compressed: \(packed.program) FILE | bletool decode -"
         }
     }
 }

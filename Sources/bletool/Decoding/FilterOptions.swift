@@ -12,7 +12,8 @@ struct FilterOptions: ParsableArguments {
         name: [.customShort("l"), .customLong("layer")],
         help: ArgumentHelp(
             "Only packets with this in them: hci, l2cap, signaling, att, smp, monitor, mgmt.",
-            valueName: "layers"))
+            valueName: "layers"),
+        completion: .list(["hci", "l2cap", "signaling", "att", "smp", "monitor", "mgmt"]))
     var layers: [String] = []
 
     @Option(

@@ -89,7 +89,7 @@ extension JSONValue {
     fileprivate init(_ attribute: DecodedAttribute) {
         self = [
             "handle": JSONValue(attribute.handle), "uuid": JSONValue(attribute.uuid),
-            "name": JSONValue(attribute.uuid.flatMap { AssignedNumbers.name(of: $0) }),
+            "name": JSONValue(attribute.uuid.flatMap(Names.attribute)),
             "characteristic": JSONValue(attribute.characteristic),
             "service": JSONValue(attribute.service),
         ]

@@ -90,11 +90,7 @@ struct PacketText {
         case .told(_, let words): text += words.printableFast
         case .bool(let flag): text += flag ? "true" : "false"
         case .number(let number):
-            if FieldText.isHandle(name), let handle = UInt16(exactly: number) {
-                text += "0x" + handle.hex
-            } else {
-                text += String(number)
-            }
+            text += FieldText.text(number, named: name)
         case .text(let value):
             guard value.utf8.count > cut else {
                 text += value.printableFast
@@ -134,6 +130,16 @@ enum FieldText {
         default: false
         }
     }
+
+    /// A number: handles, companies and masks in hexadecimal.
+    static func text(_ number: Int, named name: String) -> String {
+        if isHandle(name) || isCompany(name), let short = UInt16(exactly: number) { return "0x\(short.hex)" }
+        let isMask = (name == "mask" || name.hasSuffix("Mask")) && number >= 0
+        return isMask ? "0x\(String(number, radix: 16))" : String(number)
+    }
+
+    /// Whether a number is a company's.
+    static func isCompany(_ name: String) -> Bool { name == "company" || name == "manufacturer" }
 }
 
 extension AnsweredRequest {
@@ -154,8 +160,8 @@ extension DecodedAttribute {
 }
 
 extension BluetoothUUID {
-    /// The name that was given to it, else the UUID.
-    var label: String { AssignedNumbers.name(of: self) ?? description }
+    /// The name that an attribute of this type has, else the UUID.
+    var label: String { Names.attribute(self) ?? description }
 }
 
 extension String {

@@ -13,7 +13,7 @@ extension PacketText {
         text += Style.bold(head.joined(separator: "  "), when: isColored) + "\n"
         appendLayers(packet.layers, to: &text)
         if let attribute = packet.attribute, let label = attribute.label {
-            let service = attribute.service.map { ", of \($0.label)" } ?? ""
+            let service = attribute.service.map { ", of \(Names.name($0) ?? "\($0)")" } ?? ""
             text += "  attribute 0x\(attribute.handle.rawValue.hex): \(label.printable)\(service.printable)\n"
         }
         if let request = packet.request { text += "  answers \(request.name), \(request.text)\n" }
@@ -80,7 +80,7 @@ extension PacketText {
 extension FieldText {
     /// A number, and what it stands for.
     static func number(_ number: Int, named name: String) -> String {
-        guard let short = UInt16(exactly: number) else { return "\(number)" }
+        guard let short = UInt16(exactly: number) else { return text(number, named: name) }
         let meaning =
             switch name {
             case "company", "manufacturer": AssignedNumbers.companyName(short)
@@ -88,7 +88,7 @@ extension FieldText {
             default: nil as String?
             }
         if let meaning { return "0x\(short.hex) (\(meaning))" }
-        return isHandle(name) ? "0x\(short.hex)" : "\(number)"
+        return text(number, named: name)
     }
 
     /// Returns the name of a UUID in parentheses; empty if there is none.

@@ -106,6 +106,7 @@ final class RecordingTarget: Sendable {
 
     /// Makes the file; an old one stays as it is until there is something to replace it.
     init(_ path: String) throws(Failure) {
+        if path == "-" { try LineWriter.output.refuseOctets("--write -") }
         self.path = path
         descriptor = path == "-" ? dup(STDOUT_FILENO) : RecordingFile.open(path, keepsContent: true)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }

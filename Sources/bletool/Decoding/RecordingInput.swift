@@ -44,6 +44,18 @@ final class RecordingInput: Sendable {
         return octets
     }
 
+    /// Waits until there are octets or the input has ended; false when `deadline` comes before. A file is never waited for.
+    func isReady(until deadline: ContinuousClock.Instant?) -> Bool {
+        guard let deadline else { return true }
+        while true {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline)).nanoseconds
+            var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = poll(&ready, 1, CInt(clamping: left / 1_000_000 + (left > 0 ? 1 : 0)))
+            if count > 0 || (count < 0 && errno != EINTR) { return true }
+            if count == 0, ContinuousClock.now >= deadline { return false }
+        }
+    }
+
     /// Whether that path names the file that is read.
     func isFile(at path: String) -> Bool {
         var (mine, other) = (stat(), stat())

@@ -106,7 +106,9 @@ extension DoctorReport {
         return [
             Check(
                 name: "bluetoothd", status: .note, message: message,
-                fix: "systemctl stop bluetooth, or --adapter user:hci0, which no other program shares")
+                fix:
+                    "systemctl stop bluetooth, or serve with --adapter user:hci0, which no other program shares"
+            )
         ]
     }
 
@@ -194,7 +196,7 @@ extension DoctorReport: Event {
                 case .problem: Style.red("problem ", when: colored)
                 }
             let fix = check.fix.map { "        " + Style.dim("fix: \($0)".printable, when: colored) }
-            return ["\(status)\(subject): \(check.message)".printable] + (fix.map { [$0] } ?? [])
+            return [status + "\(subject): \(check.message)".printable] + (fix.map { [$0] } ?? [])
         } + [
             "may     " + list(abilities.filter { $0.missing.isEmpty }),
             "may not " + list(abilities.filter { !$0.missing.isEmpty }),

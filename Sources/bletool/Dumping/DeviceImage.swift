@@ -210,7 +210,7 @@ private struct ServiceWriter {
     private func item(_ characteristic: RemoteCharacteristic) -> CommentedNode.Item {
         let shown = image.shown[characteristic.valueHandle] ?? DeviceImage.Shown()
         var fields: [CommentedNode.Field] = [
-            .init("uuid", .word("\(characteristic.uuid)"), Names.name(characteristic.uuid))
+            .init("uuid", .word("\(characteristic.uuid)"), Names.attribute(characteristic.uuid))
         ]
         if fidelity.hasHandles {
             fields.append(.init("handle", .handle(characteristic.handle)))
@@ -241,7 +241,7 @@ private struct ServiceWriter {
         _ descriptor: RemoteDescriptor, of characteristic: RemoteCharacteristic, isFirst: Bool
     ) -> CommentedNode.Item {
         let shown = image.shown[descriptor.handle] ?? DeviceImage.Shown()
-        let name = Names.name(descriptor.uuid)
+        let name = Names.attribute(descriptor.uuid)
         if let problem = problem(descriptor, characteristic.properties, shown.value, isFirst: isFirst) {
             return .init(comment: "left out: \(descriptor.uuid) at \(descriptor.handle), \(problem)")
         }

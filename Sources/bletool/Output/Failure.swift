@@ -210,7 +210,7 @@ extension Failure {
     }
 
     private init(_ problem: AdapterProblem, while doing: String) {
-        let virtual = "without a radio, --adapter virtual works on a simulated controller"
+        let virtual = "without a radio, scan --adapter virtual and the like work on a simulated controller"
         let hint: String? =
             switch problem {
             case .missing, .noAdapter: virtual

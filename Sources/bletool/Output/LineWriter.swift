@@ -65,6 +65,14 @@ final class LineWriter: Sendable {
         }
     }
 
+    /// Refuses octets as they are, which `option` asks for, on a terminal: it would obey them.
+    func refuseOctets(_ option: String) throws(Failure) {
+        guard isTerminal else { return }
+        throw Failure(
+            .usage, option, "would write octets to a terminal as they are",
+            hint: "stdout can be a file or a pipe")
+    }
+
     /// Writes a JSON object on a line.
     @discardableResult
     func line(_ value: JSONValue) -> Bool { line(value.description) }

@@ -9,6 +9,8 @@ struct ConnectedDevice: Sendable {
     let radio: Radio
     /// The output of the command.
     var console: Console
+    /// Takes each value that is read or received.
+    var onValue: @Sendable (AttributeHandle, [UInt8]) -> Void = { _, _ in }
 
     init(peripheral: Peripheral, radio: Radio) {
         self.peripheral = peripheral

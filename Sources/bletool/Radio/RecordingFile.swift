@@ -38,6 +38,7 @@ final class RecordingFile: Sendable {
         _ path: String, _ datalink: BTSnoopDatalink = .h4, rotation: Rotation = Rotation(),
         option: String = "--capture"
     ) throws(Failure) {
+        if path == "-" { try LineWriter.output.refuseOctets("\(option) -") }
         (self.path, self.rotation) = (path, rotation)
         writer = RecordingWriter(datalink)
         let first = rotation.isThere ? Rotation.path(path, 1) : path

@@ -37,13 +37,25 @@ struct RecordedSession {
         return records
     }
 
+    /// Refuses to write other answers into a recording that is not btsnoop, which is what would be written.
+    static func refuseUpdate(of path: String) throws(Failure) {
+        guard path != "-" else {
+            throw Failure(.usage, "--update", "stdin cannot be changed", hint: "name a file")
+        }
+        guard try RecordingInput(path).next().starts(with: "btsnoop\0".utf8) else {
+            throw Failure(
+                .usage, "--update", "\(path.quoted) is not btsnoop, which is what replay writes",
+                hint: "bletool decode FILE --write NEW.btsnoop makes a recording that can be updated")
+        }
+    }
+
     private static func next(
         _ reader: inout RecordingReader, _ path: String
     ) throws(Failure) -> RecordingItem? {
         do throws(RecordingError) {
             return try reader.next()
         } catch {
-            throw Failure(.input, path, "\(error)")
+            throw Failure(error, in: path)
         }
     }
 

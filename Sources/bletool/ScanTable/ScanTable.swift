@@ -153,7 +153,7 @@ struct ScanTable {
             message = "no device is selected: the arrow keys select one"
             return nil
         }
-        guard let address = row.event.address, row.event.isConnectable else {
+        guard let address = row.connectable?.address else {
             message = "\(row.addressText) takes no connections"
             return nil
         }
@@ -303,10 +303,9 @@ struct ScanColumns {
             case .kind: 6
             case .name: 10
             case .strength, .seen: 4
-            case .bars: 8
-            case .rate: 6
-            case .says: 12
-            case .services: 10
+            case .bars, .rate: 6
+            case .says: 9
+            case .services: 8
             }
         }
 
@@ -360,7 +359,7 @@ struct ScanColumns {
             // Without room for the address, a device without a name would have nothing.
             case .name: row.name.isEmpty && !hasAddress ? row.addressText : row.name
             case .strength: row.event.rssi.map { "\($0)" } ?? "?"
-            case .bars: Sparkline.text(row.strengths(8))
+            case .bars: Sparkline.text(row.strengths(column.least))
             case .rate: row.rate(at: now).map { $0.tenths + "/s" } ?? ""
             case .says: row.says
             case .services: row.services
@@ -427,7 +426,7 @@ extension ScanRow {
         facts.append(
             "packets   \(count)\(rate), last \(age(at: now) == "now" ? "now" : age(at: now) + " ago")")
         let takes = [
-            event.isConnectable ? "connectable" : "not connectable", event.isScannable ? "scannable" : nil,
+            connectable != nil ? "connectable" : "not connectable", event.isScannable ? "scannable" : nil,
             event.isLegacy ? "legacy" : "extended on \(event.secondaryPHY ?? event.primaryPHY)",
             event.set.map { "set \($0)" }, event.txPower.map { "sent at \($0) dBm" },
             event.periodicInterval.map { "periodic \($0.text)" }, event.isTruncated ? "truncated" : nil,

@@ -56,10 +56,11 @@ actor ScriptRunner {
         }
         device.console.show(
             SubscribedEvent(handle: handle, uuid: characteristic.uuid, isForIndications: indications))
-        let (console, arrivals, format) = (self.device.console, arrivals, format)
+        let (console, arrivals, format, onValue) = (self.device.console, arrivals, format, device.onValue)
         subscriptions[handle] = Task {
             do throws(BLEError) {
                 for try await value in stream {
+                    onValue(value.handle, value.value)
                     let event = NotificationEvent(
                         isIndication: value.isIndication, handle: value.handle, uuid: characteristic.uuid,
                         value: value.value, time: .now, format: format, type: type)

@@ -19,7 +19,8 @@ struct PairingArguments: ParsableArguments {
         help: ArgumentHelp("The passkey to display or to enter, six digits.", valueName: "digits"))
     var passkey: String?
 
-    @Option(help: ArgumentHelp("A file whose first line is the passkey.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file whose first line is the passkey.", valueName: "file"), completion: .file())
     var passkeyFile: String?
 
     @Flag(help: "Say that both sides show the same number, without looking.")
@@ -37,7 +38,7 @@ struct PairingArguments: ParsableArguments {
             """
             Write what the peer is to be given, before anything else is done: carry it there by a way that no \
             attacker sees.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var oobOffer: String?
 
     @Flag(help: "Offer a temporary key for LE legacy pairing, for peers that cannot do better.")
@@ -48,7 +49,7 @@ struct PairingArguments: ParsableArguments {
             """
             What a peer has given: a file of --oob-offer, or the record of an NFC tag \
             (application/vnd.bluetooth.le.oob), in hex or as it is.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var oobData: [String] = []
 
     @OptionGroup var state: StateOptions

@@ -31,4 +31,19 @@ struct ServiceManager: Sendable {
         guard let watchdog else { return }
         repeat { notify("WATCHDOG=1") } while await loop.sleep(for: watchdog / 2)
     }
+
+    /// Runs `body`, which lasts as long as the service, and sends `STOPPING=1` once: when it returns, or, before that,
+    /// when the task is cancelled.
+    func notifyingEnd<Result: Sendable>(of body: () async -> Result) async -> Result {
+        let isStopping = Lock(false)
+        let stop: @Sendable () -> Void = {
+            let isFirst = isStopping.withLock { isStopping in
+                defer { isStopping = true }
+                return !isStopping
+            }
+            if isFirst { notify("STOPPING=1") }
+        }
+        defer { stop() }
+        return await withTaskCancellationHandler(operation: body, onCancel: stop)
+    }
 }

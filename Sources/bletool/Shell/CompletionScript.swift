@@ -1,7 +1,8 @@
 import ArgumentParser
 
 /// The scripts that complete command lines of bletool in bash, zsh and fish. The parser makes them, and knows verbs of
-/// `gatt` before the device only; a line with the device first is put in that order before they look at it.
+/// `gatt` before the device only, and no options before a command; a line with the device or with options first is put in
+/// the parser's order before they look at it.
 struct CompletionScript {
     /// The script that the argument parser generates.
     let generated: String
@@ -9,9 +10,13 @@ struct CompletionScript {
     /// The generated script with the additions.
     var text: String {
         var text = generated
-        for (anchor, more) in [Self.bash, Self.zsh, Self.fish] {
-            guard let range = text.firstRange(of: anchor) else { continue }
-            text.replaceSubrange(range, with: anchor + more)
+        for patches in [[Self.bash], [Self.zsh, Self.zshGATT], [Self.fish]] {
+            guard patches.allSatisfy({ text.contains($0.0) }) else { continue }
+            for (anchor, more) in patches {
+                if let range = text.firstRange(of: anchor) {
+                    text.insert(contentsOf: more, at: range.upperBound)
+                }
+            }
             break
         }
         return text
@@ -21,12 +26,39 @@ struct CompletionScript {
         $0.configuration.commandName
     }
 
-    /// bash cuts an address at its colons, which would be many arguments.
+    private static let flags = GlobalOptions.flags.sorted().joined(separator: "|")
+    private static let valued = GlobalOptions.valued.sorted().joined(separator: "|")
+
+    /// bash cuts an address at its colons, which would be many arguments, and `--option=value` at the sign. Options before
+    /// the command are left out; where the cursor is in the value of one, it is completed as one of `scan`, which has all.
     private static var bash: (String, String) {
         (
             #"local -a unparsed_words=("${COMP_WORDS[@]:1:${COMP_CWORD}}")"#,
             #"""
 
+
+                while [[ "${#unparsed_words[@]}" -gt 1 ]]; do
+                    local -i value_end=1
+                    case "${unparsed_words[0]}" in
+                    \#(flags))
+                        ;;
+                    \#(valued))
+                        [[ "${unparsed_words[1]}" = = ]] && value_end=2
+                        while [[ "${unparsed_words[value_end + 1]}" = [:=]* ]]; do
+                            value_end=value_end+2
+                        done
+                        value_end=value_end+1
+                        ;;
+                    *)
+                        break
+                        ;;
+                    esac
+                    if [[ "${value_end}" -ge "${#unparsed_words[@]}" ]]; then
+                        unparsed_words=(scan "${unparsed_words[@]}")
+                        break
+                    fi
+                    unparsed_words=("${unparsed_words[@]:value_end}")
+                done
 
                 if [[ "${unparsed_words[0]}" = gatt ]]; then
                     local -i verb_index
@@ -45,7 +77,33 @@ struct CompletionScript {
         )
     }
 
+    /// The options before the command, with their values, are left out.
     private static var zsh: (String, String) {
+        (
+            #"    local -ir current_word_index="$((CURRENT - 1))"\#n"#,
+            #"""
+                while [[ "${CURRENT}" -gt 2 ]]; do
+                    case "${words[2]}" in
+                    (\#(flags)|(\#(valued))=*)
+                        words[2]=()
+                        CURRENT="$((CURRENT - 1))"
+                        ;;
+                    (\#(valued))
+                        [[ "${CURRENT}" -gt 3 ]] || break
+                        words[2,3]=()
+                        CURRENT="$((CURRENT - 2))"
+                        ;;
+                    (*)
+                        break
+                        ;;
+                    esac
+                done
+
+            """#
+        )
+    }
+
+    private static var zshGATT: (String, String) {
         (
             "\n_bletool_gatt() {\n",
             #"""
@@ -68,6 +126,17 @@ struct CompletionScript {
         (
             "set -l unparsed_tokens (__bletool_tokens -pc)\n",
             #"""
+                while set -q unparsed_tokens[2]
+                    if contains -- $unparsed_tokens[2] \#(GlobalOptions.flags.sorted().joined(separator: " "))
+                        or string match -qr -- '^(\#(valued))=' $unparsed_tokens[2]
+                        set -e unparsed_tokens[2]
+                    else if set -q unparsed_tokens[3]
+                        and contains -- $unparsed_tokens[2] \#(GlobalOptions.valued.sorted().joined(separator: " "))
+                        set -e unparsed_tokens[2..3]
+                    else
+                        break
+                    end
+                end
                 if test (count $unparsed_tokens) -gt 2 -a "$unparsed_tokens[2]" = gatt
                     set -l words bletool gatt
                     for index in (seq 3 (count $unparsed_tokens))

@@ -1,6 +1,8 @@
+import ATT
 import BLE
 import BLECore
 import Glibc
+import HCISocket
 import Synchronization
 
 /// `gatt … -i` on a terminal: lines that are typed, and done one after the other on one link. What comes meanwhile is
@@ -14,6 +16,8 @@ actor GATTShell {
         let watch: Task<Void, Never>
     }
 
+    /// Attributes whose last values are kept.
+    private static let valueLimit = 1024
     /// How many keys are kept that come while a command runs.
     private static let typedAheadLimit = 4096
 
@@ -29,6 +33,7 @@ actor GATTShell {
     private var name = ""
     private var editor = LineEditor()
     private var completion = ShellCompletion(verbs: ShellVerbs.table)
+    private let values = Lock<[AttributeHandle: [UInt8]]>([:])
     private var running: Task<Void, Never>?
     private var wasCancelled = false
     private var lines = 0
@@ -126,7 +131,12 @@ actor GATTShell {
     /// Goes on with a new link: its name, and what completion offers.
     private func begin(_ peripheral: Peripheral) async {
         sessions += 1
-        let device = ConnectedDevice(peripheral: peripheral, radio: radio)
+        var device = ConnectedDevice(peripheral: peripheral, radio: radio)
+        device.onValue = { [values] handle, value in
+            // Longer ones are not offered.
+            let kept = value.count <= ShellCompletion.longest ? value : nil
+            values.withLock { if $0.count < Self.valueLimit || $0[handle] != nil { $0[handle] = kept } }
+        }
         let watch = Task { [events, number = sessions] in
             guard let reason = try? await peripheral.disconnection() else { return }
             events.yield(.lost(number: number, reason))
@@ -134,7 +144,7 @@ actor GATTShell {
         session = Session(number: sessions, device: device, runner: ScriptRunner(device), watch: watch)
         name = peripheral.address.text
         guard let database = try? await device.discover() else { return }
-        completion.attributes = database.spellings
+        completion.attributes = database.spelledAttributes
         guard let characteristic = database.service(0x1800)?.characteristic(0x2a00),
             let octets = try? await device.attempt(
                 "name",
@@ -213,6 +223,7 @@ extension GATTShell {
     }
 
     private func complete() {
+        completion.values = values.withLock { $0 }
         let (word, candidates) = completion.candidates(before: editor.beforeCursor)
         let more = ShellCompletion.insertion(word, candidates)
         editor.insert(Array(more))

@@ -1,3 +1,4 @@
+import ATT
 import ArgumentParser
 import AssignedNumbers
 import BLECore
@@ -7,8 +8,32 @@ import GATTClient
 struct ShellCompletion: Hashable, Sendable {
     /// The first words that mean something, and the options of each.
     var verbs: [String: [String]]
-    /// UUIDs, names and handles of what the device has.
-    var attributes: [String] = []
+    /// An attribute that the device has.
+    struct Attribute: Hashable, Sendable {
+        /// Its UUID, name and handle, as far as they name it.
+        var spellings: [String]
+        /// The handle of its value.
+        var handle: AttributeHandle
+        var uuid: BluetoothUUID
+        /// What can be done with it; nil for descriptors.
+        var properties: CharacteristicProperties?
+
+        /// Whether a verb may do something with it.
+        fileprivate func takes(_ verb: String) -> Bool {
+            let needed: CharacteristicProperties =
+                switch verb {
+                case "read": .read
+                case "write": .anyWrite
+                default: .anyNotification
+                }
+            guard let properties else { return verb == "read" || verb == "write" }
+            return !properties.isDisjoint(with: needed)
+        }
+    }
+
+    var attributes: [Attribute] = []
+    /// The values that were read or received last.
+    var values: [AttributeHandle: [UInt8]] = [:]
 
     private static let formats = ValueFormat.allCases.filter { $0 != .raw }.map(\.rawValue)
     private static let awaited = WaitStep.Awaited.allCases.map(\.rawValue)
@@ -28,13 +53,32 @@ struct ShellCompletion: Hashable, Sendable {
         if words.last == "--format" { return Self.formats }
         switch (verb, words.count) {
         case ("wait", 1): return Self.awaited
-        case ("write", 2...): return Self.formats.filter { $0 != "auto" }.map { "\($0):" }
+        case ("write", 2...):
+            let types = Self.formats.filter { $0 != "auto" }.map { "\($0):" }
+            guard let value = lastValue(of: words[1]) else { return types }
+            // It stands for its type: Tab goes on to it.
+            return types.filter { !value.hasPrefix($0) } + [value]
         case ("help", 1): return Array(verbs.keys)
         case ("read", _), ("write", 1), ("notify", _), ("subscribe", _), ("unsubscribe", _), ("wait", _):
-            return attributes
+            return attributes.filter { $0.takes(verb) }.flatMap(\.spellings)
         default: return []
         }
     }
+
+    /// The last value of an attribute, as `write` takes it.
+    private func lastValue(of spelling: String) -> String? {
+        guard let attribute = attributes.first(where: { $0.spellings.contains(spelling) }),
+            let value = values[attribute.handle], !value.isEmpty, value.count <= Self.longest
+        else { return nil }
+        if ValueType(of: attribute.uuid) == .text, let text = ValueType.utf8(value), text.isPlain {
+            return "utf8:\"\(text)\""
+        }
+        let number = value.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return [1, 2, 4].contains(value.count) ? "u\(value.count * 8):\(number)" : "hex:\(value.hex)"
+    }
+
+    /// Octets of the longest value that is offered.
+    static let longest = 32
 
     /// What to put at the cursor: the rest of the only candidate with a blank, or what all of them begin with.
     static func insertion(_ word: String, _ candidates: [String]) -> String {
@@ -49,18 +93,29 @@ struct ShellCompletion: Hashable, Sendable {
 }
 
 extension RemoteDatabase {
-    /// How the attributes with values may be called: by UUID, by name as `battery_level`, and by handle.
-    var spellings: [String] {
+    /// The attributes with values, and how they may be called: by UUID, by name as `battery_level`, and by handle.
+    var spelledAttributes: [ShellCompletion.Attribute] {
         services.flatMap(\.characteristics).flatMap { characteristic in
-            let name = Names.name(characteristic.uuid)?.snakeCased
+            let name = Names.attribute(characteristic.uuid)?.snakeCased
             let isName = name.map { Names.uuid($0, .characteristic) == characteristic.uuid } ?? false
-            return ["\(characteristic.uuid)", "\(characteristic.valueHandle)"] + (isName ? [name ?? ""] : [])
-                + characteristic.descriptors.map { "\($0.handle)" }
+            let spellings = ["\(characteristic.uuid)", "\(characteristic.valueHandle)"]
+            let value = ShellCompletion.Attribute(
+                spellings: spellings + (isName ? [name ?? ""] : []), handle: characteristic.valueHandle,
+                uuid: characteristic.uuid, properties: characteristic.properties)
+            return [value]
+                + characteristic.descriptors.map {
+                    ShellCompletion.Attribute(spellings: ["\($0.handle)"], handle: $0.handle, uuid: $0.uuid)
+                }
         }
     }
 }
 
 extension String {
+    /// Whether a line can have it in double quotes as it is.
+    fileprivate var isPlain: Bool {
+        unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\\" } && self == printable
+    }
+
     fileprivate var snakeCased: String {
         String(lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
@@ -86,7 +141,8 @@ enum ShellVerbs {
         let all =
             others + ScriptStep.verbs.map { ($0.configuration.commandName ?? "", $0.configuration.abstract) }
         return all.sorted { $0.0 < $1.0 }.map { "  \($0.0.filling(14))\($0.1)" } + [
-            "Tab completes, up and down and Ctrl-R recall lines, Ctrl-C ends a command, Ctrl-Z stops, Ctrl-D ends the shell."
+            "Tab completes, up and down and Ctrl-R recall lines, Ctrl-C ends a command,",
+            "Ctrl-Z stops, Ctrl-D ends the shell.",
         ]
     }
 

@@ -24,6 +24,11 @@ enum AttributePath: Hashable, Sendable {
         guard parts.count <= 3 else {
             throw BadInput("\(text.quoted) has too many parts", hint: "SERVICE/CHARACTERISTIC/DESCRIPTOR")
         }
+        if parts.count == 1, text.count < 4, text.allSatisfy(\.isHexDigit), !text.isEmpty {
+            throw BadInput(
+                "\(text.quoted) is not a UUID, which has 4 digits at least",
+                hint: "a handle begins with 0x, as in 0x0012")
+        }
         let kinds: [AssignedNumbers.UUIDKind] =
             parts.count == 1 ? [.characteristic] : [.service, .characteristic, .descriptor]
         var uuids: [BluetoothUUID] = []

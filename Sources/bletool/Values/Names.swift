@@ -11,6 +11,15 @@ enum Names {
 
     @Sendable static func name(_ uuid: BluetoothUUID) -> String? { AssignedNumbers.name(of: uuid) }
 
+    /// The name of an attribute's type, unless it is that of a member.
+    @Sendable static func attribute(_ uuid: BluetoothUUID) -> String? {
+        isOfMember(uuid) ? nil : name(uuid)
+    }
+
+    /// Whether the SIG gave a UUID to one of its members, whose name it has then. Those are services: a vendor's
+    /// characteristic with the same number is not meant.
+    static func isOfMember(_ uuid: BluetoothUUID) -> Bool { AssignedNumbers.kind(of: uuid) == .member }
+
     @Sendable static func company(_ company: CompanyIdentifier) -> String? {
         AssignedNumbers.companyName(company.rawValue)
     }

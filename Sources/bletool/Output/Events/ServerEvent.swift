@@ -128,7 +128,7 @@ struct ServerEvent: Event {
 extension ServerEvent.Access {
     /// For people: `2a19 Battery Level  0x0012 = 87 %`. Of a long value only how long it is; scripts have all of it.
     fileprivate var text: String {
-        let title = (["\(uuid)"] + (Names.name(uuid).map { [$0] } ?? [])).joined(separator: " ")
+        let title = (["\(uuid)"] + (Names.attribute(uuid).map { [$0] } ?? [])).joined(separator: " ")
         let shown = value.map { value in
             value.count > 64
                 ? " = \(value.count) octets" : " = \(ValueFormat.auto.text(value, type: ValueType(of: uuid)))"

@@ -87,15 +87,19 @@ struct TreeEvent: Event {
         let value = characteristic.value?.text(type) ?? ""
         let handle = Style.dim("\(characteristic.valueHandle)", when: colored)
         let properties = "[\(characteristic.properties.joined(separator: " "))]"
-        return ["  \(title(characteristic.uuid))  \(handle)  \(properties)\(value)"]
+        return ["  \(attributeTitle(characteristic.uuid))  \(handle)  \(properties)\(value)"]
             + characteristic.descriptors.map { descriptor in
                 let text = descriptor.value?.text(ValueType(of: descriptor.uuid)) ?? ""
                 let handle = Style.dim("\(descriptor.handle)", when: colored)
-                return "    \(title(descriptor.uuid))  \(handle)\(text)"
+                return "    \(attributeTitle(descriptor.uuid))  \(handle)\(text)"
             }
     }
 
     private func title(_ uuid: BluetoothUUID) -> String { name(uuid).map { "\(uuid) \($0)" } ?? "\(uuid)" }
+
+    private func attributeTitle(_ uuid: BluetoothUUID) -> String {
+        Names.isOfMember(uuid) ? "\(uuid)" : title(uuid)
+    }
 }
 
 extension TreeEvent.Service {
