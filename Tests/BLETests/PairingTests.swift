@@ -228,7 +228,9 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("a bond that is too weak is replaced by a stronger one, unless the peer has lost it", arguments: [false, true])
+    @Test(
+        "a bond that is too weak is replaced by a stronger one, unless the peer has lost it",
+        arguments: [false, true])
     func strongerThanTheBond(isLost: Bool) async throws {
         try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
             let first = try await hosts.connect()

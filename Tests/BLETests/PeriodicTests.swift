@@ -264,7 +264,8 @@ struct PeriodicTests {
         var assembler = PeriodicAssembler()
         func take(_ data: [UInt8], _ status: Report.DataStatus) -> [[UInt8]: Bool] {
             Dictionary(
-                assembler.take(report(data, status)).map { ($0.data, $0.isTruncated) }, uniquingKeysWith: { $1 })
+                assembler.take(report(data, status)).map { ($0.data, $0.isTruncated) },
+                uniquingKeysWith: { $1 })
         }
         #expect(take([1], .moreToCome) == [:])
         #expect(take([2], .complete) == [[1, 2]: false])

@@ -69,8 +69,11 @@ struct DoctorTests {
     }
 
     @Test func adaptersThatCannotBeUsed() throws {
-        func check(_ one: AdapterDescription, _ holders: [AdapterProblem.Holder.Process] = []) throws -> DoctorReport.Check {
-            let report = DoctorReport(Diagnosis(capabilities: both, adapters: [one], userChannelHolders: holders))
+        func check(_ one: AdapterDescription, _ holders: [AdapterProblem.Holder.Process] = []) throws
+            -> DoctorReport.Check
+        {
+            let report = DoctorReport(
+                Diagnosis(capabilities: both, adapters: [one], userChannelHolders: holders))
             #expect(report.failure?.kind == .adapter)
             return try #require(report.checks.first { $0.name == "adapter" })
         }

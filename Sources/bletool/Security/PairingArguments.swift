@@ -79,7 +79,8 @@ extension PairingArguments {
     /// `needsFolder`: bonds that cannot be kept are an error, not a note. `showsPairing`: the command does not show a
     /// pairing itself. `role`: that of the links on which it pairs.
     func options(
-        _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(), role: LinkRole = .central,
+        _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
+        role: LinkRole = .central,
         needsFolder: Bool = false, showsPairing: Bool = false
     ) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
