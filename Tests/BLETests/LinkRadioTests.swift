@@ -25,6 +25,27 @@ struct LinkRadioTests {
         }
     }
 
+    @Test("a signal strength of 127 is one that the controller does not know")
+    func unknownStrength() async throws {
+        try await LinkedHosts.run { hosts in
+            let device = try await CentralManager(hosts.server).connect(to: await hosts.client.address)
+            for (octet, known) in [(0x7f, nil), (0x81, -127), (0x14, 20)] as [(UInt8, Int?)] {
+                hosts.port.play { command in
+                    guard command.opcode == .readRSSI else { return nil }
+                    let returned = [0] + Array(command.parameters.prefix(2)) + [octet]
+                    return [
+                        CommandComplete(credits: 1, opcode: .readRSSI, returnParameters: returned).packet
+                    ]
+                }
+                #expect(try await hosts.connection.rssi() == known)
+                #expect(try await device.readRSSI() == known)
+            }
+            hosts.port.play(nil)
+            #expect(try await device.readRSSI() == -50)
+            await device.disconnect()
+        }
+    }
+
     @Test func channelsThatAreBadAreLeftOut() async throws {
         try await LinkedHosts.run { hosts in
             let good = ChannelMap(rawValue: 0x1f_ff00_0fff)

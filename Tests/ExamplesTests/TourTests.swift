@@ -38,8 +38,22 @@ import Testing
         second.end(by: SIGKILL)
     }
 
+    @Test func aScanOutlivesItsCentral() async throws {
+        let peripheral = try start("virtual:peripheral", "peripheral")
+        #expect(await peripheral.line()?.hasPrefix("on air: ") == true)
+        // The first start has two scans; the second takes up one and gives up the other.
+        for scans in [0, 2, 1] {
+            let central = try start("virtual:listener", "listening", "state")
+            #expect(await central.line() == "came back: \(scans) scans, 0 devices")
+            #expect(await central.line() == "hears Grand tour")
+            central.end(by: SIGKILL)
+        }
+        peripheral.end(by: SIGKILL)
+    }
+
     private static let central = [
         "found Grand tour with [fff0], connectable",
+        "its identifier is lasting: true, public or static: true",
         "its overflow area has the bit of fff0: true",
         "a second connect has joined the first, and is connected without it",
         "events: connected, disconnected",
@@ -47,12 +61,17 @@ import Testing
         "a connect without limit: connecting, cancelled, disconnected",
         #"retrieved by identifier: ["connected"]"#,
         "connected: 1 with fff0, 0 with fffa",
+        "linked by this process: true",
         "known from before: 1",
+        "signal strength: -127 to 20 dBm, or unknown: true",
+        "longest write: 512 octets, without response the MTU less 3: true",
         "services: [180f, fff0]",
         "included in fff0: [180f]",
         "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]",
         "descriptor of fff2: it is called Answers",
+        "descriptor of fff2: it is text",
         "descriptor of fff2: nobody has subscribed",
+        "descriptor of fff4: it is written reliably",
         "heart rate: 72 a minute",
         "battery: 80 %",
         "made by Examples, model Tour",
@@ -74,10 +93,12 @@ import Testing
     ]
 
     private static let peripheral = [
+        "heart rate: room for 512 octets",
         "greet: welcome",
         "slower: latency 2",
         "faster: latency 0",
         "flood: full, then ready",
+        "slow: asked from octet 0, in packets of 517 octets",
         "slow: answered later",
         "together: fff4 [1], fff5 [2]",
         "add: a guest came",

@@ -159,6 +159,28 @@ struct ServeConfigurationTests {
         expectDatabase(of: configuration)
     }
 
+    @Test(
+        "a word that asks for encryption makes the subscription one for encrypted links, and nothing else",
+        arguments: [
+            ("notify", .notify, .open), ("notifyEncryptionRequired", .notify, .encrypted),
+            ("indicate", .indicate, .open), ("indicateEncryptionRequired", .indicate, .encrypted),
+            ("notifyEncryptionRequired, indicate", [.notify, .indicate], .encrypted),
+        ] as [(String, CharacteristicProperties, SecurityLevel)])
+    func subscriptionsNeed(
+        _ words: String, _ properties: CharacteristicProperties, _ level: SecurityLevel
+    ) throws {
+        let configuration = try configuration(
+            "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read, \(words)], value: {u8: 7}}]}]"
+        )
+        let service = GATTService(configuration.services[0], among: configuration.services) { _ in (nil, nil)
+        }
+        let characteristic = try #require(service.characteristics.first)
+        #expect(characteristic.subscription == level)
+        #expect(characteristic.properties == properties.union(.read))
+        #expect(characteristic.permissions?.read == .open)
+        expectDatabase(of: configuration)
+    }
+
     @Test func missingDescriptorsFindRoom() throws {
         let configuration = try configuration(
             """

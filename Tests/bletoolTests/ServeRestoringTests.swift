@@ -85,6 +85,55 @@ import Testing
         #expect(end.reason == .uncaughtSignal && end.status == SIGTERM)
     }
 
+    @Test("kills at random moments lose nothing of what a client was told that it is written")
+    func kills() async throws {
+        var random = SplitMix64(seed: 11)
+        var server = try await serve()
+        let central = try await central()
+        let found = try await central.first(within: .seconds(60)) { $0.name == "Kept" && $0.isConnectable }
+        let address = try #require(found.address)
+        var acknowledged = 0
+        for kill in 0...5 {
+            let device = try await central.connect(to: address, timeout: .seconds(60))
+            let note = try #require(try await device.discover().characteristics(Self.note).first)
+            let text = String(decoding: try await device.read(note), as: UTF8.self)
+            if kill > 0 {
+                let kept = try #require(Int(text), "\(text) after kill \(kill)")
+                // The last one may be on the disk without an answer that arrived.
+                #expect((acknowledged...acknowledged + 1).contains(kept), "after kill \(kill)")
+                acknowledged = kept
+            }
+            guard kill < 5 else {
+                await device.disconnect()
+                break
+            }
+            let (answers, answered) = AsyncStream<Int>.makeStream()
+            let writing = Task { [acknowledged] in
+                var last = acknowledged
+                do throws(BLEError) {
+                    while true {
+                        try await device.write(Array("\(last + 1)".utf8), to: note)
+                        last += 1
+                        answered.yield(last)
+                    }
+                } catch {
+                    answered.finish()
+                }
+                return last
+            }
+            // More are written while it is killed.
+            let enough = acknowledged + 1 + Int(random.next() % 40)
+            for await number in answers where number >= enough { break }
+            server.end(by: SIGKILL)
+            let last = await writing.value
+            #expect(last >= enough, "the writes had failed before the kill")
+            acknowledged = last
+            server = try await serve()
+        }
+        await central.adapter.close()
+        server.end(by: SIGTERM)
+    }
+
     @Test func whoeverComesWhenItWasKilledWhileItAdvertised() async throws {
         let first = try await serve()
         let central = try await central()

@@ -12,9 +12,10 @@ extension TourCentral {
             Program.say("included in fff0: \(included.map(\.uuid))")
             let characteristics = try await device.discoverCharacteristics(for: tour)
             Program.say("characteristics of fff0: \(characteristics.map(\.uuid))")
-            for answer in characteristics where answer.uuid == .tourAnswer {
-                for descriptor in try await device.discoverDescriptors(for: answer) {
-                    Program.say("descriptor of fff2: \(meaning(try await device.value(of: descriptor)))")
+            for described in characteristics where [.tourAnswer, .tourLeft].contains(described.uuid) {
+                for descriptor in try await device.discoverDescriptors(for: described) {
+                    let value = try await device.value(of: descriptor)
+                    Program.say("descriptor of \(described.uuid): \(meaning(value))")
                 }
             }
         }
@@ -22,7 +23,11 @@ extension TourCentral {
 
     private func meaning(_ value: DescriptorValue) -> String {
         switch value {
+        case .extendedProperties(let properties):
+            properties.contains(.reliableWrite) ? "it is written reliably" : "nothing more"
         case .userDescription(let text): "it is called \(text)"
+        case .presentationFormat(let format):
+            format.format == .utf8 ? "it is text" : "it is of format \(format.format.rawValue)"
         case .clientConfiguration(let bits):
             bits.isEmpty ? "nobody has subscribed" : "somebody has subscribed"
         default: "\(value)"

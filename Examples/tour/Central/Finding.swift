@@ -11,6 +11,9 @@ extension TourCentral {
         guard let id = found.id else { throw BLEError.notFound(.address) }
         let kind = found.isConnectable ? "connectable" : "not connectable"
         Program.say("found \(found.name ?? "") with \(found.fields.serviceUUIDs), \(kind)")
+        // One with a private address and no bond has another identifier whenever it changes its address.
+        let keepsItsAddress = [.public, .static].contains(id.kind)
+        Program.say("its identifier is lasting: \(id.isLasting), public or static: \(keepsItsAddress)")
 
         // An application in the background of iOS advertises bits; which of them is whose one must have found out.
         let table: [Int: BluetoothUUID] = [13: .tour, 77: .heartRateService]

@@ -14,6 +14,7 @@ struct TourCentral {
         try await tour.connect()
         try await tour.waitForNobody()
         try await tour.retrieve()
+        try await tour.measure()
         try await tour.discover()
         try await tour.sense()
         try await tour.command()

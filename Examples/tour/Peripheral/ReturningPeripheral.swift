@@ -20,6 +20,8 @@ enum ReturningPeripheral {
         var content = AdvertisingContent()
         content.name = "Returning"
         _ = try await manager.advertise(AdvertisingRequest(AdvertisingPlan(content, kind: .connectable)))
+        // What was not taken up is not wanted any more.
+        try await manager.dismissRestored()
         for try await event in events {
             guard case .write(_, let write, _) = event, write.uuid == .tourSetting else { continue }
             Program.say("setting \(text(write.value))")

@@ -29,7 +29,9 @@ struct TourPeripheral {
             if let handle = await manager.valueHandle(of: .tourAnswer) {
                 try await manager.update(handle, to: Array(answer.utf8), for: [central])
             }
-        case .subscribed(let central, _, .heartRateMeasurement, _):
+        case .subscribed(let central, let handle, .heartRateMeasurement, _):
+            let subscriber = await manager.subscribers(of: handle).first { $0.central == central }
+            Program.say("heart rate: room for \(subscriber?.maximumUpdateLength ?? 0) octets")
             let measured = HeartRateMeasurement(beatsPerMinute: 72)
             try await manager.update(.heartRateMeasurement, to: measured, for: [central])
         case .subscribed(let central, let handle, .tourAlarm, let indications):

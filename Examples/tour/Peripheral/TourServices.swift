@@ -11,7 +11,11 @@ extension TourPeripheral {
             GATTService(.tour, includes: [.uuid(.batteryService)]) {
                 GATTCharacteristic(.tourCommand, properties: .write)
                 GATTCharacteristic(
-                    .tourAnswer, properties: .notify, descriptors: [.userDescription("Answers")])
+                    .tourAnswer, properties: .notify,
+                    descriptors: [
+                        .userDescription("Answers"),
+                        .presentationFormat(CharacteristicPresentationFormat(.utf8)),
+                    ])
                 GATTCharacteristic(.tourSlow, properties: .read, onRead: answerLater)
                 for uuid in [.tourLeft, .tourRight] as [BluetoothUUID] {
                     GATTCharacteristic(
@@ -43,6 +47,7 @@ extension TourPeripheral {
 
     /// Handlers must not block: who needs time says so.
     private func answerLater(_ request: GATTReadRequest) -> GATTReadOutcome {
+        Program.say("slow: asked from octet \(request.offset), in packets of \(request.mtu.octets) octets")
         Task {
             Program.say("slow: answered later")
             await manager.complete(request.pending, with: .success(Array("worth waiting for".utf8)))

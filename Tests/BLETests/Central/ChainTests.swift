@@ -99,6 +99,79 @@ struct ChainTests {
         }
     }
 
+    @Test func aDeviceThatGoesAwayAfterTheScanFailsAtConnect() async throws {
+        try await VirtualTestbed.run { bed in
+            let peer = try await bed.host("peer")
+            try await peer.serveBattery(80, named: "peer")
+            let client = try await bed.host("client")
+            let central = CentralManager(client)
+            let id = await central.identifier(of: peer.address)
+            let hall = central.channel("hall")
+            let (leaving, events) = (hall.events(), hall.events())
+            // It is out of reach as soon as it is found.
+            let carrying = bed.task {
+                for try await event in leaving {
+                    guard case .found = event else { continue }
+                    return await bed.setRSSI(nil, between: client, and: peer)
+                }
+            }
+            let failure = await chainFailure { () throws(ChainError) in
+                try await hall.scan().connect(timeout: .seconds(3)).read(.batteryLevel)
+            }
+            try await carrying.value
+            let expected = Failure(.connect, id, .timedOut(.connecting, after: .seconds(3)))
+            #expect(failure == expected)
+            try await Self.expectEnd(of: events, began: [.scan, .connect], done: [.scan], expected)
+            #expect(await central.state(of: id) == .disconnected)
+            let isInUse = await bed.isRadioInUse(by: client)
+            #expect(!isInUse)
+        }
+    }
+
+    @Test func aValueThatIsRefusedFailsAtWrite() async throws {
+        try await VirtualTestbed.run { bed in
+            let peer = try await bed.host("peer")
+            try await peer.serveBattery(80, named: "peer")
+            let handle = try #require(await PeripheralManager(peer).valueHandle(of: .batteryLevel))
+            let client = try await bed.host("client")
+            let central = CentralManager(client)
+            let id = await central.identifier(of: peer.address)
+            let hall = central.channel("hall")
+            let events = hall.events()
+            let less = try #require(BatteryLevel(percent: 10))
+            let failure = await chainFailure { () throws(ChainError) in
+                try await hall.scan().write(less, to: .batteryLevel)
+            }
+            let refusal = ATTErrorResponse(.writeRequest, handle, .writeNotPermitted)
+            let expected = Failure(.write, id, .att(refusal))
+            #expect(failure == expected)
+            #expect(failure?.text.hasPrefix("hall: write: ") == true)
+            try await Self.expectEnd(
+                of: events, began: [.scan, .connect, .write], done: [.scan, .connect], expected)
+            #expect(await central.state(of: id) == .disconnected)
+        }
+    }
+
+    /// Expects the steps of one chain that fails, in the events of its channel.
+    private static func expectEnd(
+        of events: BoundedStream<ChainEvent>, began: [ChainStep], done: [ChainStep], _ failure: Failure
+    ) async throws {
+        var (begun, finished): ([ChainStep], [ChainStep]) = ([], [])
+        for try await event in events {
+            switch event {
+            case .began(let step, _): begun.append(step)
+            case .done(let step, _): finished.append(step)
+            case .found: #expect(begun == [.scan])
+            case .failed(let error):
+                #expect(Failure(error.step, error.device, error.error) == failure)
+                #expect(error.channel == "hall")
+                #expect(begun == began && finished == done)
+                return
+            }
+        }
+        Issue.record("the events have no failure")
+    }
+
     @Test func cancellingFreesTheRadio() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")

@@ -262,14 +262,26 @@ import Testing
         }
     }
 
-    @Test func theLatencyOfALinkIsAskedFor() async throws {
+    @Test(arguments: ConnectionLatency.allCases)
+    func theLatencyOfALinkIsAskedFor(_ wanted: ConnectionLatency) async throws {
         try await LinkedHosts.run { hosts in
             let manager = PeripheralManager(hosts.server)
-            let now = try await manager.setDesiredConnectionLatency(.high, for: hosts.central)
+            // Each is a change: the link is of another kind before.
+            let before: ConnectionLatency = wanted == .medium ? .high : .medium
+            try await manager.setDesiredConnectionLatency(before, for: hosts.central)
+            let now = try await manager.setDesiredConnectionLatency(wanted, for: hosts.central)
             let timing = try #require(now.timing)
-            #expect((Duration.milliseconds(240) ... .milliseconds(300)).contains(timing.interval))
-            #expect(timing.latency == 2)
-            #expect(timing.supervisionTimeout == .seconds(6))
+            let intervals: ClosedRange<Duration> =
+                switch wanted {
+                case .low: .milliseconds(15) ... .milliseconds(30)
+                case .medium: .milliseconds(60) ... .milliseconds(90)
+                case .high: .milliseconds(240) ... .milliseconds(300)
+                }
+            #expect(intervals.contains(timing.interval))
+            #expect(timing.latency == (wanted == .high ? 2 : 0))
+            if wanted == .high { #expect(timing.supervisionTimeout == .seconds(6)) }
+            await hosts.bed.wait(.seconds(5))
+            #expect(try await hosts.device.connection.parameters.timing == timing)
         }
     }
 

@@ -61,6 +61,25 @@ struct CentralRestorationTests {
         }
     }
 
+    @Test("a killed process writes nothing any more, so only what was flushed comes back") func kill()
+        async throws
+    {
+        try await LivesAndDeaths.run { world in
+            let (flushed, pending) = (
+                Peripheral.Identifier(DeviceAddress(1, type: .public)),
+                Peripheral.Identifier(DeviceAddress(2, type: .public))
+            )
+            let host = try await world.rise()
+            let central = try await world.manager(host)
+            let kept = try #require(central.restoration?.kept)
+            kept.change { $0.note(flushed, at: SampleBonds.noon) }
+            try await kept.flush()
+            kept.change { $0.note(pending, at: SampleBonds.noon) }
+            await world.die(host)
+            #expect(try await world.manager(world.rise()).restored.known == [flushed])
+        }
+    }
+
     @Test func whoeverIsWaitedForIsWaitedForAgain() async throws {
         try await LivesAndDeaths.run { world in
             let peer = Peripheral.Identifier(await world.peer.address)

@@ -258,7 +258,7 @@ extension LivesAndDeaths {
         _ host: Adapter, keepsUpdates: Bool = true, _ disk: Disk = Disk()
     ) async throws(BLEError) -> PeripheralManager {
         try await PeripheralManager(
-            host, restoring: "sensor", in: folder.path, keepsUpdates: keepsUpdates, disk)
+            host, restoring: "sensor", in: folder.path, keepsUpdates: keepsUpdates, mortal(disk))
     }
 
     /// The values that the disk has.

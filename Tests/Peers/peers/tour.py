@@ -16,6 +16,10 @@ READ, WRITE = Characteristic.READABLE, Characteristic.WRITEABLE
 # Bit 13 of the 128 that an application in the background of iOS has.
 OVERFLOW_AREA = bytes.fromhex("4c0001") + (1 << 127 - 13).to_bytes(16, "big")
 FLOOD = 300
+# A Characteristic Presentation Format: UTF-8, no exponent, no unit, the SIG's namespace, no description.
+TEXT = bytes.fromhex("19000027010000")
+# Characteristic Extended Properties.
+RELIABLE_WRITE = bytes([1, 0])
 
 
 def followed_latencies(connection):
@@ -35,7 +39,8 @@ class Tour:
         self.commands, self.sunk, self.written, self.alarms, self.latencies = [], [], {}, [], []
         battery = Service("180f", [Characteristic("2a19", Can.READ, READ, bytes([80]))])
         self.answer = Characteristic(
-            "fff2", Can.NOTIFY, 0, b"", [Descriptor("2901", READ, b"Answers")])
+            "fff2", Can.NOTIFY, 0, b"",
+            [Descriptor("2901", READ, b"Answers"), Descriptor("2904", READ, TEXT)])
         self.alarm = Characteristic("fff6", Can.NOTIFY | Can.INDICATE, 0, b"")
         self.flood = Characteristic("fff8", Can.NOTIFY, 0, b"")
         self.rate = Characteristic("2a37", Can.NOTIFY, 0, b"")
@@ -43,8 +48,9 @@ class Tour:
         tour = Service("fff0", [
             Characteristic("fff1", Can.WRITE, WRITE, AttributeValue(write=self.take)), self.answer,
             Characteristic("fff3", Can.READ, READ, b"worth waiting for"),
-            *(Characteristic(uuid, Can.WRITE, WRITE, AttributeValue(write=self.keep(uuid)))
-              for uuid in ("fff4", "fff5")),
+            *(Characteristic(
+                uuid, Can.WRITE | Can.EXTENDED_PROPERTIES, WRITE, AttributeValue(write=self.keep(uuid)),
+                [Descriptor("2900", READ, RELIABLE_WRITE)]) for uuid in ("fff4", "fff5")),
             self.alarm,
             Characteristic(
                 "fff7", Can.READ | Can.WRITE_WITHOUT_RESPONSE, READ | WRITE,

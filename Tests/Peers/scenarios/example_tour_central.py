@@ -1,4 +1,6 @@
 """The central of the tour of Examples takes every step with a Bumble peripheral, which has got what it was sent."""
+import signal
+
 from peers.bletool import soon
 from peers.example import example
 from peers.scenario import expect, scenario
@@ -6,6 +8,7 @@ from peers.tour import tour
 
 LINES = [
     "found Grand tour with [fff0], connectable",
+    "its identifier is lasting: true, public or static: true",
     "its overflow area has the bit of fff0: true",
     "a second connect has joined the first, and is connected without it",
     "events: connected, disconnected",
@@ -13,12 +16,17 @@ LINES = [
     "a connect without limit: connecting, cancelled, disconnected",
     'retrieved by identifier: ["connected"]',
     "connected: 1 with fff0, 0 with fffa",
+    "linked by this process: true",
     "known from before: 1",
+    "signal strength: -127 to 20 dBm, or unknown: true",
+    "longest write: 512 octets, without response the MTU less 3: true",
     "services: [180f, fff0]",
     "included in fff0: [180f]",
     "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]",
     "descriptor of fff2: it is called Answers",
+    "descriptor of fff2: it is text",
     "descriptor of fff2: nobody has subscribed",
+    "descriptor of fff4: it is written reliably",
     "heart rate: 72 a minute",
     "battery: 80 %",
     "made by Examples, model Tour",
@@ -40,6 +48,15 @@ LINES = [
 ]
 
 
+async def listens(radio):
+    """The scans are there again after a crash, but for the one that the second start gives up."""
+    for scans in (0, 2, 1):
+        async with example("tour", radio, "listening", "state") as listening:
+            await listening.line(f"^came back: {scans} scans, 0 devices$")
+            await listening.line("^hears Grand tour$")
+            expect(await listening.stop(signal.SIGKILL), -signal.SIGKILL, "the end of the listener")
+
+
 async def steps(radio):
     async with tour(radio) as peripheral, example("tour", radio, "central", "state") as central:
         for line in LINES:
@@ -54,6 +71,7 @@ async def steps(radio):
         expect(
             peripheral.alarms, [(True, True, False), (True, False, True)],
             "encryption, notifications, indications of those who want alarms")
+        await listens(radio)
 
 
 scenario(steps)

@@ -76,8 +76,10 @@ async def commands(peer, tour):
 async def values(peer, tour):
     _, rates = await subscribed(peer, "2a37")
     expect(await soon(rates.get(), "a heart rate"), bytes([0, 72]), "the heart rate")
+    await tour.line(r"^heart rate: room for \d+ octets$")
     expect(await (await characteristic(peer, "2a19")).read_value(), bytes([80]), "the battery")
     expect(await (await characteristic(peer, "fff3")).read_value(), b"worth waiting for", "the slow value")
+    await tour.line(r"^slow: asked from octet 0, in packets of \d+ octets$")
     await tour.line("^slow: answered later$")
     sink = await characteristic(peer, "fff7")
     for number in range(50):

@@ -5,7 +5,7 @@ import VirtualController
 /// What applications do, each of it to be cancelled at any moment.
 enum Action: CaseIterable {
     case scan, first, connect, read, write, subscribe, update, advertise, events, states, bonds, openAndClose
-    case suspend, chain, command, restore
+    case suspend, chain, command, restore, maintain, tryUpdate, request, indicate, changeServices, retrieve
 }
 
 /// Two hosts on one air, in use by many tasks.
@@ -30,7 +30,8 @@ struct Stress: Sendable {
         try await manager.publish([
             GATTService(0xfff0) {
                 GATTCharacteristic(
-                    0xfff1, properties: [.read, .write, .writeWithoutResponse, .notify], value: .stored([1]))
+                    0xfff1, properties: [.read, .write, .writeWithoutResponse, .notify, .indicate],
+                    value: .stored([1]))
             }
         ])
         var content = AdvertisingContent()
@@ -102,6 +103,28 @@ struct Stress: Sendable {
             for value in levels.values { _ = try value.get() }
         case .command: try await link(central, command)
         case .restore: try await restore(number)
+        case .maintain:
+            for try await device in central.maintain(Peripheral.Identifier(await server.address)) {
+                _ = try await device.read(Self.key)
+                await device.disconnect()
+            }
+        case .tryUpdate:
+            guard let handle = await peripheral.valueHandle(of: 0xfff1) else { return }
+            for octet in 0..<200 as Range<UInt8> {
+                guard try await !peripheral.tryUpdate(handle, to: [octet]) else { continue }
+                try await peripheral.readyToUpdate(handle)
+            }
+        case .request:
+            try await link(central) { device in
+                for octet in 0..<10 as Range<UInt8> { try await device.write([octet], to: Self.key) }
+            }
+        case .indicate:
+            try await link(central) { device in
+                let characteristic = try await device.characteristic(Self.key)
+                for try await _ in try await device.values(of: characteristic, indications: true) {}
+            }
+        case .changeServices: try await changeServices(peripheral, number)
+        case .retrieve: try await retrieve(central)
         }
     }
 
@@ -111,6 +134,26 @@ struct Stress: Sendable {
         for octet in 0..<8 { try channel.enqueue([UInt8(octet)]) }
         try await channel.send([8])
         for try await _ in channel.answers { break }
+    }
+
+    /// Publishes a service beside the others, and takes it back also when it is cancelled meanwhile.
+    private func changeServices(_ peripheral: PeripheralManager, _ number: UInt64) async throws {
+        let added = try await peripheral.add([
+            GATTService(BluetoothUUID(0xffe0 + UInt16(number % 8))) {
+                GATTCharacteristic(0xffd0, properties: [.read, .notify], value: .stored([1]))
+            }
+        ])
+        try? await Task.sleep(for: .milliseconds(5))
+        if let handle = added?.start { try await peripheral.removeService(at: handle) }
+    }
+
+    private func retrieve(_ central: CentralManager) async throws {
+        let id = Peripheral.Identifier(await server.address)
+        for _ in 0..<20 {
+            _ = await central.retrievePeripherals(withIdentifiers: [id])
+            _ = try await central.retrieveConnectedPeripherals(withServices: [0xfff0])
+            _ = await central.retrieveKnownPeripherals()
+        }
     }
 
     /// A manager that keeps what it does on the disk, and the next one with its name, which finds that.
