@@ -171,6 +171,10 @@ extension Adapter {
             // The one inside leaves as ever, and there is none to let in.
             try await leave(hosts)
             #expect(notes.withLock { $0 } == ["a"])
+            // It stays closed.
+            let latest = await tasks(hosts, notes, "e")
+            let result = await latest[0].result
+            #expect(throws: BLEError.adapter(.removed)) { try result.get() }
         }
     }
 

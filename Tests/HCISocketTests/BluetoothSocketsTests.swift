@@ -60,7 +60,7 @@ struct BluetoothSocketsTests {
     @Test("options of L2CAP on another kind of socket are typed errors that name the option")
     func options() async throws {
         try await onVirtualLoop { loop in
-            let (near, far) = socketPair(SOCK_SEQPACKET)
+            let (near, far) = socketPair(.packets)
             defer { close(far) }
             let port = PacketSocket(near, on: loop, maximumPacket: 64)
             defer { port.close() }

@@ -11,7 +11,7 @@ import Testing
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         try await Task(executorPreference: loop) {
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             defer { close(far) }
             let (results, told) = AsyncStream<Result<Instant, PortError>>.makeStream()
             let attempts = Lock(0)

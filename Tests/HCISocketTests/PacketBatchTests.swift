@@ -25,7 +25,7 @@ extension PacketBatch {
 private final class Pair {
     let near, far: CInt
 
-    init() { (near, far) = socketPair(SOCK_SEQPACKET) }
+    init() { (near, far) = socketPair(.packets) }
 
     deinit { for end in [near, far] { close(end) } }
 

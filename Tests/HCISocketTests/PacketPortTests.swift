@@ -66,7 +66,7 @@ private actor Owner {
     @Test("a packet socket that fails while it sends reports so in a later turn")
     func packetSocketFailure() async throws {
         try await run { loop in
-            let (near, far) = socketPair(SOCK_SEQPACKET)
+            let (near, far) = socketPair(.packets)
             defer { Glibc.close(far) }
             let owner = Owner(loop, PacketSocket(near, on: loop, maximumPacket: 64))
             try await owner.start()
@@ -79,7 +79,7 @@ private actor Owner {
     @Test("a stream that fails while it sends reports so in a later turn")
     func streamFailure() async throws {
         try await run { loop in
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             defer { Glibc.close(far) }
             let owner = Owner(loop, H4Port(near, on: loop))
             try await owner.start()
@@ -100,7 +100,7 @@ private actor Owner {
     @Test("an owner that closes the port in between gets no event")
     func closedMeanwhile() async throws {
         try await run { loop in
-            let (near, far) = socketPair(SOCK_SEQPACKET)
+            let (near, far) = socketPair(.packets)
             defer { Glibc.close(far) }
             let owner = Owner(loop, PacketSocket(near, on: loop, maximumPacket: 64))
             try await owner.start()

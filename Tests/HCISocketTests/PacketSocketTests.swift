@@ -28,7 +28,7 @@ private actor Reader {
     init(_ loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) {
         self.loop = loop
         let near: CInt
-        (near, far) = socketPair(SOCK_SEQPACKET)
+        (near, far) = socketPair(.packets)
         port = PacketSocket(near, on: loop, maximumPacket: maximumPacket, gathersReports: gathersReports)
     }
 

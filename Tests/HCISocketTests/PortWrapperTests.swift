@@ -112,7 +112,7 @@ private struct Wrapped {
     @Test("a trace says of the port what the port says of itself")
     func properties() async throws {
         try await onVirtualLoop { loop in
-            let (near, far) = socketPair(SOCK_SEQPACKET)
+            let (near, far) = socketPair(.packets)
             let socket = PacketSocket(near, on: loop, maximumPacket: 8, maximumSent: 28)
             let log = PortLog(loop, TracingPort(socket) { _ in })
             try await log.start()

@@ -10,7 +10,7 @@ import Testing
     @Test("a wait for a descriptor ends when it is ready for what is of interest")
     func ready() async throws {
         try await onVirtualLoop { loop in
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             #expect(await loop.readiness(of: near, for: .write) == .write)
             let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
             await loop.settle()
@@ -26,7 +26,7 @@ import Testing
     @Test("it ends also when the other end is gone")
     func hangUp() async throws {
         try await onVirtualLoop { loop in
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: []) }
             await loop.settle()
             close(far)
@@ -47,7 +47,7 @@ import Testing
             try file.close()
             #expect(await loop.readiness(of: -1, for: .read) == nil)
 
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
             await loop.settle()
             #expect(await loop.readiness(of: near, for: .read) == nil)
@@ -60,7 +60,7 @@ import Testing
     @Test("a task that is cancelled waits no longer, or not at all", arguments: [true, false])
     func cancelled(before: Bool) async throws {
         try await onVirtualLoop { loop in
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
             if !before { await loop.settle() }
             waiting.cancel()
@@ -77,7 +77,7 @@ import Testing
     func closing() async throws {
         try await onVirtualLoop { loop in
             for isLetGo in [true, false] {
-                let (near, far) = socketPair(SOCK_STREAM)
+                let (near, far) = socketPair(.stream)
                 var watched: WatchedDescriptor? = WatchedDescriptor(near, on: loop)
                 try watched?.watch(for: .read) { _ in }
                 if !isLetGo {
@@ -96,7 +96,7 @@ import Testing
     @Test("what is of interest can change, to nothing and back")
     func interest() async throws {
         try await onVirtualLoop { loop in
-            let (near, far) = socketPair(SOCK_STREAM)
+            let (near, far) = socketPair(.stream)
             let seen = Lock<[[UInt8]]>([])
             let watched = WatchedDescriptor(near, on: loop)
             try watched.watch(for: []) { _ in

@@ -99,7 +99,7 @@ private final class Terminal {
         #expect(throws: PortError.system(Errno(rawValue: ENOTTY), during: "ioctl TIOCEXCL")) {
             try SerialLine.open(path, baud: 115_200, flowControl: false)
         }
-        let (near, far) = socketPair(SOCK_STREAM)
+        let (near, far) = socketPair(.stream)
         #expect(!SerialLine.isOne(near))
         for end in [near, far] { close(end) }
     }

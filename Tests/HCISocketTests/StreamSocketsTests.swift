@@ -205,6 +205,24 @@ private struct Server {
         }
     }
 
+    @Test("a Unix socket for which too many wait already refuses")
+    func fullBacklog() async throws {
+        let folder = try TemporaryFolder()
+        let (served, address) = try StreamSockets.bind(to: .unix(path: folder.path("s")))
+        defer { close(served) }
+        // As many as may wait, and one.
+        try Sockets.listen(served, backlog: 0)
+        try await onVirtualLoop { loop in
+            guard case .success(let first)? = await StreamSockets.connection(to: address, on: loop) else {
+                Issue.record("the first does not connect")
+                return
+            }
+            defer { close(first) }
+            #expect(await failure(to: address, on: loop) == .system(.wouldBlock, during: "connect"))
+        }
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("a port that is served is in use")
     func portInUse() throws {
         let (served, address) = try StreamSockets.bind(to: .tcp(host: "127.0.0.1", port: 0))

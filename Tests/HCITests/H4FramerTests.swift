@@ -80,11 +80,14 @@ import Testing
         #expect(Self.run([[4, 0x10, 0]], &fromHost).error == .unknownType(.event, offset: 0))
     }
 
+    @Test func reservedLengthBitsOfIsochronousDataAreIgnored() {
+        var framer = H4Framer()
+        let (found, error) = Self.run([[5, 1, 0, 1, 0xc0, 0xee, 4, 0x10, 0]], &framer)
+        #expect(error == nil)
+        #expect(found == [[5, 1, 0, 1, 0xc0, 0xee], [4, 0x10, 0]])
+    }
+
     @Test func impossibleLengths() {
-        var iso = H4Framer()
-        #expect(
-            Self.run([[5, 0, 0, 0xff, 0x7f]], &iso).error
-                == .tooLong(.iso, payload: 0x7fff, limit: 0x3fff, offset: 0))
         var small = H4Framer(maximumLength: 100)
         #expect(
             Self.run([[4, 0x10, 0, 2, 0, 0], [96, 0]], &small).error

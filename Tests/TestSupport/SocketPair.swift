@@ -1,9 +1,18 @@
 import Glibc
 
+/// What a pair of Unix sockets carries.
+package enum SocketKind {
+    /// Octets, without bounds.
+    case stream
+    /// Packets, each as a whole.
+    case packets
+}
+
 /// The two ends of a Unix socket pair, non-blocking and closed on exec. The caller closes both. A process without
 /// descriptors is a crash of the test.
-package func socketPair(_ kind: __socket_type) -> (near: CInt, far: CInt) {
+package func socketPair(_ kind: SocketKind) -> (near: CInt, far: CInt) {
     var ends: [CInt] = [0, 0]
+    let kind = kind == .stream ? SOCK_STREAM : SOCK_SEQPACKET
     let flags = SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     guard socketpair(AF_UNIX, CInt(kind.rawValue | flags), 0, &ends) == 0 else {
         fatalError("no socket pair: \(errno)")

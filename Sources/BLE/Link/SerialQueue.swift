@@ -13,6 +13,7 @@ final class SerialQueue {
 
     /// Waits for the turn. Every return needs a `leave`.
     func enter(_ adapter: isolated Adapter, of link: LinkID, at place: Place) async throws(BLEError) {
+        if let closedBy { throw closedBy }
         guard isTaken else {
             isTaken = true
             return

@@ -87,7 +87,8 @@ package struct H4Framer: Sendable {
         guard bytes.count >= header else { return nil }
         var payload = Int(bytes[form.lengthOffset])
         if form.lengthWidth == 2 { payload |= Int(bytes[form.lengthOffset + 1]) << 8 }
-        let limit = min(form.maximumPayload, maximumLength - header)
+        payload &= form.lengthMask
+        let limit = maximumLength - header
         guard payload <= limit else {
             throw .tooLong(type, payload: payload, limit: limit, offset: offset)
         }
@@ -125,9 +126,9 @@ extension HCIPacketType {
     /// The types that a controller sends.
     package static let fromController = all.subtracting([.command])
 
-    /// Where the length stands, counted from the type octet on, how wide it is, and what it can be (Core
-    /// Specification 5.4, Vol 4, Part E, 5.4).
-    fileprivate var form: (lengthOffset: Int, lengthWidth: Int, maximumPayload: Int)? {
+    /// Where the length stands, counted from the type octet on, how wide it is, and which of its bits count (Core
+    /// Specification 5.4, Vol 4, Part E, 5.4). Reserved ones are ignored.
+    fileprivate var form: (lengthOffset: Int, lengthWidth: Int, lengthMask: Int)? {
         switch self {
         case .command: (3, 1, 0xff)
         case .acl: (3, 2, 0xffff)

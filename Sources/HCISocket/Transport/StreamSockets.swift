@@ -114,8 +114,11 @@ package enum StreamSockets {
         case .unix(let path):
             let name = try unixAddress(path)
             descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
-            _ = try Sockets.closing(descriptor) { () throws(PortError) in
-                try Sockets.connect(descriptor, to: name)
+            try Sockets.closing(descriptor) { () throws(PortError) in
+                // A Unix socket connects at once, or not at all where too many wait already.
+                guard try Sockets.connect(descriptor, to: name) else {
+                    throw .system(.wouldBlock, during: "connect")
+                }
             }
         case .tcp(let host, let port):
             descriptor = try withInternetAddress(host, port) { (family, connect) throws(PortError) in

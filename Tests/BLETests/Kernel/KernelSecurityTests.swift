@@ -423,13 +423,13 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 EncryptionChange(status: .success, connection: ConnectionHandle(0x40), mode: .on).packet
             )
             _ = await host.loop.sleep(for: .milliseconds(1))
-            socket.set(.encrypted, keySize: 7)
+            socket.set(.encrypted)
             for try await event in events {
                 #expect(
                     event
                         == .security(
                             Central(address: lamp, client: ClientID(id)),
-                            LinkSecurity(level: .encrypted, keySize: 7)))
+                            LinkSecurity(level: .encrypted)))
                 break
             }
         }
