@@ -4,7 +4,8 @@ background train bletool advertise --adapter unix:/scratch/air --name Train --pe
     --periodic-service-data 181a:0102 --sid 6 --json
 ready train
 check 'on a kernel adapter that is refused' exits 3 bletool sync name:Train --adapter hci1
-check 'and the hint names the user channel' grep -q 'hint: .*user:hci' check.log
+cp check.log refused.log
+check 'and the hint names the user channel' grep -q 'hint: .*user:hci' refused.log
 mgmt 1 power off >/dev/null
 check 'through the user channel it is followed' run sync bletool sync name:Train --adapter user:hci1 --count 2 --json \
     --timeout "$(units 20)s"
