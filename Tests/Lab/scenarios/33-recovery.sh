@@ -45,7 +45,7 @@ echo $enable >/scratch/deaf
 background scan bletool scan --adapter hci0 --json
 check 'a controller that stays silent is given up' wait_for 60 told gave-up "fault == 'silence'"
 check 'the scan ends with status 3' ends scan 'exit 3'
-check 'and says why' ndjson scan.out "event == 'error' and 'brought it back' in message"
+check 'and says why' ndjson scan.out "event == 'error' and 'recovery failed' in message"
 rm /scratch/deaf
 check 'the adapter is not the worse for it' run again bletool scan --adapter hci0 --name Lamp --count 1 --timeout "$(units 40)s"
 check 'Ctrl-C ends the lamp' ends lamp 'signal INT' INT
