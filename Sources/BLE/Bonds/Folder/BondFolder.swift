@@ -142,10 +142,10 @@ extension BondFolder {
 
         private func files(in folder: String) throws(StateError) -> [DeviceAddress: [String]] {
             var files: [DeviceAddress: [String]] = [:]
-            let ending = ".\(BondFile.bond.rawValue)"
             for name in try disk.names(in: folder) {
-                guard let end = name.firstRange(of: "\(ending).")?.lowerBound, !name.hasSuffix(".new"),
-                    let peer = BondFile.peer(of: "\(name[..<end])\(ending)", .bond)
+                let parts = name.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+                guard parts.count == 3, !name.hasSuffix(".new"),
+                    let peer = BondFile.peer(of: parts[..<2].joined(separator: "."), .bond)
                 else { continue }
                 files[peer, default: []].append("\(folder)/\(name)")
             }
