@@ -116,6 +116,7 @@ extension Adapter {
             kernelPaired(made)
         }
         loadOwedKeys()
+        if let peer = event.askedPeer { kernelLink(to: peer)?.protection.kernelPairs() }
         switch event {
         case .confirmationRequest(let peer, isPlain: true, _): askWhetherToPair(with: peer)
         case .confirmationRequest(let peer, isPlain: false, let value):
@@ -284,5 +285,16 @@ extension Adapter {
     private func kernelLink(to peer: DeviceAddress) -> Link? {
         let links = links(to: peer)
         return links.first { $0.peer == peer } ?? links.first
+    }
+}
+
+extension ManagementEvent {
+    /// The device that the kernel asks or shows the user something about.
+    fileprivate var askedPeer: DeviceAddress? {
+        switch self {
+        case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):
+            peer
+        default: nil
+        }
     }
 }

@@ -387,6 +387,34 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test(
+        "a device that pairs anew at a bonded one's address takes its place by the user's wish, unless it has its key",
+        arguments: [false, true], [false, true])
+    func claimedAddress(isWilling: Bool, hasKey: Bool) async throws {
+        let user = User(isWilling: isWilling)
+        try await run(try security(user, bond(isAuthenticated: true))) { host in
+            let socket = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, over: socket)
+            if hasKey { socket.reach(.authenticated) }
+            await host.wait(.milliseconds(1))
+            host.kernel.emit(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            #expect(await user.next() == "display 123456")
+            // The pairing encrypts the link before the kernel reports its keys.
+            socket.reach(.authenticated)
+            await host.wait(.milliseconds(1))
+            #expect(await host.adapter.security(of: link)?.isBonded == hasKey)
+            var key = longTermKey(kind: 3)
+            key[21] = 0x78
+            host.kernel.emit(0x000a, key)
+            if !hasKey { #expect(await user.next() == "authorize again") }
+            await host.wait(.seconds(1))
+            let isRenewed = isWilling || hasKey
+            #expect(await host.adapter.bonds.map(\.centralKey) == [LongTermKey(isRenewed ? 0x78 : 0x77)])
+            #expect(await host.adapter.hasRefused(link) == !isRenewed)
+            #expect(await host.adapter.security(of: link)?.isBonded == isRenewed)
+        }
+    }
+
     private static let identityKey = Management.IdentityKey(
         peer: lamp, value: 0x5555_5555_5555_5555_5555_5555_5555_5555)
 
