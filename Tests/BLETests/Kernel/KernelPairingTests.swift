@@ -153,6 +153,23 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("a host that takes no pairing refuses each that a central begins", arguments: questions)
+    func refusesPairing(
+        question: (UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)
+    ) async throws {
+        let user = User()
+        var options = try security(user)
+        options.acceptsPairing = false
+        try await run(options) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.kernel.emit(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            host.kernel.emit(question.0, question.1)
+            #expect(await host.kernel.nextCommand() == question.no)
+            user.asked.continuation.finish()
+            #expect(await user.next() == nil)
+        }
+    }
+
     @Test("a passkey is shown, and nothing is answered; other programs' links make no question")
     func display() async throws {
         let user = User()
