@@ -162,6 +162,21 @@ private let capabilities: [IOCapability] = [
         }
     }
 
+    @Test("a bond that a request has made gets the device's name when the devices pair") func lateName()
+        async throws
+    {
+        let store = BondStore()
+        try await PairedHosts.run { _, client in
+            client.bonds = store
+        } _: { hosts in
+            let device = try await hosts.connect()
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            #expect(store.records().map(\.name) == [nil])
+            _ = try await device.pair()
+            #expect(store.records().map(\.name) == ["Secrets"])
+        }
+    }
+
     @Test("a host that takes no pairing refuses each that a peer begins, and asks no user") func noPairing()
         async throws
     {
