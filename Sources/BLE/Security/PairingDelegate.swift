@@ -55,7 +55,7 @@ extension PairingDelegate {
     public func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey? {
         await enterPasskey(for: peer)
     }
-    /// Sends none.
+    /// Sends the peer no reports of keys.
     public var sendsKeypresses: Bool { false }
     /// Has no user who could compare numbers, and says no.
     public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
