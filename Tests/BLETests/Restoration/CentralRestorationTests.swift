@@ -111,7 +111,7 @@ struct CentralRestorationTests {
             withExtendedLifetime((manager, device)) {}
 
             let second = try await world.rise(bonded: true)
-            let bonds = second.security.options.bonds
+            let bonds = await second.security.options.bonds
             let bond = try #require(await second.bonds.first)
             let known = try await bonds.database(of: bond.id)?.database
             #expect(found.hash != nil && known?.hash == found.hash)

@@ -139,6 +139,7 @@ struct PeripheralRestorationTests {
             let second = try await world.rise()
             let heir = try await world.server(second)
             try await heir.publish([Self.service()])
+            _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "before" }
             _ = try await heir.advertise(Self.request("sensor"))
             await world.die(second)
             withExtendedLifetime(heir) {}
