@@ -5,19 +5,40 @@ import SystemPackage
 /// What a small program needs around its work: an adapter, lines of text, and an end that says why.
 public enum Program {
     /// Runs `body` on the adapter that the program's first argument names (`hci0`, `virtual:kitchen`…), or on the first of
-    /// the kernel, with the arguments after it. Ctrl-C ends it cleanly.
+    /// the kernel, with the arguments after it. Ctrl-C ends it cleanly. With `reopening`, `body` runs again on an adapter
+    /// that was switched off, as soon as that has power again.
     public static func run(
+        reopening: Bool = false,
         _ body: @escaping @Sendable (Adapter, _ arguments: [String]) async throws -> Void
     ) async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             let wanted = try arguments.first.map { try AdapterSpecification($0) }
-            try await withAdapter(wanted) { adapter in
-                try await body(adapter, Array(arguments.dropFirst()))
+            while true {
+                do {
+                    return try await withAdapter(wanted) { adapter in
+                        try await body(adapter, Array(arguments.dropFirst()))
+                    }
+                } catch BLEError.adapter(.poweredOff) where reopening {
+                    say("the adapter is off")
+                    try await untilPowered(wanted)
+                }
             }
         } catch {
             write("\(CommandLine.arguments[0]): \(error)\n", to: .standardError)
             exit(1)
+        }
+    }
+
+    /// Waits until the kernel's adapter has power: opening it before that would switch it on.
+    private static func untilPowered(_ wanted: AdapterSpecification?) async throws {
+        for try await change in try await Adapter.changes() {
+            switch change {
+            case .added(let adapter), .changed(let adapter):
+                if case .kernel(.index(let index))? = wanted, adapter.index != index { continue }
+                if adapter.isPowered { return }
+            case .removed: continue
+            }
         }
     }
 

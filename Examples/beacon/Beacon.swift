@@ -1,12 +1,13 @@
 import BLE
 import ExampleSupport
 
-/// An iBeacon that is on air all day, beside a link to a web page for those who look for Eddystone.
+/// An iBeacon that is on air all day, beside a link to a web page for those who look for Eddystone. It returns when its
+/// adapter was switched off and has power again.
 ///
 ///     beacon [ADAPTER [UUID]]
 @main enum Beacon {
     static func main() async {
-        await Program.run { adapter, arguments in
+        await Program.run(reopening: true) { adapter, arguments in
             let uuid =
                 try arguments.first.map { try BluetoothUUID($0) } ?? 0xf7826da6_4fa2_4e98_8024_bc5b71e0893e
             let manager = PeripheralManager(adapter)

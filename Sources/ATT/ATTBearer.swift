@@ -457,11 +457,6 @@ extension ATTBearer {
         return indication.id
     }
 
-    /// Whether an indication would be queued.
-    package var canIndicate: Bool {
-        closure == nil && server.indications.count < configuration.indicationLimit
-    }
-
     private mutating func receiveRequest(_ frame: Span<UInt8>, _ opcode: ATTOpcode, at now: Instant) {
         // An echo of a request over the MTU would be over it too, and a PDU that cannot be read has no handle
         // that could be in error.

@@ -65,6 +65,20 @@ struct LinkProtectionTests {
     }
 }
 
+extension LinkProtectionTests {
+    @Test(
+        "a pairing of the kernel that fails takes a link its bond only if it has encrypted it",
+        arguments: [false, true])
+    func failedKernelPairing(isEncrypted: Bool) {
+        var protection = LinkProtection(as: .peripheral, isKernel: true, bond: PlayedProtection.bond(key: 1))
+        protection.kernelPairs()
+        #expect(!protection.isBonded)
+        if isEncrypted { protection.found(LinkSecurity(level: .encrypted)) }
+        protection.kernelPairingFailed()
+        #expect(protection.isBonded == !isEncrypted)
+    }
+}
+
 /// What takes steps and finds faults.
 private protocol ProtectionPlay {
     associatedtype Step: CaseIterable

@@ -136,6 +136,9 @@ struct ScriptedUser: PairingDelegate {
     let shown = Lock<(@Sendable (Passkey) -> Void)?>(nil)
     /// Runs before a passkey is entered.
     let typing = Lock<(@Sendable () async -> Void)?>(nil)
+    /// The keys that the user presses before a passkey is entered; without any, the host reports none.
+    let pressed = Lock<[KeypressNotification]>([])
+    /// The keys that the peer's user has pressed.
     let keys = Lock<[KeypressNotification]>([])
 
     enum Slip { case otherPasskey, otherNumber, noPairing }
@@ -149,6 +152,13 @@ struct ScriptedUser: PairingDelegate {
         asked.withLock { $0.append("display") }
         shown.withLock { $0 }?(passkey)
         screen.shown.continuation.yield(passkey)
+    }
+
+    var sendsKeypresses: Bool { !pressed.withLock { $0.isEmpty } }
+
+    func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey? {
+        for key in pressed.withLock({ $0 }) { await keys.send(key) }
+        return await enterPasskey(for: peer)
     }
 
     func enterPasskey(for peer: DeviceAddress) async -> Passkey? {

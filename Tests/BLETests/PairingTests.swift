@@ -143,13 +143,53 @@ private let capabilities: [IOCapability] = [
     {
         try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { hosts in
             let keys: [KeypressNotification] = [.started, .digitEntered, .digitErased, .cleared, .completed]
-            hosts.clientUser.typing.withLock { [client = hosts.client] typing in
-                typing = { for key in keys { await client.press(key) } }
-            }
+            hosts.clientUser.pressed.withLock { $0 = keys }
             let device = try await hosts.connect()
-            await hosts.client.reportKeypresses()
             _ = try await device.pair(.authenticated)
             #expect(hosts.serverUser.keys.withLock { $0 } == keys)
+        }
+    }
+
+    @Test("keys are not reported to a peer that types") func noKeypresses() async throws {
+        try await PairedHosts.run(server: .keyboardOnly, client: .keyboardOnly) { hosts in
+            hosts.clientUser.pressed.withLock { $0 = [.completed] }
+            for _ in 0..<2 {
+                hosts.serverUser.screen.shown.continuation.yield(Passkey(lowestDigitsOf: 77))
+            }
+            let device = try await hosts.connect()
+            #expect(try await device.pair(.authenticated).level == .secureConnections)
+            #expect(hosts.serverUser.keys.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test("a bond that a request has made gets the device's name when the devices pair") func lateName()
+        async throws
+    {
+        let store = BondStore()
+        try await PairedHosts.run { _, client in
+            client.bonds = store
+        } _: { hosts in
+            let device = try await hosts.connect()
+            #expect(try await hosts.read(0xaa01, of: device) == [1])
+            #expect(store.records().map(\.name) == [nil])
+            _ = try await device.pair()
+            #expect(store.records().map(\.name) == ["Secrets"])
+        }
+    }
+
+    @Test("a host that takes no pairing refuses each that a peer begins, and asks no user") func noPairing()
+        async throws
+    {
+        for accepts in [false, true] {
+            try await PairedHosts.run { server, _ in
+                server.acceptsPairing = accepts
+            } _: { hosts in
+                let device = try await hosts.connect()
+                let refused = await failure { () throws(BLEError) in _ = try await device.pair(.encrypted) }
+                #expect(refused == (accepts ? nil : .pairing(.peer(.pairingNotSupported))))
+                #expect(hosts.serverUser.asked.withLock { $0 } == (accepts ? ["authorize"] : []))
+                #expect(await hosts.server.bonds.isEmpty == !accepts)
+            }
         }
     }
 
@@ -397,21 +437,6 @@ private let capabilities: [IOCapability] = [
                 try await device.writeSigned([1], to: AttributeHandle(3))
             }
             #expect(refused == .noSigningKey(await hosts.server.address))
-        }
-    }
-}
-
-extension Adapter {
-    /// Makes links send Keypress Notifications.
-    fileprivate func reportKeypresses() {
-        for link in links.values { link.pairing.policy.reportsKeypresses = true }
-    }
-
-    /// The user presses a key.
-    fileprivate func press(_ key: KeypressNotification) {
-        for link in links.values {
-            link.pairing.press(key, at: loop.now)
-            pump(link)
         }
     }
 }

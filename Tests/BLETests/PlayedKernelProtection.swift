@@ -12,6 +12,8 @@ struct PlayedKernelProtection {
         case on
         /// A pairing on the link ends with a bond, without one, or with the bond of a device that has one.
         case bonded, paired, claims
+        /// A pairing with a question, after which the link is encrypted, ends with an authenticated bond.
+        case authenticates
         /// The pairing has one key more, which makes the bond anew.
         case secondKey
         /// The user answers the claim.
@@ -29,6 +31,7 @@ struct PlayedKernelProtection {
     private(set) var protection: LinkProtection
     private(set) var faults: [String] = []
     private(set) var isEnded = false
+    private let role: LinkRole
     private let storeRefuses: Bool
     private var store: [BondID: Bond] = [:]
     /// Every bond that the store has had.
@@ -47,7 +50,7 @@ struct PlayedKernelProtection {
     private var recognized = 0
 
     init(as role: LinkRole, isBonded: Bool, storeRefuses: Bool) {
-        self.storeRefuses = storeRefuses
+        (self.role, self.storeRefuses) = (role, storeRefuses)
         let bond = isBonded ? PlayedProtection.bond(key: 1) : nil
         for bond in [bond, PlayedProtection.bond(with: PlayedProtection.stranger, key: 2)].compactMap(\.self)
         {
@@ -69,6 +72,9 @@ struct PlayedKernelProtection {
             used = held
             protection.found(worth)
         case .bonded, .paired, .claims: pair(step)
+        case .authenticates:
+            protection.kernelPairs()
+            pair(step)
         case .secondKey:
             guard let made else { return false }
             pair(made.step)
@@ -115,10 +121,17 @@ struct PlayedKernelProtection {
     private mutating func pair(_ step: Step) {
         keys += 1
         let peer = step == .claims ? PlayedProtection.stranger : PlayedProtection.lamp
-        let bond = PlayedProtection.bond(with: peer, key: keys)
+        let bond = PlayedProtection.bond(with: peer, key: keys, isAuthenticated: step == .authenticates)
         (held, used, made) = (bond, bond, (bond, step))
         let isTaken = store[bond.id] != nil
-        let hasShown = protection.bond?.id == bond.id
+        // The kernel asks about a bond that is renewed only in a pairing without authentication.
+        let isAsked = role == .central || step != .authenticates || recognized > 0
+        let hasShown = protection.bond?.id == bond.id && isAsked
+        if step == .authenticates, role == .peripheral {
+            protection.found(worth)
+            takeEvents()
+            if told.isBonded, recognized == 0 { faults.append("bonded by a pairing under way") }
+        }
         let isBonding = step != .paired
         let wasClaim = claim
         claim = isBonding && isTaken && !hasShown ? bond.id : nil
@@ -186,7 +199,9 @@ struct PlayedKernelProtection {
         guard let used else { return }
         if step == .asked || step == .on, told.level == .open { faults.append("encryption is not reported") }
         if told.isBonded, !stored.contains(used) { faults.append("bonded with a key that no bond has") }
-        if step == .bonded || step == .yes, claim == nil, !told.isBonded { faults.append("not bonded") }
+        if [.bonded, .authenticates, .yes].contains(step), claim == nil, !told.isBonded {
+            faults.append("not bonded")
+        }
         if step == .paired, told.isBonded { faults.append("bonded without a bond") }
         if recognized > 1 { faults.append("recognized twice") }
         if told.isBonded, recognized == 0 { faults.append("not recognized") }

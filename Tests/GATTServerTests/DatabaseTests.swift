@@ -239,3 +239,15 @@ private func characteristic(
             IncludeDeclaration(start: 0x23, end: 0x23),
         ])
 }
+
+@Test(arguments: [false, true]) func descriptorsAreListedAsStatements(hasFormat: Bool) throws {
+    let format = GATTDescriptor(0x2904, value: [4, 0, 0xad, 0x27, 1, 0, 0])
+    let characteristic = GATTCharacteristic(0x2a19, properties: .read, value: .stored([80])) {
+        GATTDescriptor.userDescription("Level")
+        if hasFormat { format }
+    }
+    #expect(characteristic.descriptors.map(\.uuid) == (hasFormat ? [0x2901, 0x2904] : [0x2901]))
+    #expect(characteristic.properties == .read)
+    #expect(
+        try handles([GATTService(0x180f, characteristics: [characteristic])]).count == (hasFormat ? 5 : 4))
+}

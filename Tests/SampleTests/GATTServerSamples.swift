@@ -13,7 +13,9 @@ struct GATTServerSamples {
     func build(hasName: Bool) {
         // Sources/GATTServer/Description/GATTService.swift
         let service = GATTService(.batteryService) {
-            GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
+            GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100])) {
+                GATTDescriptor.userDescription("Main battery")
+            }
             if hasName { GATTCharacteristic(0x2a00, properties: .read) }
         }
         // .

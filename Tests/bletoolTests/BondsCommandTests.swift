@@ -121,6 +121,18 @@ struct BondsCommandTests {
         #expect(throws: Failure.self) { try command.check() }
     }
 
+    @Test("each verb points to bluetoothd's bonds where it runs") func daemon() {
+        let verbs: [any BondsVerb.Type] = [
+            BondsListCommand.self, BondsShowCommand.self, BondsRemoveCommand.self, BondsExportCommand.self,
+            BondsImportCommand.self,
+        ]
+        let commands = ["devices Paired", "info DEVICE", "remove DEVICE", "devices Paired", "devices Paired"]
+        #expect(
+            verbs.map { $0.note(besides: 4711) }
+                == commands.map { "bluetoothd runs and keeps bonds of its own: bluetoothctl \($0)" })
+        #expect(verbs.allSatisfy { $0.note(besides: nil) == nil })
+    }
+
     /// What `perform` does, but for the log, which a process starts once.
     private func run(_ command: some BondsVerb, _ console: Console) async throws(Failure) {
         try command.check()

@@ -306,6 +306,10 @@ struct ErrorTableTests {
             "read: pairing failed: the peer: Confirm Value Failed",
             hint: "the passkey is not the one that the other side has"),
         Row(
+            .pairing(.local(.encryptionKeySize)), .security,
+            "read: pairing failed: refused here: Encryption Key Size",
+            hint: "the device has only shorter keys; --min-key-size takes them, which are easier to guess"),
+        Row(
             .cannotPair(.requirements), .security,
             "read: cannot pair: this side has no input or output that this security level requires",
             hint: "--io says what can be shown and asked here; --passkey and --accept-comparison answer"),

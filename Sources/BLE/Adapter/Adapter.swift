@@ -109,7 +109,7 @@ public actor Adapter {
     let usesExtendedCommands: Bool
     var end: BLEError?
     /// Called first when the adapter ends, or when its owner closes it, before anything ends by that.
-    private var endHandlers: [@Sendable (BLEError) -> Task<Void, Never>] = []
+    private var endHandlers: [EndHandler] = []
     /// What they do then, for which the owner's closing waits.
     var endWork: [Task<Void, Never>] = []
     /// The task that closes the adapter for its owner.
@@ -351,16 +351,27 @@ extension Adapter {
         }
     }
 
-    /// Has `action` called when the adapter ends, before anything else ends; at once when it has ended.
-    func endWithAdapter(_ action: @escaping @Sendable (BLEError) -> Task<Void, Never>) {
-        if let end { endWork.append(action(end)) } else { endHandlers.append(action) }
+    /// Has `action` called when the adapter ends, before anything else ends; at once when it has ended. Does not retain
+    /// `owner`: when that is gone, there is nothing to end.
+    func endWithAdapter<Owner: AnyObject & Sendable>(
+        _ owner: Owner, _ action: @escaping @Sendable (Owner, BLEError) -> Task<Void, Never>
+    ) {
+        if let end { return endWork.append(action(owner, end)) }
+        endHandlers.removeAll { $0.owner == nil }
+        endHandlers.append(
+            EndHandler(owner: owner) { [weak owner] reason in owner.map { action($0, reason) } })
+    }
+
+    private struct EndHandler {
+        weak var owner: (any AnyObject & Sendable)?
+        let action: @Sendable (BLEError) -> Task<Void, Never>?
     }
 
     /// Calls the actions that `endWithAdapter` registered, once.
     func reportEnd(_ reason: BLEError) {
         let handlers = endHandlers
         endHandlers = []
-        endWork += handlers.map { $0(reason) }
+        endWork += handlers.compactMap { $0.action(reason) }
     }
 
     /// Ends everything with `reason`, which the callers that wait receive.

@@ -23,6 +23,8 @@ public struct AdapterDescription: Hashable, Sendable {
     package var current: Management.Settings
     /// The USB port that it is plugged into, by the kernel's numbers (`1-1.4`); nil when it is not on USB.
     public var usbPort: String?
+    /// Whether it is powered on. One that is off is switched on when it is opened.
+    public var isPowered: Bool { current.contains(.powered) }
     /// Whether it can be opened, and why not.
     public var availability = Availability.available
 

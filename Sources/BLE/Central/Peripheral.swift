@@ -62,7 +62,10 @@ public struct Peripheral: Sendable {
     /// and the server's Database Hash says to be the same still. With `refreshing` it is discovered in any
     /// case. After `BLEError.databaseChanged` this gives the database as it is now.
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
-        try await adapter.discover(on: link, refreshing: refreshing)
+        let database = try await adapter.discover(on: link, refreshing: refreshing)
+        // The next process of a manager that is restored has it, too.
+        if wish != nil { await adapter.saveBonds() }
+        return database
     }
 
     /// The primary services of one type with all that is in them, in a few requests (Core Specification 5.4,

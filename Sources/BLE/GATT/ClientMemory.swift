@@ -36,18 +36,3 @@ struct ClientMemory {
         endings.last { $0.link == link }
     }
 }
-
-extension Adapter {
-    /// The databases of the peers that this adapter met last, by the peer's identity: what is good for a
-    /// later link, also of another process, to which `restoreDatabases` gives it.
-    package var cachedDatabases: [DeviceAddress: CachedDatabase] { clients.cache.contents }
-
-    /// Adds databases that were found before. They are used where the server's Database Hash is the same, or
-    /// where it has none and the peer is bonded (Core Specification 5.4, Vol 3, Part G, 2.5.2).
-    package func restoreDatabases(_ databases: [DeviceAddress: CachedDatabase]) {
-        for (peer, cached) in databases { clients.cache.keep(cached, of: peer) }
-    }
-
-    /// Forgets the database of a peer, as when its bond is removed.
-    package func forgetDatabase(of peer: DeviceAddress) { clients.cache.forget(peer) }
-}

@@ -116,19 +116,24 @@ extension Adapter {
             kernelPaired(made)
         }
         loadOwedKeys()
+        if let peer = event.askedPeer { kernelLink(to: peer)?.protection.kernelPairs() }
         switch event {
         case .confirmationRequest(let peer, isPlain: true, _): askWhetherToPair(with: peer)
         case .confirmationRequest(let peer, isPlain: false, let value):
+            let isTaken = takesPairing(with: peer)
             ask(about: peer) { delegate in
-                let isRight = await delegate.compare(Passkey(lowestDigitsOf: value), with: peer)
+                let isRight =
+                    isTaken ? await delegate.compare(Passkey(lowestDigitsOf: value), with: peer) : false
                 return isRight ? .userConfirmationReply(peer) : .userConfirmationNegativeReply(peer)
             }
         case .passkeyRequest(let peer):
+            let isTaken = takesPairing(with: peer)
             ask(about: peer) { delegate in
-                let passkey = await delegate.enterPasskey(for: peer)
+                guard isTaken else { return .userPasskeyNegativeReply(peer) }
+                let passkey = await delegate.enterPasskey(for: peer, reportingTo: KeypressSender { _ in })
                 return passkey.map { .userPasskeyReply(peer, $0.value) } ?? .userPasskeyNegativeReply(peer)
             }
-        case .passkeyNotify(let peer, let value, entered: 0):
+        case .passkeyNotify(let peer, let value, entered: 0) where takesPairing(with: peer):
             if let fixed = security.options.fixedPasskey, fixed.value != value {
                 log.warning("the kernel shows a passkey of its own: \(AdapterProblem.Feature.fixedPasskey)")
             }
@@ -144,6 +149,11 @@ extension Adapter {
         }
     }
 
+    /// Whether a pairing with that device goes on: always one that this host has begun.
+    private func takesPairing(with peer: DeviceAddress) -> Bool {
+        security.options.acceptsPairing || kernelLink(to: peer)?.role == .central
+    }
+
     /// Asks whether a device may pair without authentication. Refuses a peer whose bond is authenticated: any device
     /// could claim its address.
     private func askWhetherToPair(with peer: DeviceAddress) {
@@ -151,7 +161,7 @@ extension Adapter {
         let bond = link.protection.bond
         let isDowngrade = bond?.strength.isAuthenticated == true
         if isDowngrade { log.warning("\(peer) was authenticated before and is not now: refused") }
-        let isAccepted = !isDowngrade && (security.options.acceptsPairing || link.role == .central)
+        let isAccepted = !isDowngrade && takesPairing(with: peer)
         ask(about: peer) { delegate in
             let isWanted =
                 isAccepted ? await delegate.authorizePairing(with: peer, isBonded: bond != nil) : false
@@ -284,5 +294,16 @@ extension Adapter {
     private func kernelLink(to peer: DeviceAddress) -> Link? {
         let links = links(to: peer)
         return links.first { $0.peer == peer } ?? links.first
+    }
+}
+
+extension ManagementEvent {
+    /// The device that the kernel asks or shows the user something about.
+    fileprivate var askedPeer: DeviceAddress? {
+        switch self {
+        case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):
+            peer
+        default: nil
+        }
     }
 }

@@ -112,6 +112,7 @@ extension Adapter {
     /// A pairing has failed; the kernel reports no more than `status`.
     func kernelPairingFailed(_ link: Link, _ status: ManagementStatus) {
         log.info("pairing with \(link.peer) failed: \(status)")
+        link.protection.kernelPairingFailed()
         securings.resume(link.id, with: .failure(.kernelPairing(status)))
     }
 

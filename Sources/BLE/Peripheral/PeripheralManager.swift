@@ -140,11 +140,6 @@ public struct PeripheralManager: Sendable {
         await adapter.complete(pending, with: result)
     }
 
-    /// Whether any central has subscribed to a characteristic.
-    package func hasSubscribers(_ handle: AttributeHandle) async -> Bool {
-        await !adapter.server.gatt.subscribers(of: handle).isEmpty
-    }
-
     /// The handle of a characteristic's value, the first with that UUID.
     public func valueHandle(of characteristic: BluetoothUUID) async -> AttributeHandle? {
         await adapter.server.gatt.database.valueHandle(of: characteristic)

@@ -115,6 +115,12 @@ extension Adapter {
         return (ATTSigningKey(csrk: key), try await store.takeSignCounter(of: bond.id))
     }
 
+    /// Whether the name of a bonded peer is not known: it was not asked for, as when a request has made the bond.
+    func lacksName(of id: LinkID) -> Bool {
+        guard let bond = links[id]?.protection.bond else { return false }
+        return store.record(bond.id)?.name == nil
+    }
+
     /// Keeps the name that a bonded peer has given itself.
     func noteName(_ name: String?, of id: LinkID) {
         guard let name, !name.isEmpty, let bond = links[id]?.protection.bond else { return }

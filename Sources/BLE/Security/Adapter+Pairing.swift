@@ -86,8 +86,11 @@ extension Adapter {
                 await delegate.display(passkey, for: peer); return nil
             }
         case .enterPasskey:
+            let id = link.id
+            let keys = KeypressSender { [weak self] key in await self?.press(key, on: id) }
             ask(link) {
-                await delegate.enterPasskey(for: peer).map { .passkey($0) } ?? .refuse(.passkeyEntryFailed)
+                await delegate.enterPasskey(for: peer, reportingTo: keys).map { .passkey($0) }
+                    ?? .refuse(.passkeyEntryFailed)
             }
         case .compare(let passkey): ask(link) { .comparison(await delegate.compare(passkey, with: peer)) }
         case .outOfBandWanted: ask(link) { .outOfBand(await delegate.outOfBandData(of: peer)) }
@@ -126,6 +129,13 @@ extension Adapter {
         guard let link = links[id] else { return }
         link.pairing.answer(answer, at: loop.now)
         drain(link)
+        pump(link)
+    }
+
+    /// The user has pressed a key while entering a passkey.
+    private func press(_ key: KeypressNotification, on id: LinkID) {
+        guard let link = links[id] else { return }
+        link.pairing.press(key, at: loop.now)
         pump(link)
     }
 

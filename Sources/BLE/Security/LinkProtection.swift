@@ -123,10 +123,19 @@ struct LinkProtection: Sendable {
     mutating func nextEvent() -> Event? { events.popFirst() }
 
     /// Whether a link that is encrypted is so with the key of the bond. A kernel that does not say so has no other one,
-    /// unless it has paired on the link.
+    /// unless it pairs on the link, or has paired.
     var isBonded: Bool {
-        if case .paired(let security)? = given, !security.isBonded { return false }
-        return bond != nil
+        switch given {
+        case .pairing?, .failed?: false
+        case .paired(let security)? where !security.isBonded: false
+        default: bond != nil
+        }
+    }
+
+    /// Whether the peer has shown that it is the bond's device, or has made the bond on this link.
+    private var isShown: Bool {
+        if case .paired(let security)? = given, security.isBonded { return true }
+        return isRecognized
     }
 
     /// What the server goes by: a central that has a key for its link need only encrypt it, and is refused with
@@ -297,7 +306,8 @@ extension LinkProtection {
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
         // The identity is unproven: any peer could replace the bond of another one.
-        let isClaim = isBonding && isTaken && self.bond?.id != bond.id
+        let isOther = self.bond?.id != bond.id || isUnaskedRenewal(bond)
+        let isClaim = isBonding && isTaken && isOther
         // Its keys are used no more.
         if !isClaim || claim?.id != bond.id { refuseClaim() }
         guard isClaim else { return finish(bond, isBonding) }
@@ -306,6 +316,25 @@ extension LinkProtection {
         claim = bond
         if isKernel { events.append(.askKernel) }
         events.append(.claimed(bond, isNew: isNew))
+    }
+
+    /// Whether the kernel has renewed the bond for a central that has not shown to have it, and has not asked the user
+    /// whether the central may do so: it asks only in a pairing without authentication. Any device can have the address.
+    private func isUnaskedRenewal(_ bond: Bond) -> Bool {
+        isKernel && role == .peripheral && !isShown && bond.strength.isAuthenticated
+    }
+
+    /// The kernel has a question in a pairing that the central has begun: the key that the link is encrypted with next
+    /// does not show who the central is.
+    mutating func kernelPairs() {
+        guard isKernel, role == .peripheral, !isShown else { return }
+        given = .pairing
+    }
+
+    /// That pairing has failed: the link may still be encrypted with the key of the bond, if it is not encrypted yet.
+    mutating func kernelPairingFailed() {
+        guard isKernel, given == .pairing else { return }
+        given = security == .none ? nil : .failed
     }
 
     /// The user has said whether the peer may take that device's place.

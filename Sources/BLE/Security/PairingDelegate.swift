@@ -21,6 +21,14 @@ public protocol PairingDelegate: Sendable {
     /// The passkey that the peer shows; nil when there is none, which ends the pairing.
     func enterPasskey(for peer: DeviceAddress) async -> Passkey?
 
+    /// As `enterPasskey(for:)`, which it calls by default, for a host that reports key presses: where
+    /// `sendsKeypresses` is true and the peer takes them, `keys` sends them while the user types.
+    func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey?
+
+    /// Whether this host, when its user enters a passkey, sends the peer what the user does: `.started`, a notification
+    /// for each key, `.completed`. Not on adapters of the kernel's, which sends none.
+    var sendsKeypresses: Bool { get }
+
     /// Whether the peer shows the same number.
     func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool
 
@@ -43,6 +51,12 @@ extension PairingDelegate {
     public func display(_ passkey: Passkey, for peer: DeviceAddress) async {}
     /// Has no user who could enter a passkey.
     public func enterPasskey(for peer: DeviceAddress) async -> Passkey? { nil }
+    /// Asks for the passkey without reports of key presses.
+    public func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey? {
+        await enterPasskey(for: peer)
+    }
+    /// Sends the peer no reports of keys.
+    public var sendsKeypresses: Bool { false }
     /// Has no user who could compare numbers, and says no.
     public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
     /// Says yes to devices that are new.

@@ -12,16 +12,16 @@ extension Peripheral {
     /// Encrypts the link so that it has at least `level`: with the key of a bond, and where that is not strong enough, by
     /// pairing, for which the adapter's `PairingDelegate` asks the user. Returns the link's security.
     ///
-    /// Of a device that is bonded by this, the name is asked for and kept with the bond. What it answers shows that it
-    /// has done with pairing, too: some forget the keys of a link that ends at once.
+    /// Of a device that is bonded by this, or without a name until now, the name is asked for and kept with the bond.
+    /// What it answers shows that it has done with pairing, too: some forget the keys of a link that ends at once.
     ///
     /// `BLEError.pairing` says why devices did not pair, `bondLost` that the peer has forgotten an earlier pairing.
     @discardableResult
     public func pair(_ level: SecurityLevel = .encrypted) async throws(BLEError) -> LinkSecurity {
         let hadBond = try await adapter.isBonded(link)
         try await adapter.secure(link, level)
-        let hasBond = try await adapter.isBonded(link)
-        if hasBond, !hadBond {
+        let (hasBond, lacksName) = (try await adapter.isBonded(link), await adapter.lacksName(of: link))
+        if hasBond, !hadBond || lacksName {
             let name = try? await adapter.run(ReadUsingUUID(.deviceName), raising: false, on: link).first?
                 .value
             await adapter.noteName(name.map { String(decoding: $0, as: UTF8.self) }, of: link)

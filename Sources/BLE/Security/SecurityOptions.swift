@@ -46,8 +46,9 @@ extension SecurityOptions {
         policy.secureConnections = secureConnections
         policy.minimumKeySize = minimumKeySize
         policy.fixedPasskey = fixedPasskey
-        // Only for a host that shows the passkey, which receives keypresses; one that types it would have to send them.
-        policy.reportsKeypresses = [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
+        // For a host that shows the passkey, which receives keypresses. One that may type it has to send them then.
+        policy.reportsKeypresses =
+            delegate.sendsKeypresses || [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
         policy.asksForOutOfBandData = asksForOutOfBandData
         policy.outOfBandOffer = outOfBandOffer
         policy.existing = existing

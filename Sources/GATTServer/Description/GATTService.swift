@@ -220,12 +220,14 @@ extension CharacteristicKey<[UInt8]> {
     public static let nordicUARTTransmit = CharacteristicKey(.nordicUARTTransmit, in: .nordicUARTService)
 }
 
-/// Builds lists of services or characteristics from statements: those of `PeripheralManager.publish` and of a
-/// `GATTService`.
+/// Builds lists of services, characteristics or descriptors from statements: those of `PeripheralManager.publish`, of a
+/// `GATTService` and of a `GATTCharacteristic`.
 ///
 /// ```swift
 /// let service = GATTService(.batteryService) {
-///     GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
+///     GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100])) {
+///         GATTDescriptor.userDescription("Main battery")
+///     }
 ///     if hasName { GATTCharacteristic(0x2a00, properties: .read) }
 /// }
 /// ```
@@ -253,5 +255,21 @@ extension GATTService {
         @GATTBuilder<GATTCharacteristic> characteristics: () -> [GATTCharacteristic]
     ) {
         self.init(uuid, isPrimary: isPrimary, includes: includes, characteristics: characteristics())
+    }
+}
+
+extension GATTCharacteristic {
+    /// A characteristic with the descriptors that are listed.
+    public init(
+        _ uuid: BluetoothUUID, properties: CharacteristicProperties,
+        extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
+        subscription: SecurityLevel = .open, value: GATTValue = .stored([]),
+        length: AttributeLength = .any, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil,
+        @GATTBuilder<GATTDescriptor> descriptors: () -> [GATTDescriptor]
+    ) {
+        self.init(
+            uuid, properties: properties, extendedProperties: extendedProperties, permissions: permissions,
+            subscription: subscription, value: value, length: length, onRead: onRead, onWrite: onWrite,
+            descriptors: descriptors())
     }
 }

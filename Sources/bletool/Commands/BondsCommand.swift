@@ -27,6 +27,8 @@ protocol BondsVerb: ToolCommand {
     var state: StateOptions { get }
     /// Whether it adds something, so that a folder is needed.
     static var adds: Bool { get }
+    /// The command that does the same with bluetoothd's bonds, or shows them.
+    static var daemonsCommand: String { get }
     /// Checks the arguments, before the folder is touched.
     func check() throws(Failure)
     func run(_ bonds: BondStore, _ console: Console) async throws(Failure)
@@ -34,6 +36,7 @@ protocol BondsVerb: ToolCommand {
 
 extension BondsVerb {
     static var adds: Bool { false }
+    static var daemonsCommand: String { "bluetoothctl devices Paired" }
     var output: OutputOptions { global.output }
 
     func check() throws(Failure) {}
@@ -42,7 +45,21 @@ extension BondsVerb {
         try global.refuse(for: "bonds")
         try check()
         Logs.start(output.logLevel)
-        try await run(try await openBonds(), console)
+        let bonds = try await openBonds()
+        var failure: Failure?
+        do throws(Failure) {
+            try await run(bonds, console)
+        } catch {
+            failure = error
+        }
+        // A device that has no bond here may have one there.
+        if let note = Self.note(besides: await Diagnosis.make().bluetoothDaemon) { console.note(note) }
+        if let failure { throw failure }
+    }
+
+    /// Where the other bonds of this machine are; nil where `daemon`, bluetoothd's process, is not there.
+    static func note(besides daemon: Int32?) -> String? {
+        daemon.map { _ in "bluetoothd runs and keeps bonds of its own: \(daemonsCommand)" }
     }
 
     /// The bonds that it is about.
@@ -109,15 +126,14 @@ struct BondsListCommand: BondsVerb {
             }
         }
         if records.isEmpty { console.note("there are no bonds in \(try state.path().printable)") }
-        if await Diagnosis.make().bluetoothDaemon != nil {
-            console.note("bluetoothd runs and keeps bonds of its own: bluetoothctl devices Paired")
-        }
     }
 }
 
 struct BondsShowCommand: BondsVerb {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show all that is kept of devices; keys only with --keys.")
+
+    static let daemonsCommand = "bluetoothctl info DEVICE"
 
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
     var devices: [String]
@@ -142,6 +158,8 @@ struct BondsRemoveCommand: BondsVerb {
             Where a server or client runs on the same folder, it forgets them at once. The device should forget this \
             machine, too: until then it uses a key that no longer exists here.
             """)
+
+    static let daemonsCommand = "bluetoothctl remove DEVICE"
 
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
     var devices: [String] = []

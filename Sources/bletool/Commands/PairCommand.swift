@@ -72,11 +72,14 @@ struct PairedEvent: Event {
     /// The security of the link after pairing.
     var security: LinkSecurity
 
+    /// Whether each device knows that the other one is no attacker between them. Just Works does not give that.
+    private var isAuthenticated: Bool { security.level >= .authenticated }
+
     var json: JSONValue {
         [
             "event": "paired", "address": JSONValue(peer), "addressType": JSONValue(typeOf: peer),
             "level": JSONValue(security.reached.kernelName), "keySize": JSONValue(security.keySize),
-            "bonded": JSONValue(security.isBonded),
+            "bonded": JSONValue(security.isBonded), "authenticated": .bool(isAuthenticated),
         ]
     }
 
@@ -85,6 +88,7 @@ struct PairedEvent: Event {
         return [
             "\(Style.cyan(peer.text, when: colored)) \(how)  level \(security.reached.kernelName)  "
                 + "key of \(security.keySize) octets"
+                + (isAuthenticated ? "" : "  not authenticated: Just Works, without passkey or comparison")
         ]
     }
 }

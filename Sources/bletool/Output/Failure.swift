@@ -202,6 +202,8 @@ extension Failure {
         case .peer(.repeatedAttempts), .local(.repeatedAttempts):
             "after a failure the next attempt has to wait, each time longer: a second, two, four; \(leftover)"
         case .peer(.unspecifiedReason): leftover
+        case .local(.encryptionKeySize):
+            "the device has only shorter keys; --min-key-size takes them, which are easier to guess"
         case .peer(.authenticationRequirements), .local(.authenticationRequirements):
             "the two devices have no common way to authenticate: --io and --passkey say what this side has; "
                 + "--security medium does without"

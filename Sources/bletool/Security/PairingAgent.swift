@@ -31,6 +31,17 @@ struct PairingAgent: PairingDelegate {
         return nil
     }
 
+    func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async {
+        switch key {
+        case .started: console.note("the passkey is being typed on \(peer.text)")
+        case .digitEntered: console.note("a digit was typed on \(peer.text)")
+        case .digitErased: console.note("a digit was erased on \(peer.text)")
+        case .cleared: console.note("all digits were erased on \(peer.text)")
+        case .completed: console.note("the passkey was typed on \(peer.text)")
+        default: break
+        }
+    }
+
     func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool {
         console.show(PairingEvent(peer: peer, what: .compare(passkey)))
         if acceptsComparison { return true }

@@ -35,6 +35,12 @@ struct PairingArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The fewest octets that a key may have, 7 to 16; default: 16. Some old devices have shorter ones.",
+            valueName: "octets"))
+    var minKeySize: Int?
+
+    @Option(
+        help: ArgumentHelp(
             """
             Write what the peer is to be given, before anything else is done: carry it there by a way that no \
             attacker sees.
@@ -54,7 +60,9 @@ struct PairingArguments: ParsableArguments {
 
     @OptionGroup var state: StateOptions
 
-    static let valued = ["--io", "--passkey", "--passkey-file", "--oob-offer", "--oob-data", "--state-dir"]
+    static let valued = [
+        "--io", "--passkey", "--passkey-file", "--min-key-size", "--oob-offer", "--oob-data", "--state-dir",
+    ]
 }
 
 extension SecurityConfiguration.InputOutput: ExpressibleByArgument {
@@ -91,6 +99,7 @@ extension PairingArguments {
         options.delegate = agent
         options.fixedPasskey = agent.passkey
         options.isBonding = configured.isBonding
+        options.minimumKeySize = try minimumKeySize()
         try outOfBand.apply(to: &options)
         if secureConnectionsOnly || configured.isSecureConnectionsOnly { options.secureConnections = .only }
         options.managesKernelPairing = needsFolder || managesKernelPairing(configured)
@@ -106,7 +115,16 @@ extension PairingArguments {
 
     /// Whether the command line says anything about pairing.
     private var saysHow: Bool {
-        io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly
+        io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly || minKeySize != nil
+    }
+
+    /// The fewest octets of a key.
+    func minimumKeySize() throws(Failure) -> Int {
+        let size = minKeySize ?? SecurityOptions().minimumKeySize
+        guard (7...16).contains(size) else {
+            throw Failure(.usage, "--min-key-size", "a key has 7 to 16 octets, not \(size)")
+        }
+        return size
     }
 
     /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel

@@ -6,33 +6,61 @@ import Testing
 
 @testable import BLE
 
+/// A write of a bond, and what there is before and after it.
+enum BondWrite: String, Codable, Sendable, CaseIterable {
+    /// The first bond of all, whose folder has to be made.
+    case first
+    /// One in place of another with the same device, beside others.
+    case replacement
+    case removal
+
+    var others: [Bond] { self == .first ? [] : SampleBonds.many(3) }
+    var before: Bond? { self == .first ? nil : SampleBonds.bond() }
+    var after: Bond? { self == .removal ? nil : SampleBonds.bond(key: 2) }
+
+    func perform(in store: BondStore) async throws {
+        if let after { try store.insert(after) } else { store.remove(SampleBonds.id) }
+        try await store.flush()
+    }
+
+    /// Whether the new state is there when this step is done.
+    func ends(with step: Disk.Step) -> Bool {
+        switch (self, step) {
+        case (.removal, .remove(let path)): path.hasSuffix(".bond")
+        case (.first, .rename), (.replacement, .rename): true
+        default: false
+        }
+    }
+}
+
 /// A process is killed at each step of a write: the next process finds the old or the new.
 struct BondCrashTests {
-    /// A folder with a bond that is to be replaced and three others.
-    private func folder() async throws -> StateFolder {
+    /// A folder as it is before the write.
+    private func folder(before write: BondWrite) async throws -> StateFolder {
         let folder = try StateFolder()
         let store = try await BondStore.open(folder.path, on: nil)
-        for bond in SampleBonds.many(3) { try store.insert(bond) }
-        try store.insert(SampleBonds.bond())
+        for bond in write.others { try store.insert(bond) }
+        if let bond = write.before { try store.insert(bond) }
         try await store.flush()
         return folder
     }
 
-    @Test("killed before each step of a write") func killed() async throws {
+    @Test("killed before each step of a write", arguments: BondWrite.allCases) func killed(
+        _ write: BondWrite
+    ) async throws {
         // The steps that a write takes that is not killed.
         let steps = Lock<[Disk.Step]>([])
-        let whole = try await folder()
+        let whole = try await folder(before: write)
         let store = try await BondStore.open(whole.path, Disk { step in steps.withLock { $0.append(step) } })
-        try store.insert(SampleBonds.bond(key: 2))
-        try await store.flush()
+        try await write.perform(in: store)
         let kinds = steps.withLock { $0 }
-        let renamed = try #require(kinds.firstIndex { if case .rename = $0 { true } else { false } }) + 1
-        #expect(kinds.count > renamed, "the new name is brought to the disk")
+        let last = try #require(kinds.firstIndex(where: write.ends)) + 1
+        #expect(kinds.count > last, "the new state is brought to the disk")
 
         for step in 1...kinds.count {
-            let folder = try await folder()
+            let folder = try await folder(before: write)
             await #expect(processExitsWith: .signal(SIGKILL), "step \(step)") {
-                [path = folder.path as String, step = step as Int] in
+                [path = folder.path as String, step = step as Int, write = write as BondWrite] in
                 let count = Lock(0)
                 let disk = Disk { _ in
                     let isLast = count.withLock { count -> Bool in
@@ -41,17 +69,15 @@ struct BondCrashTests {
                     }
                     if isLast { kill(getpid(), SIGKILL) }
                 }
-                let store = try await BondStore.open(path, disk)
-                try store.insert(SampleBonds.bond(key: 2))
-                try await store.flush()
+                try await write.perform(in: try await BondStore.open(path, disk))
             }
 
             let after = try await BondStore.open(folder.path, on: nil)
             #expect(after.problems.isEmpty, "step \(step)")
-            #expect(after.records().dropLast().map(\.bond) == SampleBonds.many(3), "step \(step)")
-            // Before the rename, the old one; then the new one.
-            let key: UInt128 = step <= renamed ? 1 : 2
-            #expect(after.record(SampleBonds.id)?.bond == SampleBonds.bond(key: key), "step \(step)")
+            let others = after.records().map(\.bond).filter { $0.id != SampleBonds.id }
+            #expect(others == write.others, "step \(step)")
+            let expected = step <= last ? write.before : write.after
+            #expect(after.record(SampleBonds.id)?.bond == expected, "step \(step)")
         }
     }
 }

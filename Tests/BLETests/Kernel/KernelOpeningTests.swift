@@ -54,6 +54,20 @@ import VirtualController
         }
     }
 
+    @Test("where bluetoothd runs, an adapter is not opened by a program that manages pairing")
+    func pairedByDaemon() async throws {
+        for manages in [true, false] {
+            var security = SecurityOptions()
+            security.managesKernelPairing = manages
+            try await run(isOff: false, security) {
+                $0.daemon = 4711
+            } _: { kernel, error in
+                #expect(error == (manages ? .adapter(.pairedBy(bluetoothDaemon: 4711)) : nil))
+                #expect(kernel.commands == [])
+            }
+        }
+    }
+
     @Test("the raw socket is refused")
     func raw() async throws {
         try await run {

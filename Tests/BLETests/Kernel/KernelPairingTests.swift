@@ -153,6 +153,23 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("a host that takes no pairing refuses each that a central begins", arguments: questions)
+    func refusesPairing(
+        question: (UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)
+    ) async throws {
+        let user = User()
+        var options = try security(user)
+        options.acceptsPairing = false
+        try await run(options) { host in
+            _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
+            host.kernel.emit(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            host.kernel.emit(question.0, question.1)
+            #expect(await host.kernel.nextCommand() == question.no)
+            user.asked.continuation.finish()
+            #expect(await user.next() == nil)
+        }
+    }
+
     @Test("a passkey is shown, and nothing is answered; other programs' links make no question")
     func display() async throws {
         let user = User()
@@ -384,6 +401,34 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             #expect(await host.adapter.hasRefused(link) == !isWilling)
             #expect(await host.adapter.security(of: link)?.isBonded == isWilling)
             #expect(!host.commands.contains(.unpairDevice(lamp, disconnects: true)))
+        }
+    }
+
+    @Test(
+        "a device that pairs anew at a bonded one's address takes its place by the user's wish, unless it has its key",
+        arguments: [false, true], [false, true])
+    func claimedAddress(isWilling: Bool, hasKey: Bool) async throws {
+        let user = User(isWilling: isWilling)
+        try await run(try security(user, bond(isAuthenticated: true))) { host in
+            let socket = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, over: socket)
+            if hasKey { socket.reach(.authenticated) }
+            await host.wait(.milliseconds(1))
+            host.kernel.emit(0x0017, lampOctets + [0x40, 0xe2, 1, 0, 0])
+            #expect(await user.next() == "display 123456")
+            // The pairing encrypts the link before the kernel reports its keys.
+            socket.reach(.authenticated)
+            await host.wait(.milliseconds(1))
+            #expect(await host.adapter.security(of: link)?.isBonded == hasKey)
+            var key = longTermKey(kind: 3)
+            key[21] = 0x78
+            host.kernel.emit(0x000a, key)
+            if !hasKey { #expect(await user.next() == "authorize again") }
+            await host.wait(.seconds(1))
+            let isRenewed = isWilling || hasKey
+            #expect(await host.adapter.bonds.map(\.centralKey) == [LongTermKey(isRenewed ? 0x78 : 0x77)])
+            #expect(await host.adapter.hasRefused(link) == !isRenewed)
+            #expect(await host.adapter.security(of: link)?.isBonded == isRenewed)
         }
     }
 

@@ -80,6 +80,45 @@ struct CentralRestorationTests {
         }
     }
 
+    @Test(
+        "a manager that is let go leaves nothing of its state with the adapter", .timeLimit(.minutes(2)))
+    func lettingGo() async throws {
+        try await LivesAndDeaths.run { world in
+            let host = try await world.rise()
+            weak var kept: KeptState<CentralState>?
+            do {
+                let central = try await world.manager(host)
+                kept = central.restoration?.kept
+                #expect(kept != nil)
+                withExtendedLifetime(central) {}
+            }
+            // The last to hold it is the task that closes the file.
+            while kept != nil { await Task.yield() }
+            _ = try await world.manager(host)
+        }
+    }
+
+    @Test("the database that a discovery returns is on the disk by then") func database() async throws {
+        try await LivesAndDeaths.run { world in
+            try await world.peer.serve(maximumLinks: 2)
+            let first = try await world.rise(bonded: true)
+            let manager = try await world.manager(first)
+            let device = try await manager.connect(
+                to: Peripheral.Identifier(await world.peer.address))
+            try await device.pair()
+            let found = try await device.discover()
+            await world.die(first)
+            withExtendedLifetime((manager, device)) {}
+
+            let second = try await world.rise(bonded: true)
+            let bonds = await second.security.options.bonds
+            let bond = try #require(await second.bonds.first)
+            let known = try await bonds.database(of: bond.id)?.database
+            #expect(found.hash != nil && known?.hash == found.hash)
+            #expect(known?.services.map(\.handle) == found.services.map(\.handle))
+        }
+    }
+
     @Test func whoeverIsWaitedForIsWaitedForAgain() async throws {
         try await LivesAndDeaths.run { world in
             let peer = Peripheral.Identifier(await world.peer.address)

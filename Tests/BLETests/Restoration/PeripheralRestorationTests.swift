@@ -127,6 +127,28 @@ struct PeripheralRestorationTests {
         }
     }
 
+    @Test("what has made room for another advertisement does not come back when that is on the air")
+    func madeRoom() async throws {
+        try await LivesAndDeaths.run { world in
+            let first = try await world.rise()
+            let manager = try await world.server(first)
+            try await manager.publish([Self.service()])
+            _ = try await manager.advertise(Self.request("before"))
+            await world.die(first)
+
+            let second = try await world.rise()
+            let heir = try await world.server(second)
+            try await heir.publish([Self.service()])
+            _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "before" }
+            _ = try await heir.advertise(Self.request("sensor"))
+            await world.die(second)
+            withExtendedLifetime(heir) {}
+
+            let third = try await world.server(try await world.rise())
+            #expect(third.restored.advertising.map(\.request) == [try Self.request("sensor")])
+        }
+    }
+
     @Test func aServiceOfAnotherMakeHasOtherHandles() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()

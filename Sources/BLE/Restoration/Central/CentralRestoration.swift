@@ -30,7 +30,7 @@ final class CentralRestoration: Sendable {
         self.adapter = adapter
         self.kept = kept
         restored = RestoredCentralState(kept)
-        await adapter.endWithAdapter { kept.end($0) }
+        await adapter.endWithAdapter(kept) { kept, reason in kept.end(reason) }
         holdLinks()
         holdScans()
     }

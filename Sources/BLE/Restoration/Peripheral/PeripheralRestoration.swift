@@ -42,7 +42,8 @@ final class PeripheralRestoration: Sendable {
             await kept.end(error).value
             throw error
         }
-        await adapter.endWithAdapter { [weak self] reason in
+        // The server has `kept` for as long as the adapter.
+        await adapter.endWithAdapter(kept) { [weak self] kept, reason in
             self?.letGo()
             return kept.end(reason)
         }
@@ -121,8 +122,10 @@ final class PeripheralRestoration: Sendable {
         }
         do throws(BLEError) {
             try await kept.flush()
-            // What came back and is not wanted any more makes room.
-            while await adapter.hasAllSetsInUse, await dismissOldest() {}
+            // What came back and is not wanted any more makes room, and does not come back again.
+            var hasDismissed = false
+            while await adapter.hasAllSetsInUse, await dismissOldest() { hasDismissed = true }
+            if hasDismissed { try await kept.flush() }
             return try await start(content, number ?? 0)
         } catch {
             if await adapter.end == nil, let number { forget(number) }

@@ -2,9 +2,9 @@ import BLECore
 import SMP
 
 /// Whatever is lost, changed, repeated or made up between two hosts that pair, every pairing ends once; no
-/// key leaves before the link is encrypted; and who has paired has what its policy demands and the key that
-/// the other end has. The input is a policy for each end, then steps: what becomes of the next frame, or what
-/// else happens.
+/// key leaves before the link is encrypted; and who has paired has what its policy demands, no less than it
+/// had, and the key that the other end has. The input is a policy for each end, then steps: what becomes of
+/// the next frame, or what else happens.
 public func fuzzPairing(_ bytes: Span<UInt8>) {
     var input = ByteReader(bytes, of: "fuzz input")
     guard let first = try? input.u16("policy"), let second = try? input.u16("policy") else { return }
@@ -35,6 +35,11 @@ private func policy(_ bits: UInt16) -> PairingPolicy {
         policy.outOfBandOffer = OutOfBandOffer(toolbox: PlainToolbox(), using: SplitMix64(seed: 3))
     }
     policy.fixedPasskey = Passkey(7)
+    if bits & 8192 != 0 {
+        policy.existing = PairingStrength(
+            isAuthenticated: bits & 16384 != 0, isSecureConnections: bits & 32768 != 0,
+            keySize: policy.minimumKeySize)
+    }
     return policy
 }
 
@@ -46,6 +51,8 @@ private struct FuzzedLink {
         var isOpen = false
         var isEncrypted = false
         var key: LongTermKey?
+        /// What the bond with the other end is worth; a pairing that is worth less must not replace it.
+        var existing: PairingStrength?
     }
 
     var ends: [End]
@@ -59,7 +66,8 @@ private struct FuzzedLink {
                     role: end.0, own: addresses[index], peer: addresses[1 - index], policy: end.1,
                     identity: LocalIdentity(address: addresses[index], identityKey: 9),
                     toolbox: PlainToolbox(),
-                    random: SplitMix64(seed: UInt64(index + 1))))
+                    random: SplitMix64(seed: UInt64(index + 1))),
+                existing: end.1.existing)
         }
     }
 
@@ -146,12 +154,16 @@ private struct FuzzedLink {
                 ends[end].isEncrypted = true
                 ends[end].machine.encryptionChanged(isOn: true, at: now)
             }
-        case .paired(let bond, isBonding: _):
+        case .paired(let bond, let isBonding):
             precondition(ends[index].isOpen && ends[index].isEncrypted)
             let policy = ends[index].machine.policy
             precondition(bond.strength.keySize >= policy.minimumKeySize)
             precondition(bond.strength.isAuthenticated || !policy.requiresMITM)
             precondition(bond.strength.isSecureConnections || policy.secureConnections != .only)
+            if let existing = ends[index].existing {
+                precondition(!bond.strength.isWeaker(than: existing))
+            }
+            if isBonding { ends[index].existing = bond.strength }
             ends[index].key = nil
             ends[index].isOpen = false
         case .failed:

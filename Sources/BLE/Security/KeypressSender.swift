@@ -1,0 +1,15 @@
+import SMP
+
+/// Reports to the peer what the user of this host does while entering the passkey, so that the peer, which shows it,
+/// can show progress (Core Specification 5.4, Vol 3, Part H, 3.5.8).
+///
+/// `PairingDelegate.enterPasskey(for:reportingTo:)` receives one for each passkey.
+public struct KeypressSender: Sendable {
+    private let report: @Sendable (KeypressNotification) async -> Void
+
+    init(_ report: @escaping @Sendable (KeypressNotification) async -> Void) { self.report = report }
+
+    /// Sends the notification. Does nothing when the peer does not take notifications, on adapters of the kernel's,
+    /// which sends none, and when the passkey has been entered or the pairing is over.
+    public func send(_ key: KeypressNotification) async { await report(key) }
+}

@@ -1,0 +1,61 @@
+"""A Bumble central signs writes to `bletool serve`, on a link that is not encrypted, with the key that it gave when they
+paired; forged and repeated ones are not taken."""
+import asyncio
+import json
+from pathlib import Path
+
+from bumble.crypto import aes_cmac
+from bumble.keys import MemoryKeyStore
+
+from peers.bletool import running, soon
+from peers.device import CENTRAL, address_of, characteristic, connected, device
+from peers.pairing import IO, pair_with
+from peers.scenario import expect, scenario
+
+SIGNED = "fff1"
+ATT_CID = 4
+# The signing key that every Bumble gives.
+KEY = bytes(16)
+OTHER_KEY = bytes(range(16))
+
+
+def signed(handle, value, counter, key=KEY):
+    """A Signed Write Command (Core Specification 5.4, Vol 3, Part F, 3.4.5.4, and Part H, 2.4.5)."""
+    message = b"\xd2" + handle.to_bytes(2, "little") + value + counter.to_bytes(4, "little")
+    return message + aes_cmac(message[::-1], key)[:8][::-1]
+
+
+async def steps(radio):
+    config = {"name": "Signed", "advertise": {"services": ["fff0"], "interval": "50ms"}, "services": [
+        {"uuid": "fff0", "characteristics": [
+            {"uuid": SIGNED, "properties": ["read", "signedWrite"], "value": {"utf8": "none"}}]}]}
+    Path("signed.yaml").write_text(json.dumps(config))
+    async with device(radio, CENTRAL, irk=bytes(range(16))) as central, running(
+            "serve", "signed.yaml", "--adapter", radio, "--state-dir", "state") as server:
+        ready = await server.event("ready")
+        central.keystore = MemoryKeyStore()
+        person = pair_with(central, IO.NO_OUTPUT_NO_INPUT, True, False)
+        person.local_initiator_key_distribution |= person.KeyDistribution.DISTRIBUTE_SIGNING_KEY
+        stored = asyncio.get_running_loop().create_future()
+        central.once("key_store_update", lambda: stored.set_result(None))
+        async with connected(central, address_of(ready)) as peer:
+            # Nothing is there yet to check it by.
+            target = await characteristic(peer, SIGNED)
+            peer.connection.send_l2cap_pdu(ATT_CID, signed(target.handle, b"soon", 1))
+            await soon(peer.connection.pair(), "pairing")
+            await soon(stored, "the key at Bumble")
+            await server.event("security", central=CENTRAL, bonded=True)
+            expect(await soon(target.read_value(), "the value"), b"none", "what was signed before pairing")
+        async with connected(central, address_of(ready)) as peer:
+            target = await characteristic(peer, SIGNED)
+            for value, counter, key in [
+                (b"once", 1, KEY), (b"fake", 2, OTHER_KEY), (b"late", 1, KEY), (b"last", 2, KEY),
+            ]:
+                peer.connection.send_l2cap_pdu(ATT_CID, signed(target.handle, value, counter, key))
+            for value in (b"once", b"last"):
+                await server.event("write", central=CENTRAL, uuid=SIGNED, value=value.hex(), type="signed")
+            expect(server.take("write"), None, "another write")
+            expect(await soon(target.read_value(), "the value"), b"last", "the value")
+
+
+scenario(steps)
