@@ -236,6 +236,10 @@ struct EventTests {
                 #""write",C,"handle":3,"uuid":"2a19","value":"","type":"prepared""#
             ),
             (
+                .dropped(.init(handle: 3, uuid: 0x2a19, value: [1]), .command, limit: 65_536),
+                #""dropped",C,"handle":3,"uuid":"2a19","value":"01","type":"command","limit":65536"#
+            ),
+            (
                 .subscribed(.init(handle: 3, uuid: 0x2a19), indications: true),
                 #""subscribed",C,"handle":3,"uuid":"2a19","type":"indication""#
             ),
@@ -268,6 +272,10 @@ struct EventTests {
             (
                 .write(.init(handle: 4, uuid: 0xabcd, value: Array(repeating: 0, count: 65)), .request),
                 "write  abcd  0x0004 = 65 octets"
+            ),
+            (
+                .dropped(.init(handle: 4, uuid: 0xabcd, value: [1]), .command, limit: 65_536),
+                "dropped  abcd  0x0004 = 01  command  65536 octets may wait for its program"
             ),
             (
                 .subscribed(.init(handle: 3, uuid: 0x2a19), indications: false),

@@ -94,6 +94,11 @@ extension ServeConfiguration {
                 properties: [read, notify]
                 # What the file holds, whenever that has changed; without a format its octets.
                 notify: {file: humidity, format: u16}
+              - uuid: 2a06               # Alert Level
+                properties: [write, writeWithoutResponse]
+                # A program that runs as long as the server, and reads each written value as a line in the format (hex
+                # where none is given).
+                write: {lines: "while read level; do logger -t ble $level; done", format: u8}
           - uuid: 180f                   # Battery
             handle: 0x0030
             characteristics:

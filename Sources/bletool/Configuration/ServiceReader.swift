@@ -140,7 +140,9 @@ extension ServiceReader {
             try contradiction(
                 fields.position(of: .read), "read makes values, and the permissions let no central read them")
         }
-        let write = try fields[.write]?.program(of: "write", context)
+        let write = try fields[.write].map { node throws(ConfigurationError) in
+            try WriteConfiguration(node, context)
+        }
         if write != nil, permissions.write == nil {
             try contradiction(
                 fields.position(of: .write),
