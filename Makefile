@@ -12,7 +12,8 @@ setup: ## installs the two C headers that the build needs, if they are missing
 build: setup ## builds all, with the tests, for debugging
 	$(SWIFT) build --build-tests
 
-demo: build ## the main job on virtual adapters: advertise, scan, serve, read, write, be notified
+demo: setup ## the main job on virtual adapters: advertise, scan, serve, read, write, be notified
+	$(SWIFT) build --product bletool
 	@Scripts/demo $(BLETOOL)
 
 test: build ## all tests that need no other program
