@@ -510,7 +510,7 @@ struct ErrorTableTests {
             "read: this adapter's server is restored by another name already"),
         Row(
             .invalidRequest(.notSubscribable(0x2a37, indications: false)), .input,
-            "read: characteristic 2a37 does not notify",
+            "read: characteristic 2a37 neither notifies nor indicates",
             hint: "bletool gatt DEVICE tree shows what each characteristic can do"),
         Row(
             .invalidRequest(.notSubscribable(0x2a37, indications: true)), .input,

@@ -164,7 +164,13 @@ extension Failure {
         case .busy, .controllerSilent, .controllerMisbehaved, .port, .managementRefused, .managementMalformed:
             self.init(.adapter, doing, "\(error)")
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
-        case .invalidRequest(.notSubscribable): self.init(.input, doing, "\(error)", hint: Self.tree)
+        case .invalidRequest(.notSubscribable(let uuid, _)):
+            // The UUID once.
+            let prefix = "characteristic \(uuid) "
+            let why = "\(error)"
+            let isNamed = doing == "\(uuid)" && why.hasPrefix(prefix)
+            self.init(
+                .input, doing, isNamed ? String(why.dropFirst(prefix.count)) : why, hint: Self.tree)
         case .limit, .outOfRange, .timeOutOfRange, .invalidRequest, .database, .advertising, .bonds,
             .restoration:
             self.init(.input, doing, "\(error)")
