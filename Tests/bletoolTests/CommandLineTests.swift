@@ -228,6 +228,12 @@ struct CommandLineTests {
         #expect(throws: (any Error).self) {
             try GATTReadCommand.parse(["name:X", "2a19", "--security", "4"])
         }
-        #expect(GATTReadCommand.helpMessage(columns: 300).contains("(values: low, medium, high, fips)"))
+        #expect(
+            try GATTReadCommand.parse(["name:X", "2a19", "--security", "authenticated"]).options.link.security
+                == .authenticated
+        )
+        #expect(
+            GATTReadCommand.helpMessage(columns: 300).contains(
+                "(values: low, medium, high, fips, open, encrypted, authenticated, secureConnections)"))
     }
 }

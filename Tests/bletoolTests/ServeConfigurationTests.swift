@@ -118,6 +118,19 @@ struct ServeConfigurationTests {
         #expect(configuration.services[0].characteristics[0].write == expected)
     }
 
+    @Test("permissions take the words of --security as well")
+    func permissionWords() throws {
+        let configuration = try configuration(
+            """
+            services:
+              - uuid: 180f
+                characteristics:
+                  - {uuid: 2a19, properties: [read, write], permissions: {read: medium, write: fips}}
+            """)
+        let permissions = configuration.services[0].characteristics[0].permissions
+        #expect(permissions == PermissionConfiguration(read: .encrypted, write: .secureConnections))
+    }
+
     @Test func saysHowLinksShouldKeepTime() throws {
         let told = try configuration(
             "connection: {interval: 30ms-50ms, latency: 4, supervision: 6s}\nservices: []")

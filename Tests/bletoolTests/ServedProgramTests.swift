@@ -235,6 +235,23 @@ import Testing
         while await server.line() != nil {}
     }
 
+    @Test("a file that is not there is named at the start") func missingFile() async throws {
+        let air = try await TemporaryAir()
+        let configuration = """
+            services:
+              - uuid: 1802
+                characteristics:
+                  - {uuid: 2a06, properties: [read, notify], notify: {file: value}}
+            """
+        try Data(configuration.utf8).write(to: air.folder.appending(path: "source.yaml"))
+        let server = try RunningProgram(
+            ["bletool", "serve", "source.yaml", "--adapter", "virtual:source"], in: air.folder,
+            mergingErrors: true)
+        #expect(await server.line { $0.hasSuffix(#"value" is not there yet"#) } != nil)
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
+
     @Test("what a program has started ends with the server, also when the program has ended before")
     func leftover() async throws {
         let air = try await TemporaryAir()

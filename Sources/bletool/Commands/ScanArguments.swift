@@ -182,10 +182,14 @@ extension ScanOptions.Repeats {
         case "change": self = .changes
         case "all": self = .all
         case let other where other.hasPrefix("every="):
-            self = .every(try Duration(text: other.dropFirst("every=".count)))
+            let pause = try Duration(text: other.dropFirst("every=".count))
+            guard pause > .zero else {
+                throw BadInput("every= takes a duration of more than 0s", hint: "all shows every packet")
+            }
+            self = .every(pause)
         default:
             throw BadInput(
-                "\(text.quoted) is none of them", hint: "once, change, all or every=5s, for example")
+                "\(text.quoted) is not a repetition", hint: "once, change, all or every=5s, for example")
         }
     }
 }
