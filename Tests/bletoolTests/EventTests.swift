@@ -257,7 +257,9 @@ struct EventTests {
     func server(what: ServerEvent.What, json: String) {
         let central = #""central":"C0:BB:CC:DD:EE:01","addressType":"random""#
         let whole = json.split(separator: "C,", maxSplits: 1).joined(separator: central + ",")
-        #expect(ServerEvent(central: address, what: what).json.description == #"{"event":"# + whole + "}")
+        let event = ServerEvent(central: address, what: what, time: Timestamp(milliseconds: 42))
+        #expect(
+            event.json.description == #"{"event":"# + whole + #","time":"1970-01-01T00:00:00.042Z"}"#)
     }
 
     @Test(

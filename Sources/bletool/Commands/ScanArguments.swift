@@ -16,7 +16,7 @@ struct ScanArguments: ParsableArguments {
     @Option(
         name: .customLong("address"),
         help: ArgumentHelp(
-            "Only this device: AA:BB:CC:DD:EE:FF, perhaps with /public or /random.", valueName: "address"))
+            "Only this device: AA:BB:CC:DD:EE:FF, optionally with /public or /random.", valueName: "address"))
     var addresses: [String] = []
 
     @Option(

@@ -1,9 +1,12 @@
 import BLECore
+import HCISocket
 
 /// `serve`: something that a central did, or that was done for it.
 struct ServerEvent: Event {
     var central: DeviceAddress
     var what: What
+    /// When it happened, by the system's clock.
+    var time = Timestamp.now
 
     enum What: Sendable {
         /// A link was established, with these parameters.
@@ -70,7 +73,7 @@ struct ServerEvent: Event {
             [
                 .init("event", JSONValue(name)), .init("central", JSONValue(central)),
                 .init("addressType", JSONValue(typeOf: central)),
-            ] + members)
+            ] + members + [.init("time", JSONValue("\(time)"))])
     }
 
     func lines(colored: Bool) -> [String] {
