@@ -54,6 +54,7 @@ struct PairingArguments: ParsableArguments {
 
     @OptionGroup var state: StateOptions
 
+    static let flags = ["--accept-comparison", "--secure-connections-only", "--oob-legacy"]
     static let valued = ["--io", "--passkey", "--passkey-file", "--oob-offer", "--oob-data", "--state-dir"]
 }
 
