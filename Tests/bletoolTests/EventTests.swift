@@ -289,7 +289,8 @@ struct EventTests {
             ),
         ] as [(ServerEvent.What, String)])
     func serverForPeople(what: ServerEvent.What, words: String) {
-        let lines = ServerEvent(central: address, what: what).lines(colored: false)
-        #expect(lines == ["C0:BB:CC:DD:EE:01 \(words)"])
+        let event = ServerEvent(central: address, what: what, time: Timestamp(milliseconds: 42))
+        #expect(
+            event.lines(colored: false) == ["1970-01-01T00:00:00.042Z  C0:BB:CC:DD:EE:01 \(words)"])
     }
 }

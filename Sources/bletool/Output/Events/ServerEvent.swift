@@ -77,8 +77,9 @@ struct ServerEvent: Event {
     }
 
     func lines(colored: Bool) -> [String] {
+        let moment = Style.dim("\(time)", when: colored)
         let head = "\(Style.cyan(central.text, when: colored)) \(Style.bold(parts.name, when: colored))"
-        return [([head] + words).joined(separator: "  ")]
+        return [([moment, head] + words).joined(separator: "  ")]
     }
 
     /// What stands behind the event's name, for people.
