@@ -53,22 +53,24 @@ import Testing
         let (air, server) = try await serve(
             "until test -e go; do sleep 0.1; done; cat >> written; echo seen >&2", [], writing: many,
             each: 448)
-        var (dropped, seen) = (0, 0)
-        while dropped < 31, let line = await server.line() {
+        var (written, dropped) = (0, 0)
+        while written + dropped < 160, let line = await server.line() {
+            if line.contains(#""event":"write""#) { written += 1 }
             guard line.contains(#""event":"dropped""#) else { continue }
             dropped += 1
             #expect(line.contains(#""uuid":"2a06""#) && line.contains(#""type":"command","limit":65536"#))
         }
+        #expect(written >= 128 && dropped > 0 && written + dropped == 160)
         try Data().write(to: air.folder.appending(path: "go"))
-        while dropped + seen < 160, let line = await server.line() {
-            if line.contains(#""event":"dropped""#) { dropped += 1 }
+        // On a machine that is busy the first may have taken longer than it may.
+        var (seen, late) = (0, 0)
+        while seen + late < written, let line = await server.line() {
             if line == "seen" { seen += 1 }
+            if line.contains("took longer") { late += 1 }
         }
-        #expect(dropped + seen == 160)
         server.signal(SIGINT)
         while await server.line() != nil {}
-        let written = try Data(contentsOf: air.folder.appending(path: "written")).count
-        #expect(written == seen * 448)
+        #expect(try Data(contentsOf: air.folder.appending(path: "written")).count == seen * 448)
     }
 
     @Test("a second Ctrl-C ends the programs with the server")
