@@ -12,7 +12,8 @@ setup: ## installs the two C headers that the build needs, if they are missing
 build: setup ## builds all, with the tests, for debugging
 	$(SWIFT) build --build-tests
 
-demo: build ## the main job on virtual adapters: advertise, scan, serve, read, write, be notified
+demo: setup ## the main job on virtual adapters: advertise, scan, serve, read, write, be notified
+	$(SWIFT) build --product bletool
 	@Scripts/demo $(BLETOOL)
 
 test: build ## all tests that need no other program
@@ -24,9 +25,11 @@ verify: ## what `make test` cannot prove, from a clean clone; SUITES="lab peers"
 plain: setup ## the build without pairing, which links no cryptography
 	@Scripts/without-crypto
 
-install: setup ## bletool with manual, completions and service, below PREFIX (/usr/local)
-	$(SWIFT) build -c release --product bletool
+release: setup ## what `make install` copies: bletool without debugging, as one file that needs no Swift, and its manual
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual
+	$(SWIFT) build -c release --static-swift-stdlib --product bletool
+
+install: ## what `make release` has built, with completions and service, below PREFIX (/usr/local); builds nothing
 	Scripts/install
 
 outside: setup ## the examples and the samples of the documents, in a package that has only what is public
@@ -78,4 +81,4 @@ docs: setup ## the documentation as a site in .build/docs, every link checked
 check: ## format, lint, forbidden constructs, links
 	Scripts/check
 
-.PHONY: help install installed small setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz races docs check
+.PHONY: help release install installed small setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz races docs check

@@ -73,12 +73,15 @@ import Testing
         }
     }
 
-    @Test func indicationsAreConfirmed() async throws {
+    @Test(
+        "indications are confirmed; where there is nothing else they need not be asked for",
+        arguments: [true, false])
+    func indicationsAreConfirmed(isAskedFor: Bool) async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
                 let measurement = try await hosts.characteristic(0x2a1c, of: device)
-                let values = try await device.values(of: measurement, indications: true)
+                let values = try await device.values(of: measurement, indications: isAskedFor)
                 let reached = try await hosts.peripheral.update(measurement.valueHandle, to: [1, 2, 3])
                 #expect(reached.map(\.address) == [await hosts.client.address])
                 for try await value in values {

@@ -65,6 +65,15 @@ struct ScanFilterTests {
         #expect(told(.every(.seconds(2)), packets) == [0, 1, 2, 3, 4, 5, 6])
     }
 
+    @Test("beacons of one address that are about different things count each by itself")
+    func beacons() {
+        let (nearby, changed): ([UInt8], [UInt8]) = ([4, 0xff, 0x4c, 0, 2], [4, 0xff, 0x4c, 0, 3])
+        let page: [UInt8] = [2, 1, 6, 4, 0x16, 0xaa, 0xfe, 0x10]
+        let packets = [nearby, page, nearby, page, changed, page, nearby].map { report(1, .legacy, $0) }
+        #expect(told(.once, packets) == [0, 1])
+        #expect(told(.changes, packets) == [0, 1, 4, 6])
+    }
+
     @Test("a packet that was filtered away does not count: the next that passes is new")
     func weakFirst() {
         let packets = [

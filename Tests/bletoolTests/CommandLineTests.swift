@@ -129,6 +129,13 @@ struct CommandLineTests {
                 ],
                 "--manufacturer", "takes 44 octets", "--overflow extended makes room"
             ),
+            (
+                [
+                    "--ibeacon", "f7826da6-4fa2-4e98-8024-bc5b71e0893e,1,2,-59", "--service", "180f",
+                    "--overflow", "fail",
+                ],
+                "--ibeacon", "takes 27 octets", "--overflow scan-response or extended makes room"
+            ),
             (["--raw-scan-response", "05"], "--raw-scan-response", "needs 5 octets, 0 left", nil),
         ] as [([String], String, String, String?)])
     func whatCannotBeAdvertised(_ arguments: [String], _ option: String, _ why: String, _ hint: String?)
@@ -228,6 +235,16 @@ struct CommandLineTests {
         #expect(throws: (any Error).self) {
             try GATTReadCommand.parse(["name:X", "2a19", "--security", "4"])
         }
-        #expect(GATTReadCommand.helpMessage(columns: 300).contains("(values: low, medium, high, fips)"))
+        #expect(
+            try GATTReadCommand.parse(["name:X", "2a19", "--offset", "-1"]).offset == "-1",
+            "which is refused in words"
+        )
+        #expect(
+            try GATTReadCommand.parse(["name:X", "2a19", "--security", "authenticated"]).options.link.security
+                == .authenticated
+        )
+        #expect(
+            GATTReadCommand.helpMessage(columns: 300).contains(
+                "(values: low, medium, high, fips, open, encrypted, authenticated, secureConnections)"))
     }
 }

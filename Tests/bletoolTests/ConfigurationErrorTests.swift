@@ -144,6 +144,10 @@ struct ConfigurationErrorTests {
             "the counter has 2 octets"
         ),
         ("properties: [write]\nread: {exec: x}", 6, "let no central read"),
+        ("properties: [write]\nwrite: {format: u8}", 6, "write needs either exec or lines"),
+        ("properties: [write]\nwrite: {exec: x, lines: x}", 6, "write needs either exec or lines"),
+        ("properties: [write]\nwrite: {exec: x, format: u8}", 6, "exec takes no format"),
+        ("properties: [write]\nwrite: {lines: x, format: json5}", 6, "is not a format"),
         ("properties: [read]\nwrite: {exec: x}", 6, "let no central write"),
         ("properties: [read]\nread: {exec: \" \"}", 6, "the command is empty"),
         ("properties: [read]\nread: {exec: []}", 6, "empty"),

@@ -25,6 +25,12 @@ struct ContractTests {
         ("help options", 0, "OPTIONS THAT ALL COMMANDS TAKE, there as well:\n  --timeout"),
         ("doctor --adapter virtual", 1, "--adapter: means nothing to doctor, which opens no adapter"),
         ("scan --help", 0, "--capture and others: bletool help options\n  --version"),
+        (
+            "gatt X read --help", 0,
+            "OPTIONS:\n  --offset <octets>       Begin at this octet of the value."
+        ),
+        ("gatt X read --help", 0, "  --security, --io, --adapter, --timeout, --json, --capture and others"),
+        ("help options", 0, "OPTIONS OF THE VERBS OF gatt, behind the verb:\n  --io <capability>"),
         ("lookup --help", 0, "  --json and others: bletool help options"),
         ("gatt x read --help", 0, "(values: auto, hex, utf8"),
         // The number of devices is printed, also when it is 0.

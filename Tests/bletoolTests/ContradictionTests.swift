@@ -13,6 +13,18 @@ struct ContradictionTests {
             + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
     }
 
+    @Test("a characteristic with the UUID of a descriptor")
+    func descriptorAsCharacteristic() throws {
+        let lines = """
+            services:
+            - {uuid: 180f, characteristics: [{uuid: 2a19, properties: [read]}, {uuid: 2902, properties: [read]}]}
+            """
+        let served = try configuration("strict: false\n\(lines)")
+        #expect(served.warnings.map(\.reason) == ["2902 is the UUID of a descriptor"])
+        let error = #expect(throws: ConfigurationError.self) { try configuration(lines) }
+        #expect(error?.reason == "2902 is the UUID of a descriptor" && error?.position?.line == 2)
+    }
+
     /// The lines, and where and how the warnings for them begin; without `strict: false` the first is an error.
     @Test(
         arguments: [

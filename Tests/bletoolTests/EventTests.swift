@@ -236,6 +236,10 @@ struct EventTests {
                 #""write",C,"handle":3,"uuid":"2a19","value":"","type":"prepared""#
             ),
             (
+                .dropped(.init(handle: 3, uuid: 0x2a19, value: [1]), .command, limit: 65_536),
+                #""dropped",C,"handle":3,"uuid":"2a19","value":"01","type":"command","limit":65536"#
+            ),
+            (
                 .subscribed(.init(handle: 3, uuid: 0x2a19), indications: true),
                 #""subscribed",C,"handle":3,"uuid":"2a19","type":"indication""#
             ),
@@ -253,7 +257,9 @@ struct EventTests {
     func server(what: ServerEvent.What, json: String) {
         let central = #""central":"C0:BB:CC:DD:EE:01","addressType":"random""#
         let whole = json.split(separator: "C,", maxSplits: 1).joined(separator: central + ",")
-        #expect(ServerEvent(central: address, what: what).json.description == #"{"event":"# + whole + "}")
+        let event = ServerEvent(central: address, what: what, time: Timestamp(milliseconds: 42))
+        #expect(
+            event.json.description == #"{"event":"# + whole + #","time":"1970-01-01T00:00:00.042Z"}"#)
     }
 
     @Test(
@@ -270,6 +276,10 @@ struct EventTests {
                 "write  abcd  0x0004 = 65 octets"
             ),
             (
+                .dropped(.init(handle: 4, uuid: 0xabcd, value: [1]), .command, limit: 65_536),
+                "dropped  abcd  0x0004 = 01  command  65536 octets may wait for its program"
+            ),
+            (
                 .subscribed(.init(handle: 3, uuid: 0x2a19), indications: false),
                 "subscribed  2a19 Battery Level  0x0003  notification"
             ),
@@ -279,7 +289,8 @@ struct EventTests {
             ),
         ] as [(ServerEvent.What, String)])
     func serverForPeople(what: ServerEvent.What, words: String) {
-        let lines = ServerEvent(central: address, what: what).lines(colored: false)
-        #expect(lines == ["C0:BB:CC:DD:EE:01 \(words)"])
+        let event = ServerEvent(central: address, what: what, time: Timestamp(milliseconds: 42))
+        #expect(
+            event.lines(colored: false) == ["1970-01-01T00:00:00.042Z  C0:BB:CC:DD:EE:01 \(words)"])
     }
 }

@@ -35,6 +35,7 @@ struct ExampleConfigurationTests {
             "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [read], permissions: {x: 1}}]}]",
             "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [read], length: {x: 1}}]}]",
             "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [notify], notify: {x: 1}}]}]",
+            "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [write], write: {x: 1}}]}]",
             "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [], descriptors: [{x: 1}]}]}]",
         ])
     func isWhole(text: String) throws {

@@ -26,25 +26,28 @@ import Testing
         #expect(seen.withLock { $0 } == Array(32..<48))
     }
 
-    @Test("sixteen wait, and no more")
+    @Test("so many octets wait, and no more")
     func limit() async throws {
+        // Room for three that wait: two of 64 octets without input, and one with ten.
+        let runner = ProgramRunner(timeLimit: .seconds(600), limit: 202)
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         let outcomes = Lock(0)
         // It runs when it has opened the gate for reading.
         #expect(runner.start(.shell("read line < \(path)")) { _ in outcomes.withLock { $0 += 1 } })
         let writer = try await offThePool { [path] in open(path, O_WRONLY) }
-        for _ in 0..<16 {
-            #expect(runner.start(.arguments(["true"])) { _ in outcomes.withLock { $0 += 1 } })
+        for count in [0, 0, 10] {
+            let input = [UInt8](repeating: 1, count: count)
+            #expect(runner.start(.arguments(["cat"]), input: input) { _ in outcomes.withLock { $0 += 1 } })
         }
         #expect(!runner.start(.arguments(["true"])) { _ in Issue.record("it was not taken") })
         let refused = await #expect(throws: ProgramRunner.Problem.self) {
             _ = try await runner.run(.arguments(["true"]))
         }
-        #expect(refused?.reason == #""true" has no room among 16 that wait"#)
+        #expect(refused?.reason == #""true" has no room: 202 octets may wait"#)
         close(writer)
         #expect(await runner.finish(within: .seconds(600)) == 0)
-        #expect(outcomes.withLock { $0 } == 17)
+        #expect(outcomes.withLock { $0 } == 4)
         #expect(!runner.start(.arguments(["true"])) { _ in Issue.record("it was finished") })
     }
 

@@ -57,6 +57,13 @@ struct ScanArgumentTests {
         #expect(try options().timing == nil)
     }
 
+    @Test func refusedRepetitions() throws {
+        #expect(
+            try refusal("--repeats", "every=0s")
+                == "bletool: --repeats: every= takes a duration of more than 0s")
+        #expect(try refusal("--repeats", "often") == "bletool: --repeats: \"often\" is not a repetition")
+    }
+
     @Test func refusedTimings() throws {
         #expect(
             try refusal("--window", "10ms")

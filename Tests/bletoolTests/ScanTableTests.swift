@@ -198,12 +198,14 @@ struct ScanTableTests {
     }
 
     @Test func connecting() {
-        var table = table([event(1, rssi: -40), event(2, connectable: false)])
-        #expect(table.press(.scalar("c"), page: 5, at: now) == nil)
-        #expect(texts(table, 80, 8)[7].contains("no device is selected"))
-        _ = table.press(.down, page: 5, at: now)
+        var empty = self.table([])
+        #expect(empty.press(.scalar("c"), page: 5, at: now) == nil)
+        #expect(texts(empty, 80, 8)[7].contains("there is no device yet"))
+        var table = self.table([event(1, rssi: -40), event(2, connectable: false)])
+        // The first, where none is selected.
         #expect(
             table.press(.scalar("c"), page: 5, at: now) == .connect(DeviceAddress(1, type: .public)))
+        #expect(table.selection?.address?.value == 1)
         _ = table.press(.down, page: 5, at: now)
         #expect(table.press(.scalar("c"), page: 5, at: now) == nil)
         #expect(table.message == "00:00:00:00:00:02 takes no connections")

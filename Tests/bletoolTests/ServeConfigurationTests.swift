@@ -94,7 +94,7 @@ struct ServeConfigurationTests {
         )
         #expect(characteristic.value == StoredValue(octets: [0, 0]))
         #expect(characteristic.read == .shell("cat /sys/class/thermal/thermal_zone0/temp"))
-        #expect(characteristic.write == .shell("logger -t ble"))
+        #expect(characteristic.write == .exec(.shell("logger -t ble")))
         #expect(
             characteristic.notify == .every(.seconds(1), .command(.shell("date"))))
         #expect(characteristic.descriptors.map(\.uuid) == [0x2902, 0x2901])
@@ -104,6 +104,31 @@ struct ServeConfigurationTests {
         #expect(configuration.services[1].endHandle == 0x0032)
         #expect(configuration.services[1].characteristics[0].value.octets == [100])
         expectDatabase(of: configuration)
+    }
+
+    @Test(
+        "a program of write takes each value, or a line for each",
+        arguments: [
+            ("{exec: x}", .exec(.shell("x"))), ("{lines: x}", .lines(.shell("x"), .hex)),
+            ("{lines: [date], format: u16}", .lines(.arguments(["date"]), .u16)),
+        ] as [(String, WriteConfiguration)])
+    func writes(yaml: String, expected: WriteConfiguration) throws {
+        let configuration = try configuration(
+            "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [write], write: \(yaml)}]}]")
+        #expect(configuration.services[0].characteristics[0].write == expected)
+    }
+
+    @Test("permissions take the words of --security as well")
+    func permissionWords() throws {
+        let configuration = try configuration(
+            """
+            services:
+              - uuid: 180f
+                characteristics:
+                  - {uuid: 2a19, properties: [read, write], permissions: {read: medium, write: fips}}
+            """)
+        let permissions = configuration.services[0].characteristics[0].permissions
+        #expect(permissions == PermissionConfiguration(read: .encrypted, write: .secureConnections))
     }
 
     @Test func saysHowLinksShouldKeepTime() throws {

@@ -76,7 +76,7 @@ struct ValueTypeTests {
             (0x2a6c, "18fcff", "-10.00 m"), (0x2a07, "fc", "-4 dBm"), (0x2a6d, "6a8b0f00", "101873.0 Pa"),
             (0x2a19, "6400", "6400"), (0x2a37, "", ""), (0x2a00, "ff", "ff"), (0xfff1, "64", "64"),
             (0xfff1, "48656c6c6f", #"48656c6c6f "Hello""#), (0x2a00, "1b5b41", #"\u{1b}[A"#),
-            (0xfff1, "1b5b41", "1b5b41"), (0xfff1, "00000000", "00000000"),
+            (0xfff1, "3231", #"3231 "21""#), (0xfff1, "1b5b41", "1b5b41"), (0xfff1, "00000000", "00000000"),
         ] as [(UInt16, String, String)])
     func autoKnows(uuid: UInt16, hex: String, text: String) throws {
         let value = try #require([UInt8](hex: hex))

@@ -30,7 +30,7 @@ public struct Peripheral: Sendable {
         wish.follow(self)
     }
 
-    /// The largest ATT packet on this link, in octets.
+    /// The largest ATT packet on this link, in octets. Throws when the link has ended, as all that asks about it does.
     public var mtu: Int {
         get async throws(BLEError) { try await adapter.mtu(of: link) }
     }
@@ -179,7 +179,8 @@ extension Peripheral {
         try await adapter.command(command, about: [checked], on: link)
     }
 
-    /// The values that a characteristic notifies or indicates. The stream owns the subscription: it begins
+    /// The values that a characteristic sends: by notification where it notifies, else by indication, and with
+    /// `indications` by indication only. One that has not the property is `BLEError.invalidRequest`. The stream owns the subscription: it begins
     /// before this returns, and ends with the stream. Values that were received earlier, while the
     /// first discovery of the link was under way, come first.
     ///

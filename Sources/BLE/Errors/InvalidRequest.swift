@@ -30,7 +30,7 @@ extension BLEError {
         case servicesInUse
         /// The adapter's server is restored by another name.
         case serverRestored
-        /// The characteristic does not notify, or does not indicate.
+        /// The characteristic does not indicate, for which it was asked; or it neither notifies nor indicates.
         case notSubscribable(BluetoothUUID, indications: Bool)
         /// Another task waits for the stream's next value.
         case streamInUse
@@ -97,7 +97,7 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
         case .servicesInUse: "all services are replaced only while there is no link; `add` adds some"
         case .serverRestored: "this adapter's server is restored by another name already"
         case .notSubscribable(let uuid, let indications):
-            "characteristic \(uuid) does not \(indications ? "indicate" : "notify")"
+            "characteristic \(uuid) \(indications ? "does not indicate" : "neither notifies nor indicates")"
         case .streamInUse: "another task waits for this stream's next value"
         case .foreignCentral(let central): "\(central) is a central of another adapter"
         case .advertisementEnded: "the advertisement has ended"

@@ -27,6 +27,11 @@ extension Adapter {
             // Found without them, as in steps.
             characteristic.descriptors = try await discoverDescriptors(of: characteristic, on: id)
         }
+        var options = options
+        if !options.indications, !characteristic.properties.contains(.notify) {
+            // What only indicates has nothing else to give.
+            options.indications = characteristic.properties.contains(.indicate)
+        }
         let needed: CharacteristicProperties = options.indications ? .indicate : .notify
         guard characteristic.properties.contains(needed) else {
             throw .invalidRequest(

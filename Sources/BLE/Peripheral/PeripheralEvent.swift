@@ -52,13 +52,13 @@ extension PeripheralEvent: CustomStringConvertible {
 }
 
 extension LinkParameters: CustomStringConvertible {
-    /// What is known of them: `interval 0.015 seconds, latency 0, supervision time 4.0 seconds, 2m, MTU 517`.
+    /// What is known of them: `interval 15 ms, latency 0, supervision timeout 4 s, 2m, MTU 517`.
     public var description: String {
         var parts: [String] = []
         if let timing {
             parts += [
-                "interval \(timing.interval)", "latency \(timing.latency)",
-                "supervision time \(timing.supervisionTimeout)",
+                "interval \(timing.interval.phrase)", "latency \(timing.latency)",
+                "supervision timeout \(timing.supervisionTimeout.phrase)",
             ]
         }
         if let phys {

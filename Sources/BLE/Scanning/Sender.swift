@@ -1,13 +1,15 @@
+import BLEAdvertising
 import BLECore
 import HCI
 
 /// Whose packets belong together: those of one advertising set of a device. Legacy advertising has no number of
 /// its set, but what cannot be asked for a scan response (a beacon) is not the set of what can (a service beside
-/// it). An anonymous advertiser is distinguished from others only by its data.
+/// it), and beacons that carry data of other companies and services are other sets. An anonymous advertiser is
+/// distinguished from others only by its data.
 struct Sender: Hashable, Sendable {
     /// Address, its type, and the set's number.
     private let source: UInt64
-    /// A hash of an anonymous advertiser's data.
+    /// A hash of an anonymous advertiser's data; of a beacon in legacy packets, one of what its data are about.
     private let content: UInt64
 
     private enum Pseudoset {
@@ -27,7 +29,24 @@ struct Sender: Hashable, Sendable {
             case (true, false): Pseudoset.legacyOther
             case (false, _): Pseudoset.unnumbered
             }
-        self.init(address, report.sid.map(UInt64.init) ?? pseudoset)
+        let isBeacon = report.sid == nil && pseudoset == Pseudoset.legacyOther
+        self.init(
+            address, report.sid.map(UInt64.init) ?? pseudoset,
+            content: isBeacon ? Self.subjects(of: report.data) : 0)
+    }
+
+    /// A hash of the companies and services of which there are data, whatever these say.
+    private static func subjects(of data: [UInt8]) -> UInt64 {
+        var hash: UInt64 = 0
+        for structure in AdvertisingData(data).structures {
+            guard structure.type == .manufacturerSpecificData || structure.type == .serviceData16,
+                structure.content.count >= 2
+            else { continue }
+            let start = structure.content.lowerBound
+            let subject = [structure.type.rawValue, data[start], data[start + 1]]
+            hash = subject.reduce(hash) { ($0 << 8 | $0 >> 56) ^ UInt64($1) }
+        }
+        return hash
     }
 
     /// Creates the key under which the advertiser of a packet is known.
@@ -40,9 +59,9 @@ struct Sender: Hashable, Sendable {
         }
     }
 
-    private init(_ address: DeviceAddress, _ set: UInt64) {
+    private init(_ address: DeviceAddress, _ set: UInt64, content: UInt64 = 0) {
         source = address.value | UInt64(address.type.rawValue) << 48 | set << 56
-        content = 0
+        self.content = content
     }
 
     /// The sender of an anonymous packet.

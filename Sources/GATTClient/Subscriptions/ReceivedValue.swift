@@ -47,3 +47,10 @@ extension ATTUnsolicited {
         }
     }
 }
+
+extension ReceivedValue: CustomStringConvertible {
+    /// `notification of 0x0012: b208`, or `indication of …`; a value that may go on ends in `…`.
+    public var description: String {
+        "\(isIndication ? "indication" : "notification") of \(handle): \(value.hex)\(mayBeTruncated ? "…" : "")"
+    }
+}

@@ -99,11 +99,12 @@ private func catchSignal(_ number: CInt) {
 extension SignalWatch {
     /// The result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after itself, ends the
     /// process as if the signal had not been caught, so that a shell or a service manager sees why; a second one ends
-    /// it at once. `onSignal` is called with the first one before the task is cancelled. Only one such call may be
-    /// active in a process. If no descriptor is left for signals, they do what they do by default.
+    /// it at once. `onSignal` is called with the first one before the task is cancelled, and `beforeDeath` before the
+    /// process ends by a signal. Only one such call may be active in a process. If no descriptor is left for signals, they do what they do by default.
     package static func result<Success: Sendable, Failure: Error>(
         cancelledBy signals: [CInt], on loop: EventLoop = .shared,
         onSignal listener: @escaping @Sendable (CInt) -> Void = { _ in },
+        beforeDeath: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async -> Result<Success, Failure> {
         let watch = try? SignalWatch(signals, on: loop)
@@ -118,7 +119,10 @@ extension SignalWatch {
         loop.execute {
             try? watch?.start { signal in
                 // A second signal does not wait for `body`.
-                if caught.withLock({ $0 != nil }) { die(by: signal) }
+                if caught.withLock({ $0 != nil }) {
+                    beforeDeath()
+                    die(by: signal)
+                }
                 caught.withLock { $0 = signal }
                 listener(signal)
                 task.cancel()
@@ -129,7 +133,10 @@ extension SignalWatch {
         } onCancel: {
             task.cancel()
         }
-        if let signal = caught.withLock({ $0 }) { die(by: signal) }
+        if let signal = caught.withLock({ $0 }) {
+            beforeDeath()
+            die(by: signal)
+        }
         loop.execute { watch?.close() }
         return result
     }

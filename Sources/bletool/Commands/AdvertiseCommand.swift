@@ -145,7 +145,20 @@ extension AdvertiseSettings {
             return try plan()
         } catch {
             throw Failure(
-                .input, error.field.option, error.reason, hint: overflow.hint(for: error, key: "--overflow "))
+                .input, option(toBlameFor: error), error.reason,
+                hint: overflow.hint(for: error, key: "--overflow "))
+        }
+    }
+}
+
+extension AdvertiseSettings {
+    /// The option that sets the field of an error. A beacon is manufacturer or service data in the packet, and has an
+    /// option of its own.
+    private func option(toBlameFor error: AdvertisingPlanError) -> String {
+        switch error.field {
+        case .manufacturer where content.iBeacon != nil && content.manufacturer.isEmpty: "--ibeacon"
+        case .serviceData where content.eddystoneURL != nil && content.serviceData.isEmpty: "--eddystone-url"
+        default: error.field.option
         }
     }
 }

@@ -16,10 +16,10 @@ struct AdvertiseOptions: ParsableArguments {
         name: .customLong("solicit"), help: ArgumentHelp("A service that is looked for.", valueName: "uuid"))
     var solicited: [String] = []
 
-    @Option(help: ArgumentHelp("What a company says, as in 0xffff:0102.", valueName: "id:hex"))
+    @Option(help: ArgumentHelp("Manufacturer data: company and hex, as in 0xffff:0102.", valueName: "id:hex"))
     var manufacturer: [String] = []
 
-    @Option(help: ArgumentHelp("What a service says, as in feaa:0102.", valueName: "uuid:hex"))
+    @Option(help: ArgumentHelp("Service data: UUID and hex, as in feaa:0102.", valueName: "uuid:hex"))
     var serviceData: [String] = []
 
     @Option(help: ArgumentHelp("What the device looks like, as in 0x0340.", valueName: "number"))
@@ -72,7 +72,7 @@ struct AdvertiseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What others may do with it. Default: connectable; with --periodic nonconnectable.",
+            "The type of advertising. Default: connectable; with --periodic nonconnectable.",
             valueName: "type"))
     var type: AdvertisingKind?
 
@@ -105,7 +105,7 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Stop after so many packets, 1 to 255, where the controller counts.", valueName: "count"))
+            "Stop after this many packets, 1 to 255, where the controller counts.", valueName: "count"))
     var maxEvents: String?
 
     @OptionGroup var train: PeriodicOptions

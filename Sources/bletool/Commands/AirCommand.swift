@@ -10,7 +10,9 @@ struct AirCommand: ToolCommand {
         commandName: "air",
         abstract: "Run the virtual air: every H4 connection is one simulated controller on it.",
         discussion: """
-            All controllers are in range of each other. Without --listen it is the air that --adapter virtual joins.
+            All controllers are in range of each other. Without --listen it is the air that --adapter virtual joins. \
+            Where none runs, the first --adapter virtual starts one in the background, a process `bletool air \
+            --background` that ends 10 s after its last controller has left. BLETOOL_AIR=PATH is another air.
 
             --adapter tcp:HOST:PORT and unix:PATH join from here; any other Bluetooth stack that speaks H4 can, \
             too.

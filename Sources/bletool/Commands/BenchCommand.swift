@@ -50,7 +50,8 @@ struct BenchCommand: RadioCommand {
             valueName: "octets"))
     var size: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("End after this many operations.", valueName: "count"))
     var count: Int?
 
     @Option(

@@ -24,7 +24,7 @@ struct CaptureCommand: ToolCommand, Sendable {
 
     @Option(
         name: [.customShort("n"), .customLong("count")], parsing: .unconditional,
-        help: ArgumentHelp("End after so many records.", valueName: "count"))
+        help: ArgumentHelp("End after this many records.", valueName: "count"))
     var count: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))

@@ -74,7 +74,7 @@ struct DecodeCommand: ToolCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("count")], parsing: .unconditional,
-        help: ArgumentHelp("End after so many.", valueName: "count"))
+        help: ArgumentHelp("End after this many packets.", valueName: "count"))
     var count: Int?
 
     @OptionGroup(title: "Which packets") var which: FilterOptions

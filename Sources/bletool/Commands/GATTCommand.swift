@@ -10,7 +10,7 @@ struct GATTCommand: ParsableCommand {
         commandName: "gatt", abstract: "Use a device's GATT server: see what it has, read, write, listen.",
         usage: "bletool gatt <device> tree|read|write|notify|info|dump|run|-i ...",
         discussion: """
-            DEVICE is an address, AA:BB:CC:DD:EE:FF, perhaps with /public or /random, or name:GLOB, which scans \
+            DEVICE is an address, AA:BB:CC:DD:EE:FF, optionally with /public or /random, or name:GLOB, which scans \
             first. ATTR is a characteristic's UUID or name, SERVICE/CHARACTERISTIC[/DESCRIPTOR], or a handle \
             like 0x0012.
             """,

@@ -26,7 +26,7 @@ struct GATTNotifyCommand: GATTVerb {
     @Flag(help: "Ask for indications where there are both.")
     var indicate = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many values.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this many values.", valueName: "count"))
     var count: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))

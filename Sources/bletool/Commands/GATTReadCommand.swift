@@ -14,7 +14,9 @@ struct GATTReadCommand: GATTVerb {
     @Argument(help: ArgumentHelp("The attribute.", valueName: "attr"))
     var attribute: String
 
-    @Option(help: ArgumentHelp("Begin at this octet of the value.", valueName: "octets"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Begin at this octet of the value.", valueName: "octets"))
     var offset: String?
 
     @Option(

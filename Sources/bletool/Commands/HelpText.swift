@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The help of a command, as it is shown: the options that many commands take are one line there, and have a page of their
-/// own.
+/// The help of a command, as it is shown: the options that many commands, or all verbs of `gatt`, take are one line there,
+/// and have a page of their own.
 struct HelpText {
     private let lines: [Substring]
 
@@ -10,18 +10,26 @@ struct HelpText {
 
     /// What is shown for the command.
     var text: String {
-        let ofAll = lines.indices.filter(isOfAll)
-        guard let first = ofAll.first else { return lines.joined(separator: "\n") }
+        guard let first = lines.indices.first(where: isOfAll) else { return lines.joined(separator: "\n") }
+        let isVerb = lines.contains { $0.hasPrefix("USAGE: bletool gatt <device> ") }
+        let isCommon = { (index: Int) in isOfAll(index) || isVerb && isOfVerbs(index) }
         // Those that are looked for first.
-        let names = Set(ofAll.map(name))
-        let known = ["--adapter", "--timeout", "--json", "--capture"].filter(names.contains)
+        let names = Set(lines.indices.filter(isCommon).map(name))
+        let known = ["--security", "--io", "--adapter", "--timeout", "--json", "--capture"].filter(
+            names.contains)
         let others = names.count > known.count ? " and others" : ""
         var shown: [Substring] = []
         for index in lines.indices {
             if index == first {
                 shown.append("  \(known.joined(separator: ", "))\(others): bletool help options")
             }
-            if !isOfAll(index) { shown.append(lines[index]) }
+            if isCommon(index) { continue }
+            // A section of which nothing is left.
+            if lines[index].isEmpty, let last = shown.last, last.hasSuffix(" OPTIONS:") {
+                shown.removeLast()
+            } else {
+                shown.append(lines[index])
+            }
         }
         return shown.joined(separator: "\n")
     }
@@ -37,14 +45,27 @@ struct HelpText {
         }
         return
             (["OPTIONS OF COMMANDS WITH A RADIO, before or after the command's name:"] + lines(ofRadio: true)
-            + ["", "OPTIONS THAT ALL COMMANDS TAKE, there as well:"] + lines(ofRadio: false))
+            + ["", "OPTIONS THAT ALL COMMANDS TAKE, there as well:"] + lines(ofRadio: false)
+            + ["", "OPTIONS OF THE VERBS OF gatt, behind the verb:"] + optionsOfVerbs)
             .joined(separator: "\n")
+    }
+
+    /// The lines of the options that all verbs of `gatt` take.
+    private static var optionsOfVerbs: [Substring] {
+        let help = HelpText(BLETool.helpMessage(for: GATTReadCommand.self))
+        return help.lines.indices.filter(help.isOfVerbs).map { help.lines[$0] }
     }
 
     /// The option that a line is of: its first line has the name, and those that follow are indented.
     private func name(_ index: Int) -> String {
         let first = lines[...index].last { $0.hasPrefix("  -") || !$0.hasPrefix("   ") } ?? ""
         return first.hasPrefix("  -") ? String(first.dropFirst(2).prefix { $0 != " " && $0 != "/" }) : ""
+    }
+
+    /// Whether a line is of an option that all verbs of `gatt` take.
+    private func isOfVerbs(_ index: Int) -> Bool {
+        let name = lines[index].isEmpty ? "" : name(index)
+        return GATTOptions.valued.contains(name) || PairingArguments.flags.contains(name)
     }
 
     /// Whether a line is of an option that all commands take, or all with a radio.

@@ -103,13 +103,19 @@ extension LinkOptions {
     }
 }
 
-/// `--security`, in the words of gatttool and the kernel.
+/// `--security`, in the words of gatttool and the kernel, or in those of configurations and the library.
 extension SecurityLevel: ExpressibleByArgument {
     /// The level that an argument names.
-    public init?(argument: String) { self.init(kernelName: argument) }
+    public init?(argument: String) {
+        let level = Self.allCases.first { [$0.kernelName, $0.configurationWord].contains(argument) }
+        guard let level else { return nil }
+        self = level
+    }
 
     /// The words, for help and completion; as a number it would be the kernel's.
-    public static var allValueStrings: [String] { allCases.map(\.kernelName) }
+    public static var allValueStrings: [String] {
+        allCases.map(\.kernelName) + allCases.map(\.configurationWord)
+    }
     /// No descriptions: the words explain themselves.
     public static var allValueDescriptions: [String: String] { [:] }
 

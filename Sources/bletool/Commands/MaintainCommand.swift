@@ -25,7 +25,7 @@ struct MaintainCommand: RadioCommand {
         help: ArgumentHelp("Run this when a link comes or goes.", valueName: "command"))
     var exec: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many links.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this many links.", valueName: "count"))
     var count: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))

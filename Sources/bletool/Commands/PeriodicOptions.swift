@@ -18,7 +18,7 @@ struct PeriodicOptions: ParsableArguments {
         help: ArgumentHelp("What the train says, a row of AD structures, as 04ff5900ab.", valueName: "hex"))
     var periodicData: String?
 
-    @Option(help: ArgumentHelp("What a company says in the train, as in 0xffff:0102.", valueName: "id:hex"))
+    @Option(help: ArgumentHelp("Manufacturer data of the train, as in 0xffff:0102.", valueName: "id:hex"))
     var periodicManufacturer: [String] = []
 
     @Option(help: ArgumentHelp("What a service says in the train, as in feaa:0102.", valueName: "uuid:hex"))

@@ -16,7 +16,7 @@ struct ScanArguments: ParsableArguments {
     @Option(
         name: .customLong("address"),
         help: ArgumentHelp(
-            "Only this device: AA:BB:CC:DD:EE:FF, perhaps with /public or /random.", valueName: "address"))
+            "Only this device: AA:BB:CC:DD:EE:FF, optionally with /public or /random.", valueName: "address"))
     var addresses: [String] = []
 
     @Option(
@@ -182,10 +182,14 @@ extension ScanOptions.Repeats {
         case "change": self = .changes
         case "all": self = .all
         case let other where other.hasPrefix("every="):
-            self = .every(try Duration(text: other.dropFirst("every=".count)))
+            let pause = try Duration(text: other.dropFirst("every=".count))
+            guard pause > .zero else {
+                throw BadInput("every= takes a duration of more than 0s", hint: "all shows every packet")
+            }
+            self = .every(pause)
         default:
             throw BadInput(
-                "\(text.quoted) is none of them", hint: "once, change, all or every=5s, for example")
+                "\(text.quoted) is not a repetition", hint: "once, change, all or every=5s, for example")
         }
     }
 }

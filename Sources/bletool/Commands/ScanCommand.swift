@@ -24,7 +24,9 @@ struct ScanCommand: RadioCommand {
 
     @OptionGroup var scan: ScanArguments
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("End after this many advertisements.", valueName: "count")
+    )
     var count: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))

@@ -14,8 +14,9 @@ struct ServeCommand: RadioCommand {
             advertisements beside the server's own.
 
             Programs of `read:` and `write:` run one at a time for each characteristic, in the order of the requests, \
-            10 s at most; what they print on stderr is shown. At most 16 wait: then requests are refused (0x11), and \
-            writes without response are dropped and counted. A server that ends lets them run for another 10 s.
+            10 s at most; what they print on stderr is shown. 64 KiB may wait for them: then requests are refused (0x11), \
+            and writes without response are dropped, each with a line. A server that ends lets them run for another 10 s; \
+            a second Ctrl-C kills them.
             """)
 
     @Argument(
@@ -124,6 +125,7 @@ struct ServeCommand: RadioCommand {
         let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
         let values = Task { await server.sendValues() }
         defer { values.cancel() }
+        let drops = Task { await server.showDrops() }
         let service = ServiceManager()
         service?.notify("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
         // It also lives while it stops: programs may have 10 s then.
@@ -153,6 +155,7 @@ struct ServeCommand: RadioCommand {
                 }
                 // The programs of those who have left by themselves.
                 await Task { await server.finish() }.value
+                await drops.value
                 values.cancel()
                 await values.value
                 if let error = lost.withLock({ $0 }) ?? end, error != .adapter(.closed) { throw error }

@@ -40,7 +40,7 @@ struct SyncCommand: RadioCommand {
     @Option(help: ArgumentHelp("PHYs to look on: 1m, coded, or 1m,coded.", valueName: "phys"))
     var phy = "1m"
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("End after so many.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End after this many reports.", valueName: "count"))
     var count: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))

@@ -50,7 +50,7 @@ extension NotifyConfiguration {
                 }
             self = .every(try Self.interval(fields), .counter(octets: octets))
         case (_, _, let lines?, _):
-            self = .lines(try Program(lines, context), try Self.format(fields[.format]) ?? .utf8)
+            self = .lines(try Program(lines, context), try fields[.format]?.format() ?? .utf8)
         default:
             let file = try fields.required(.file)
             let path = context.path(try file.text("a path"))
@@ -58,7 +58,7 @@ extension NotifyConfiguration {
             guard context.isFolder(folder.isEmpty ? "/" : folder) else {
                 throw ConfigurationError(file.position, "there is no folder \(folder.quoted)")
             }
-            self = .file(path, try Self.format(fields[.format]))
+            self = .file(path, try fields[.format]?.format())
         }
     }
 
@@ -70,14 +70,16 @@ extension NotifyConfiguration {
         }
         return interval
     }
+}
 
-    private static func format(_ node: YAMLNode?) throws(ConfigurationError) -> ValueFormat? {
-        guard let node else { return nil }
-        let text = try node.text("a format")
+extension YAMLNode {
+    /// The name of a format in which lines spell values.
+    func format() throws(ConfigurationError) -> ValueFormat {
+        let text = try text("a format")
         guard let format = StoredValue.formats.first(where: { $0.rawValue == text }) else {
             let names = StoredValue.formats.map(\.rawValue)
             throw ConfigurationError(
-                node.position, "\(text.quoted) is not a format\(names.suggestion(for: text))",
+                position, "\(text.quoted) is not a format\(names.suggestion(for: text))",
                 hint: "formats are \(names.joined(lastBy: "and"))")
         }
         return format

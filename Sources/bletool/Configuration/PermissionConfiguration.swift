@@ -61,16 +61,16 @@ extension SecurityLevel {
     }
 }
 
-/// The configuration's words for what a link must be.
+/// The configuration's words for what a link must be, and those of the command line.
 private enum AccessWord: String, CaseIterable {
-    case open, encrypted, authenticated, secureConnections, none
+    case open, encrypted, authenticated, secureConnections, none, low, medium, high, fips
 
     var level: SecurityLevel? {
         switch self {
-        case .open: .open
-        case .encrypted: .encrypted
-        case .authenticated: .authenticated
-        case .secureConnections: .secureConnections
+        case .open, .low: .open
+        case .encrypted, .medium: .encrypted
+        case .authenticated, .high: .authenticated
+        case .secureConnections, .fips: .secureConnections
         case .none: nil
         }
     }

@@ -33,7 +33,7 @@ extension ServeConfiguration {
           power: 0                       # the power that is asked for, -127 to 20 dBm
           flags: "06"                    # 06 where centrals can connect, none otherwise
           url: "https://example.com"     # URI
-          preset: balanced               # low-latency | balanced | background; or interval: 20ms to 10.24s
+          preset: balanced               # low-latency | balanced | low-power | background; or interval: 20ms to 10.24s
           channels: [37, 38, 39]
           overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended
           extended: true                 # uses the extended commands: invisible to scanners that know legacy only
@@ -70,12 +70,12 @@ extension ServeConfiguration {
                 # notifyEncryptionRequired indicateEncryptionRequired
                 properties: [read, write, notify]
                 permissions:             # those that the properties imply, where a key is left out
-                  read: open             # open | encrypted | authenticated | secureConnections | none
+                  read: open             # open | encrypted | authenticated | secureConnections | none; or low | medium | high | fips
                   write: encrypted
                   keySize: 16            # the least size of an encryption key, 7 to 16
                 # A text, or {hex: …}, {utf8: …}, {u8|u16|u32|i8|i16|i32|f32|sfloat|float: N or [N, …]}, {file: PATH}
                 value: {hex: "0000"}
-                length: {max: 512, fixed: false}
+                length: {max: 512, fixed: false}  # fixed: true: the value always has max octets
                 read: {exec: "cat /sys/class/thermal/thermal_zone0/temp"}  # its output is the value
                 write: {exec: [logger, -t, ble]}  # the value is its input; a list runs without a shell
                 notify: {every: 1s, exec: "date +%S"}  # 1ms to 24h; or {every: 1s, counter: u8|u16|u32}
@@ -94,6 +94,11 @@ extension ServeConfiguration {
                 properties: [read, notify]
                 # What the file holds, whenever that has changed; without a format its octets.
                 notify: {file: humidity, format: u16}
+              - uuid: 2a06               # Alert Level
+                properties: [write, writeWithoutResponse]
+                # A program that runs as long as the server, and reads each written value as a line in the format (hex
+                # where none is given).
+                write: {lines: "while read level; do logger -t ble $level; done", format: u8}
           - uuid: 180f                   # Battery
             handle: 0x0030
             characteristics:

@@ -96,8 +96,8 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     var value: StoredValue
     /// Makes a fresh value for each read.
     var read: Program?
-    /// Takes each written value on its standard input.
-    var write: Program?
+    /// Takes each written value.
+    var write: WriteConfiguration?
     /// Where the values come from that subscribers get.
     var notify: NotifyConfiguration?
     /// Its descriptors, also those that its properties need.

@@ -121,6 +121,14 @@ extension ServiceReader {
     mutating func characteristic(_ node: YAMLNode) throws(ConfigurationError) -> CharacteristicConfiguration {
         let fields = try YAMLFields<CharacteristicKey>(node, "a characteristic")
         let uuid = try attributeUUID(fields.required(.uuid), .characteristic)
+        // All numbers of descriptors begin so.
+        if let short = uuid.uint16, short >> 8 == 0x29 {
+            try contradiction(
+                fields.position(of: .uuid), "\(uuid) is the UUID of a descriptor",
+                hint:
+                    "it belongs to the descriptors of a characteristic; 2902 is added for notify and indicate"
+            )
+        }
         let properties = try self.properties(fields.required(.properties))
         let implied = PermissionConfiguration(
             read: properties.contains(.read) ? .open : nil,
@@ -140,7 +148,9 @@ extension ServiceReader {
             try contradiction(
                 fields.position(of: .read), "read makes values, and the permissions let no central read them")
         }
-        let write = try fields[.write]?.program(of: "write", context)
+        let write = try fields[.write].map { node throws(ConfigurationError) in
+            try WriteConfiguration(node, context)
+        }
         if write != nil, permissions.write == nil {
             try contradiction(
                 fields.position(of: .write),

@@ -164,7 +164,13 @@ extension Failure {
         case .busy, .controllerSilent, .controllerMisbehaved, .port, .managementRefused, .managementMalformed:
             self.init(.adapter, doing, "\(error)")
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
-        case .invalidRequest(.notSubscribable): self.init(.input, doing, "\(error)", hint: Self.tree)
+        case .invalidRequest(.notSubscribable(let uuid, _)):
+            // The UUID once.
+            let prefix = "characteristic \(uuid) "
+            let why = "\(error)"
+            let isNamed = doing == "\(uuid)" && why.hasPrefix(prefix)
+            self.init(
+                .input, doing, isNamed ? String(why.dropFirst(prefix.count)) : why, hint: Self.tree)
         case .limit, .outOfRange, .timeOutOfRange, .invalidRequest, .database, .advertising, .bonds,
             .restoration:
             self.init(.input, doing, "\(error)")
@@ -268,7 +274,7 @@ extension DisconnectReason {
 /// The commands that give this tool what it lacks.
 enum Grant {
     /// The command that grants the capabilities to this program.
-    static let command = "sudo setcap cap_net_raw,cap_net_admin+eip $(command -v bletool)"
+    static let command = "sudo setcap cap_net_raw,cap_net_admin+ep $(command -v bletool)"
 
     /// Makes the user a member of the group that a device's file belongs to.
     static func command(file path: String) -> String { "sudo usermod -aG $(stat -c %G \(path)) $USER" }

@@ -9,11 +9,13 @@ enum Interruption {
     private static let signals =
         SignalWatch.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 
-    /// What `body` does; a signal cancels it, and ends the process when `body` has.
+    /// What `body` does; a signal cancels it, and ends the process when `body` has. A second one does not wait for
+    /// `body`. The programs that run then end with the process.
     static func result<Success: Sendable>(
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async -> Result<Success, Failure> {
-        await SignalWatch.result(cancelledBy: signals, body)
+        await SignalWatch.result(
+            cancelledBy: signals, beforeDeath: { RunningPrograms.kill() }, body)
     }
 
     /// Waits until the command is cancelled, or for `limit`.

@@ -149,10 +149,11 @@ struct ScanTable {
 
     private mutating func connect(at now: Timestamp) -> Request? {
         let shown = shown(at: now)
-        guard let row = selected(in: shown).map({ shown[$0] }) else {
-            message = "no device is selected: the arrow keys select one"
+        guard let row = selected(in: shown).map({ shown[$0] }) ?? shown.first else {
+            message = "there is no device yet"
             return nil
         }
+        selection = row.key
         guard let address = row.connectable?.address else {
             message = "\(row.addressText) takes no connections"
             return nil
@@ -268,7 +269,7 @@ extension ScanTable {
         "PgUp PgDn g G    move by a screen, to the first, to the last",
         "⏎ →              open the device: its fields and its last packets",
         "q Esc ←          back; q in the table ends the scan",
-        "c                connect: ends the scan and opens a shell on the device",
+        "c                connect to the selected device, or the first: ends the scan and opens a shell",
         "s                sort by strength, name, address, rate, last seen, discovery",
         "r                the other way round",
         "/                show only what has this text in it; Esc shows all",

@@ -60,6 +60,7 @@ struct PairingArguments: ParsableArguments {
 
     @OptionGroup var state: StateOptions
 
+    static let flags = ["--accept-comparison", "--secure-connections-only", "--oob-legacy"]
     static let valued = [
         "--io", "--passkey", "--passkey-file", "--min-key-size", "--oob-offer", "--oob-data", "--state-dir",
     ]

@@ -9,15 +9,37 @@ struct ConfiguredServer: Sendable {
     let configuration: ServeConfiguration
     let manager: PeripheralManager
     let console: Console
-    /// What runs the programs of `read:` and `write:`.
+    /// What runs the programs of `read:` and `write: {exec: …}`.
     private let runners: [AttributeHandle: ProgramRunner]
+    /// What gives values to the programs of `write: {lines: …}`.
+    private let writtenLines: [AttributeHandle: WrittenLines]
+    /// The writes without response that were dropped.
+    private let dropped: AsyncStream<ServerEvent>
+    private let drops: AsyncStream<ServerEvent>.Continuation
+    /// The number of drops that came too fast to be shown.
+    private let unshown = Lock(0)
+
+    /// How many drops are kept until they are shown.
+    private static let dropLimit = 1024
 
     init(configuration: ServeConfiguration, manager: PeripheralManager, console: Console) {
         (self.configuration, self.manager, self.console) = (configuration, manager, console)
-        let withPrograms = configuration.services.flatMap(\.characteristics).filter {
-            $0.read != nil || $0.write != nil
+        var runners: [AttributeHandle: ProgramRunner] = [:]
+        var writtenLines: [AttributeHandle: WrittenLines] = [:]
+        for characteristic in configuration.services.flatMap(\.characteristics) {
+            let (handle, uuid) = (characteristic.valueHandle, characteristic.uuid)
+            if characteristic.read != nil { runners[handle] = ProgramRunner() }
+            switch characteristic.write {
+            case .exec: runners[handle] = runners[handle] ?? ProgramRunner()
+            case .lines(let program, _):
+                writtenLines[handle] = WrittenLines(to: program, on: manager.adapter.loop) {
+                    console.note("\(uuid): \($0)")
+                }
+            case nil: break
+            }
         }
-        runners = Dictionary(uniqueKeysWithValues: withPrograms.map { ($0.valueHandle, ProgramRunner()) })
+        (self.runners, self.writtenLines) = (runners, writtenLines)
+        (dropped, drops) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.dropLimit))
     }
 
     func publish() async throws(BLEError) {
@@ -32,35 +54,58 @@ struct ConfiguredServer: Sendable {
     private func handlers(
         _ characteristic: CharacteristicConfiguration
     ) -> (onRead: ReadHandler?, onWrite: WriteHandler?) {
-        guard let runner = runners[characteristic.valueHandle] else { return (nil, nil) }
-        let (uuid, dropped) = (characteristic.uuid, Lock(0))
+        let (handle, uuid) = (characteristic.valueHandle, characteristic.uuid)
         var (onRead, onWrite): (ReadHandler?, WriteHandler?)
-        if let program = characteristic.read {
+        if let program = characteristic.read, let runner = runners[handle] {
             onRead = { request in
-                guard start(program, on: runner, [], for: request.pending, of: uuid, dropped) else {
+                guard start(program, on: runner, [], for: request.pending, of: uuid) else {
                     throw ATTErrorCode.insufficientResources
                 }
                 return .later
             }
         }
-        if let program = characteristic.write {
+        switch characteristic.write {
+        case .exec(let program):
+            guard let runner = runners[handle] else { break }
             onWrite = { request in
-                guard start(program, on: runner, request.value, for: request.pending, of: uuid, dropped)
-                else {
-                    if request.kind.isCommand { dropped.withLock { $0 += 1 } }
-                    throw ATTErrorCode.insufficientResources
+                guard start(program, on: runner, request.value, for: request.pending, of: uuid) else {
+                    throw refusal(of: request, limit: runner.limit)
                 }
                 return .later
             }
+        case .lines(_, let format):
+            guard let lines = writtenLines[handle] else { break }
+            onWrite = { request in
+                guard lines.send(Array(format.text(request.value).utf8)) else {
+                    throw refusal(of: request, limit: WrittenLines.limit)
+                }
+                return .accept
+            }
+        case nil: break
         }
         return (onRead, onWrite)
     }
 
-    /// Asks for a program's run, whose outcome is the answer; false when too many wait already. `dropped`
-    /// counts the writes without response for which there was no room.
+    /// The answer to a write for which there is no room. One without response gets none: it is dropped, which is shown.
+    private func refusal(of request: GATTWriteRequest, limit: Int) -> ATTErrorCode {
+        guard request.kind == .command || request.kind == .signed else { return .insufficientResources }
+        let write = request.write
+        let event = ServerEvent(
+            central: request.central.address,
+            what: .dropped(
+                .init(handle: write.handle, uuid: write.uuid, value: write.value),
+                .init(rawValue: request.kind.rawValue) ?? .command, limit: limit))
+        // A handler does not wait for the output.
+        if case .dropped = drops.yield(event) {
+            unshown.withLock { $0 += 1 }
+        }
+        return .insufficientResources
+    }
+
+    /// Asks for a program's run, whose outcome is the answer; false when too much waits already.
     private func start(
         _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
-        of uuid: BluetoothUUID, _ dropped: Lock<Int>
+        of uuid: BluetoothUUID
     ) -> Bool {
         runner.start(program, input: input) { [manager, console] result in
             // What is dropped at the end is reported by its number.
@@ -68,43 +113,53 @@ struct ConfiguredServer: Sendable {
                 console.note("\(uuid): \(problem.reason)")
             }
             await manager.complete(pending, with: result.mapError { _ in .unlikelyError })
-            let count = dropped.withLock { count in
-                defer { count = 0 }
-                return count
-            }
-            if count > 0 {
-                let writes = count == 1 ? "1 write" : "\(count) writes"
-                console.note(
-                    "\(uuid): dropped \(writes) without response: \(ProgramRunner.limit) waited for their program"
-                )
-            }
         }
+    }
+
+    /// Shows the writes without response that are dropped, until `finish`.
+    func showDrops() async {
+        for await event in dropped { console.show(event) }
+        let count = unshown.withLock { $0 }
+        if count > 0 { console.note("\(count) more writes without response were dropped") }
     }
 
     /// Lets the programs of what was read and written run to their end, for 10 s; says which do not.
     func finish() async {
         let count = runners.values.reduce(0) { $0 + $1.count }
+        defer { drops.finish() }
         if count > 0 { console.note("waiting for \(Self.programs(count)), 10 s at most") }
         await withTaskGroup(of: Void.self) { group in
             for (handle, runner) in runners {
                 group.addTask { [console] in
                     let count = await runner.finish(within: .seconds(10))
                     guard count > 0 else { return }
-                    let uuid = configuration.services.flatMap(\.characteristics).first {
-                        $0.valueHandle == handle
-                    }?.uuid
+                    console.note("\(name(of: handle)): the server ends without \(Self.programs(count))")
+                }
+            }
+            for (handle, lines) in writtenLines {
+                group.addTask { [console] in
+                    let count = await lines.finish(within: .seconds(10))
+                    guard count > 0 else { return }
+                    let values = count == 1 ? "1 value" : "\(count) values"
                     console.note(
-                        "\(uuid.map { "\($0)" } ?? "\(handle)"): the server ends without \(Self.programs(count))"
-                    )
+                        "\(name(of: handle)): the server ends with \(values) that its program has not read")
                 }
             }
         }
     }
 
+    /// What messages call the characteristic with its value at a handle.
+    private func name(of handle: AttributeHandle) -> String {
+        let all = configuration.services.flatMap(\.characteristics)
+        return all.first { $0.valueHandle == handle }.map { "\($0.uuid)" } ?? "\(handle)"
+    }
+
     private static func programs(_ count: Int) -> String { count == 1 ? "1 program" : "\(count) programs" }
 
-    /// Sends the values of `notify:` to those who have subscribed, until the task is cancelled.
+    /// Sends the values of `notify:` to those who have subscribed, until the task is cancelled. The programs that read
+    /// what is written start with it; they end with `finish`.
     func sendValues() async {
+        for lines in writtenLines.values { lines.start() }
         await withTaskGroup(of: Void.self) { group in
             for characteristic in configuration.services.flatMap(\.characteristics) {
                 guard let notify = characteristic.notify else { continue }

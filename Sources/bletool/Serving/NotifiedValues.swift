@@ -102,6 +102,7 @@ struct NotifiedValues: Sendable {
         let takers = Takers(limit: Self.limit, repeatsLatest: true)
         var last: [UInt8]?
         var pause = Self.pauses.first
+        if access(path, F_OK) != 0 { note("the file \(path.quoted) is not there yet") }
         while !Task.isCancelled {
             do throws(PortError) {
                 let changes = try FileChanges(of: path, on: loop)

@@ -38,7 +38,10 @@ struct ProgramLines: ~Copyable {
         let state = Lock(State(writeEnd: ends[1]))
         self.state = state
         process = Task {
-            defer { Self.closeWriteEnd(state) }
+            defer {
+                Self.closeWriteEnd(state)
+                if let process = state.withLock({ $0.process }) { RunningPrograms.ended(process) }
+            }
             do {
                 let ended = try await Subprocess.run(
                     program.executable, arguments: Arguments(program.arguments), platformOptions: .ownGroup,
@@ -46,6 +49,7 @@ struct ProgramLines: ~Copyable {
                     error: .currentStandardError
                 ) { execution in
                     let number = pid_t(execution.processIdentifier.value)
+                    RunningPrograms.started(number)
                     state.withLock { $0.process = number }
                     Self.closeWriteEnd(state)
                 }

@@ -1,12 +1,14 @@
+import Glibc
 import HCISocket
 import Subprocess
 import SystemPackage
 
-/// Runs programs off the radio's loop: one at a time, in the order in which they were asked for. At most 16 wait.
+/// Runs programs off the radio's loop: one at a time, in the order in which they were asked for. What waits is bounded
+/// in octets.
 ///
 /// ```swift
 /// let runner = ProgramRunner()
-/// guard runner.start(program, input: value, then: { print($0) }) else { return }  // 16 wait
+/// guard runner.start(program, input: value, then: { print($0) }) else { return }  // 64 KiB wait
 /// let dropped = await runner.finish(within: .seconds(10))
 /// ```
 final class ProgramRunner: Sendable {
@@ -17,28 +19,45 @@ final class ProgramRunner: Sendable {
         var isDropped = false
     }
 
-    /// How many programs wait for the one that runs.
-    static let limit = 16
+    /// How many octets of input wait at most for the program that runs. Each run counts `overhead` octets beside its
+    /// input.
+    static let limit = 65_536
+    /// What a run that waits counts beside its input, in octets.
+    static let overhead = 64
 
     private struct Job: Sendable {
         let program: Program
         let input: [UInt8]
         let environment: [String: String]
         let done: @Sendable (Result<[UInt8], Problem>) async -> Void
+
+        /// What it counts while it waits, in octets.
+        var size: Int { input.count + overhead }
     }
 
+    /// What is to be done.
+    private struct Load {
+        /// The number of programs that run or wait.
+        var count = 0
+        /// The octets that wait.
+        var octets = 0
+    }
+
+    /// How many octets wait at most.
+    let limit: Int
     private let jobs: AsyncStream<Job>.Continuation
     private let worker: Task<Void, Never>
-    private let unfinished: Lock<Int>
+    private let load: Lock<Load>
 
-    /// A program that takes longer than `timeLimit` is ended, with its process group.
-    init(timeLimit: Duration = .seconds(10)) {
-        let (stream, jobs) = AsyncStream.makeStream(
-            of: Job.self, bufferingPolicy: .bufferingOldest(Self.limit))
-        let unfinished = Lock(0)
-        (self.jobs, self.unfinished) = (jobs, unfinished)
+    /// A program that takes longer than `timeLimit` is ended, with its process group. At most `limit` octets wait.
+    init(timeLimit: Duration = .seconds(10), limit: Int = ProgramRunner.limit) {
+        // `start` bounds what waits.
+        let (stream, jobs) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
+        let load = Lock(Load())
+        (self.limit, self.jobs, self.load) = (limit, jobs, load)
         worker = Task {
             for await job in stream {
+                load.withLock { $0.octets -= job.size }
                 guard !Task.isCancelled else {
                     let problem = Problem(reason: "\(job.program.name) was not run", isDropped: true)
                     await job.done(.failure(problem))
@@ -46,7 +65,7 @@ final class ProgramRunner: Sendable {
                 }
                 await job.done(await Self.outcome(of: job, within: timeLimit))
                 // One that was ended before its time is among those that were dropped.
-                if !Task.isCancelled { unfinished.withLock { $0 -= 1 } }
+                if !Task.isCancelled { load.withLock { $0.count -= 1 } }
             }
         }
     }
@@ -63,10 +82,11 @@ final class ProgramRunner: Sendable {
         then done: @escaping @Sendable (Result<[UInt8], Problem>) async -> Void
     ) -> Bool {
         // Counted together: the worker may be done with it before this returns.
-        unfinished.withLock { count in
+        load.withLock { load in
             let job = Job(program: program, input: input, environment: environment, done: done)
-            guard case .enqueued = jobs.yield(job) else { return false }
-            count += 1
+            guard load.octets + job.size <= limit, case .enqueued = jobs.yield(job) else { return false }
+            load.count += 1
+            load.octets += job.size
             return true
         }
     }
@@ -82,7 +102,7 @@ final class ProgramRunner: Sendable {
                     continuation.resume(returning: $0)
                 }
                 if !isTaken {
-                    let problem = Problem(reason: "\(program.name) has no room among \(Self.limit) that wait")
+                    let problem = Problem(reason: "\(program.name) has no room: \(limit) octets may wait")
                     continuation.resume(returning: .failure(problem))
                 }
             }
@@ -94,7 +114,7 @@ final class ProgramRunner: Sendable {
     }
 
     /// The number of programs that run or wait.
-    var count: Int { unfinished.withLock { $0 } }
+    var count: Int { load.withLock { $0.count } }
 
     /// Takes no more and waits until all have run; what has not after `limit` is dropped. Returns how many that are, to
     /// the first who asks.
@@ -106,9 +126,9 @@ final class ProgramRunner: Sendable {
         }
         await worker.value
         timer.cancel()
-        return unfinished.withLock { count in
-            defer { count = 0 }
-            return count
+        return load.withLock { load in
+            defer { load.count = 0 }
+            return load.count
         }
     }
 
@@ -135,12 +155,19 @@ final class ProgramRunner: Sendable {
 
     private static func run(_ job: Job) async -> Result<[UInt8], Problem> {
         let program = job.program
+        let process = Lock<pid_t?>(nil)
+        defer { if let process = process.withLock({ $0 }) { RunningPrograms.ended(process) } }
         do {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
                 environment: .inherit.updating(job.environment.variables), platformOptions: .ownGroup,
                 input: .array(job.input), output: .bytes(limit: StoredValue.limit + 1),
-                error: .currentStandardError)
+                error: .currentStandardError
+            ) { execution in
+                let number = pid_t(execution.processIdentifier.value)
+                RunningPrograms.started(number)
+                process.withLock { $0 = number }
+            }
             guard ended.terminationStatus.isSuccess else {
                 return .failure(Problem(reason: "\(program.name) \(ended.terminationStatus.words)"))
             }

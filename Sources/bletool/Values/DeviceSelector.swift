@@ -24,7 +24,7 @@ enum DeviceSelector: Hashable, Sendable {
         } else {
             throw BadInput(
                 "\(text.quoted) is not a device",
-                hint: "a device is AA:BB:CC:DD:EE:FF, perhaps with /public or /random, or name:GLOB")
+                hint: "a device is AA:BB:CC:DD:EE:FF, optionally with /public or /random, or name:GLOB")
         }
     }
 }

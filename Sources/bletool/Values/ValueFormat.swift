@@ -54,8 +54,8 @@ extension ValueFormat {
     /// `hex:…`, which `write` takes as well.
     func text(_ value: [UInt8], type: ValueType? = nil) -> String {
         if self == .auto, type?.reading(value) == nil {
-            // Two printable octets may be chance; hex stays in front, so that nothing is hidden.
-            guard value.count > 2, let text = ValueType.utf8(value), !text.isEmpty,
+            // Printable octets may be chance; hex stays in front, so that nothing is hidden. One says too little.
+            guard value.count > 1, let text = ValueType.utf8(value), !text.isEmpty,
                 text.printable == text
             else {
                 return value.hex

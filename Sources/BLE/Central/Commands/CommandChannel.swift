@@ -91,8 +91,7 @@ private struct CommandWork: Sendable {
 
     private func work() async -> BLEError {
         do throws(BLEError) {
-            let indications = !answering.properties.contains(.notify)
-            let stream = try await peripheral.values(of: answering, indications: indications)
+            let stream = try await peripheral.values(of: answering)
             return await withTaskGroup(of: BLEError.self) { group in
                 group.addTask { await forward(stream) }
                 group.addTask { await writeAll() }

@@ -37,8 +37,7 @@ extension Peripheral {
         of key: CharacteristicKey<Value>, buffer: BufferPolicy = .standard
     ) async throws(BLEError) -> TypedValues<Value> {
         let found = try await characteristic(key)
-        let indications = !found.properties.contains(.notify)
-        return TypedValues(key, try await values(of: found, indications: indications, buffer: buffer))
+        return TypedValues(key, try await values(of: found, buffer: buffer))
     }
 
     /// What the device says of itself; what it does not say, or will not, is nil. The values are read one after the

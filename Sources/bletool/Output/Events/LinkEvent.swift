@@ -23,6 +23,12 @@ struct LinkEvent: Event {
         version.flatMap { Names.company(CompanyIdentifier(rawValue: $0.company)) }
     }
 
+    /// The company in text output. The number 0xffff stands for none, as of a simulated controller; its assigned name
+    /// is a sentence about device records.
+    private func companyText(_ company: UInt16) -> String {
+        company == 0xffff ? "no company (0xffff)" : companyName ?? "company 0x\(company.hex)"
+    }
+
     private var channelCount: Int? { channels.map { channels in (0..<37).count { channels.contains($0) } } }
 
     var json: JSONValue {
@@ -64,7 +70,7 @@ struct LinkEvent: Event {
             (
                 "controller",
                 version.map {
-                    "Bluetooth \($0.version), \(companyName ?? "company 0x\($0.company.hex)"), "
+                    "Bluetooth \($0.version), \(companyText($0.company)), "
                         + "subversion 0x\($0.subversion.hex)"
                 }
             ))

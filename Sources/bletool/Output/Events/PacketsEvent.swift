@@ -84,7 +84,7 @@ extension AdvertisingPlan.Overflow {
         switch action {
         case .scanResponse: "\(field.rawValue) is in the scan response (\(octets) octets)"
         case .shortened: "\(field.rawValue) is shortened by \(octets) octets"
-        case .dropped: "\(field.rawValue) is incomplete: \(octets) octets are left out"
+        case .dropped: "\(field.rawValue): the list is incomplete, \(octets) octets are left out"
         case .extended: "\(field.rawValue) (\(octets) octets) needs extended advertising"
         }
     }

@@ -1,9 +1,12 @@
 import BLECore
+import HCISocket
 
 /// `serve`: something that a central did, or that was done for it.
 struct ServerEvent: Event {
     var central: DeviceAddress
     var what: What
+    /// When it happened, by the system's clock.
+    var time = Timestamp.now
 
     enum What: Sendable {
         /// A link was established, with these parameters.
@@ -18,6 +21,8 @@ struct ServerEvent: Event {
         case read(Access)
         /// A value was written.
         case write(Access, WriteKind)
+        /// A value that was written without response, for which there was no room: so many octets wait for the program.
+        case dropped(Access, WriteKind, limit: Int)
         /// The central has subscribed to a characteristic.
         case subscribed(Access, indications: Bool)
         /// The central has unsubscribed.
@@ -68,12 +73,13 @@ struct ServerEvent: Event {
             [
                 .init("event", JSONValue(name)), .init("central", JSONValue(central)),
                 .init("addressType", JSONValue(typeOf: central)),
-            ] + members)
+            ] + members + [.init("time", JSONValue("\(time)"))])
     }
 
     func lines(colored: Bool) -> [String] {
+        let moment = Style.dim("\(time)", when: colored)
         let head = "\(Style.cyan(central.text, when: colored)) \(Style.bold(parts.name, when: colored))"
-        return [([head] + words).joined(separator: "  ")]
+        return [([moment, head] + words).joined(separator: "  ")]
     }
 
     /// What stands behind the event's name, for people.
@@ -84,6 +90,8 @@ struct ServerEvent: Event {
         case .mtu(let mtu): ["\(mtu) octets"]
         case .read(let access), .notified(let access): [access.text]
         case .write(let access, let kind): [access.text] + (kind == .request ? [] : [kind.rawValue])
+        case .dropped(let access, let kind, let limit):
+            [access.text, kind.rawValue, "\(limit) octets may wait for its program"]
         case .subscribed(let access, let indications):
             [access.text, indications ? "indication" : "notification"]
         case .unsubscribed(let access), .confirmed(let access): [access.text]
@@ -108,6 +116,11 @@ struct ServerEvent: Event {
         case .read(let access): ("read", access.members)
         case .write(let access, let kind):
             ("write", access.members + [.init("type", JSONValue(kind.rawValue))])
+        case .dropped(let access, let kind, let limit):
+            (
+                "dropped",
+                access.members + [.init("type", JSONValue(kind.rawValue)), .init("limit", JSONValue(limit))]
+            )
         case .subscribed(let access, let indications):
             ("subscribed", access.members + [.init("type", indications ? "indication" : "notification")])
         case .unsubscribed(let access): ("unsubscribed", access.members)

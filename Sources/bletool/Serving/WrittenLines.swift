@@ -1,0 +1,217 @@
+import BLECore
+import Glibc
+import HCISocket
+import Subprocess
+import SystemPackage
+
+/// Gives lines to the standard input of a program that runs as long as the server, and runs it again when it ends.
+/// What waits is bounded in octets.
+///
+/// ```swift
+/// let lines = WrittenLines(to: program, on: loop) { console.note($0) }
+/// lines.start()
+/// guard lines.send(Array("64".utf8)) else { return }  // 64 KiB wait
+/// let left = await lines.finish(within: .seconds(10))
+/// ```
+final class WrittenLines: Sendable {
+    private struct State {
+        /// The lines that the program has not taken yet, with their ends; of the first perhaps a part.
+        var lines: [[UInt8]] = []
+        /// The octets of these.
+        var octets = 0
+        /// Whether no more lines are taken.
+        var isFinished = false
+        /// Whether the program has ended and is not run again yet.
+        var isResting = false
+        /// What waits for a line or the end of them.
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    /// How a part of a run ended.
+    private enum End: Sendable {
+        /// The program has ended, in words.
+        case program(String)
+        /// All lines are written and no more come, or the program has closed its input.
+        case input
+        /// A program that takes no input any more has run on for too long.
+        case late
+    }
+
+    /// How many octets wait at most, beside what the pipe holds.
+    static let limit = 65_536
+    /// How long a program that has ended is let rest, at first and at most.
+    private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(60))
+    /// How long a program that has closed its input may run on.
+    private static let grace = Duration.seconds(1)
+
+    private let program: Program
+    private let loop: EventLoop
+    private let note: @Sendable (String) -> Void
+    private let state = Lock(State())
+    private let worker = Lock<Task<Void, Never>?>(nil)
+
+    /// Creates a queue of lines for a program. What is wrong with the program is given to `note`.
+    init(to program: Program, on loop: EventLoop, note: @escaping @Sendable (String) -> Void) {
+        (self.program, self.loop, self.note) = (program, loop, note)
+    }
+
+    /// Starts the program, which runs until `finish`.
+    func start() {
+        worker.withLock { worker in
+            guard worker == nil else { return }
+            worker = Task { await run() }
+        }
+    }
+
+    /// Queues a line, without its end. False when there is no room for it, or no more are taken.
+    func send(_ line: [UInt8]) -> Bool {
+        let (isTaken, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+            guard !state.isFinished, state.octets + line.count + 1 <= Self.limit else { return (false, nil) }
+            state.lines.append(line + [UInt8(ascii: "\n")])
+            state.octets += line.count + 1
+            return (true, state.waiter.take())
+        }
+        waiter?.resume()
+        return isTaken
+    }
+
+    /// The number of lines that wait.
+    var count: Int { state.withLock { $0.lines.count } }
+
+    /// Takes no more lines, closes the program's input behind the last of them and waits until it has ended. What has
+    /// not after `limit` is killed. Returns how many lines were not written, to the first caller.
+    func finish(within limit: Duration) async -> Int {
+        let (waiter, isResting) = state.withLock { state in
+            state.isFinished = true
+            return (state.waiter.take(), state.isResting)
+        }
+        waiter?.resume()
+        let worker = worker.withLock { $0 }
+        if isResting { worker?.cancel() }
+        let timer = Task { [loop] in
+            guard await loop.sleep(for: limit) else { return }
+            worker?.cancel()
+        }
+        await worker?.value
+        timer.cancel()
+        return state.withLock { state in
+            defer { (state.lines, state.octets) = ([], 0) }
+            return state.lines.count
+        }
+    }
+
+    private func run() async {
+        var pause = Self.pauses.first
+        while !Task.isCancelled {
+            let began = loop.now
+            let end = await runOnce()
+            let isFinished = state.withLock { state in
+                state.isResting = true
+                return state.isFinished
+            }
+            guard !Task.isCancelled, !isFinished else { return }
+            if began.duration(until: loop.now) >= Self.pauses.longest { pause = Self.pauses.first }
+            note("\(end); it is run again in \(pause.text)")
+            guard await loop.sleep(for: pause) else { return }
+            state.withLock { $0.isResting = false }
+            pause = min(pause * 2, Self.pauses.longest)
+        }
+    }
+
+    /// Runs the program until it has ended. Returns how.
+    private func runOnce() async -> String {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            return "\(program.name): \(PortError.system(.current, during: "pipe"))"
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        let (input, output) = (FileDescriptor(rawValue: ends[0]), ends[1])
+        return await withTaskGroup(of: End.self) { [loop] group in
+            group.addTask { .program(await self.outcome(reading: input)) }
+            group.addTask {
+                await self.write(to: output)
+                close(output)
+                return .input
+            }
+            var outcome = program.name
+            for await end in group {
+                switch end {
+                case .program(let words):
+                    outcome = words
+                    group.cancelAll()
+                case .input where !state.withLock({ $0.isFinished }):
+                    group.addTask { await loop.sleep(for: Self.grace) ? .late : .input }
+                case .input: break
+                case .late: group.cancelAll()
+                }
+            }
+            return outcome
+        }
+    }
+
+    /// Runs the program with `input` as its standard input. When the task is cancelled, its process group is killed.
+    private func outcome(reading input: FileDescriptor) async -> String {
+        let process = Lock<pid_t?>(nil)
+        defer { if let process = process.withLock({ $0 }) { RunningPrograms.ended(process) } }
+        do {
+            let ended = try await Subprocess.run(
+                program.executable, arguments: Arguments(program.arguments), platformOptions: .ownGroup,
+                input: .fileDescriptor(input, closeAfterSpawningProcess: true), output: .currentStandardError,
+                error: .currentStandardError
+            ) { execution in
+                let number = pid_t(execution.processIdentifier.value)
+                RunningPrograms.started(number)
+                process.withLock { $0 = number }
+            }
+            return "\(program.name) \(ended.terminationStatus.words)"
+        } catch {
+            return "\(program.name): \(error)"
+        }
+    }
+
+    /// Writes the lines that come, until no more do, the program has closed its input, or the task is cancelled.
+    private func write(to descriptor: CInt) async {
+        while let line = await next() {
+            var done = 0
+            while done < line.count {
+                let count = line[done...].withUnsafeBytes {
+                    Glibc.write(descriptor, $0.baseAddress, $0.count)
+                }
+                if count >= 0 {
+                    done += count
+                } else if errno == EAGAIN {
+                    guard await loop.readiness(of: descriptor, for: .write) != nil else { return }
+                } else if errno != EINTR {
+                    return
+                }
+            }
+            state.withLock { state in
+                state.lines.removeFirst()
+                state.octets -= line.count
+            }
+        }
+    }
+
+    /// The first line that waits. It stays in the queue until it is written: a program that ended in the middle of it
+    /// gets it whole when it is run again. Nil when no more come, and when the task is cancelled.
+    private func next() async -> [UInt8]? {
+        while !Task.isCancelled {
+            if let line = state.withLock({ $0.lines.first }) { return line }
+            if state.withLock({ $0.isFinished }) { return nil }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isReady = state.withLock { state in
+                        guard state.lines.isEmpty, !state.isFinished, !Task.isCancelled else { return true }
+                        state.waiter = continuation
+                        return false
+                    }
+                    if isReady { continuation.resume() }
+                }
+            } onCancel: {
+                state.withLock { $0.waiter.take() }?.resume()
+            }
+        }
+        return nil
+    }
+}
