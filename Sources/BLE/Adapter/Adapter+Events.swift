@@ -23,6 +23,9 @@ extension Adapter {
         case .encryptionKeyRefreshComplete(let event):
             encryptionChanged(event.connection, event.status, isOn: true, isRefresh: true)
         case .hardwareError(let event): meet(.hardwareError(event.hardwareCode))
+        case .dataBufferOverflow(let event):
+            log.warning(
+                "the controller reports an overflow of its data buffers (link type \(event.linkType))")
         case .leMeta(let event): receive(event)
         default: break
         }
