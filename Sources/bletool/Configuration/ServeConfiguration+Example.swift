@@ -33,7 +33,7 @@ extension ServeConfiguration {
           power: 0                       # the power that is asked for, -127 to 20 dBm
           flags: "06"                    # 06 where centrals can connect, none otherwise
           url: "https://example.com"     # URI
-          preset: balanced               # low-latency | balanced | background; or interval: 20ms to 10.24s
+          preset: balanced               # low-latency | balanced | low-power | background; or interval: 20ms to 10.24s
           channels: [37, 38, 39]
           overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended
           extended: true                 # uses the extended commands: invisible to scanners that know legacy only
