@@ -205,7 +205,9 @@ struct ErrorTableTests {
         Row(
             .adapter(.failed(.silence(command: .leSetScanEnable))), .adapter,
             "read: the controller does not answer LE Set Scan Enable, and recovery failed",
-            hint: "unplug it and plug it in again, or reload its driver"),
+            hint:
+                "start again, which switches the adapter of user:hciN off and on; else unplug it and plug it in again, or reload its driver"
+        ),
         Row(.adapter(.closed), .adapter, "read: the adapter was closed"),
         Row(
             .permission(.netRaw, for: .open(0)), .permission, "opening hci0: needs CAP_NET_RAW",
