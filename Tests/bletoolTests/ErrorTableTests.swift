@@ -363,6 +363,9 @@ struct ErrorTableTests {
             .outOfRange(.readOffset, allowed: 0...512, value: -1), .input,
             "read: -1 is below the least offset of a read, 0 octets"),
         Row(
+            .outOfRange(.commandField, allowed: 0...1023, value: 1024), .input,
+            "read: 1024 is above the greatest number of a command in its group, 1023"),
+        Row(
             .timeOutOfRange(
                 .advertisingInterval, allowed: .milliseconds(20) ... .milliseconds(10_240),
                 value: .milliseconds(10)), .input,
@@ -457,6 +460,9 @@ struct ErrorTableTests {
         Row(
             .limit(.periodicDataInInterval, maximum: 743, value: 1000), .input,
             "read: too many octets of periodic advertising within its interval: 1000, at most 743"),
+        Row(
+            .limit(.commandParameters, maximum: 255, value: 256), .input,
+            "read: too many octets of a command's parameters: 256, at most 255"),
         Row(
             .limit(.bonds, maximum: 16_384, value: 16_385), .input,
             "read: too many bonds: 16385, at most 16384"),
