@@ -43,7 +43,7 @@ extension Adapter {
         case .remoteConnectionParameterRequest(let event): answer(event)
         case .advertisingSetTerminated(let event): advertisingSetTerminated(event)
         case .periodicAdvertisingSyncEstablished(let event): established(event)
-        case .periodicAdvertisingReport(let event): heard(event)
+        case .periodicAdvertisingReport(let event): received(event)
         case .periodicAdvertisingSyncLost(let event): lost(event)
         default: break
         }
