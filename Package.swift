@@ -145,10 +145,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AssignedNumbersTests", dependencies: ["AssignedNumbers", "BLECore"], swiftSettings: strict),
-        .testTarget(name: "HCITests", dependencies: ["HCI", "BLECore"], swiftSettings: strict),
-        .testTarget(name: "ATTTests", dependencies: ["ATT", "BLECore"], swiftSettings: strict),
         .testTarget(
-            name: "GATTServerTests", dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore"],
+            name: "HCITests", dependencies: ["HCI", "BLECore", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ATTTests", dependencies: ["ATT", "BLECore", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "GATTServerTests",
+            dependencies: ["GATT", "GATTServer", "GATTClient", "ATT", "BLECore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "GATTClientTests", dependencies: ["GATTClient", "ATT", "BLECore", "TestSupport"],

@@ -14,7 +14,7 @@ import ExampleSupport
             let scan = CentralManager(adapter).scan(options)
             let room = Room()
             try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { for try await found in scan { await room.hear(found) } }
+                tasks.addTask { for try await found in scan { await room.receive(found) } }
                 tasks.addTask {
                     while true {
                         try await Task.sleep(for: .seconds(1))
@@ -34,7 +34,7 @@ actor Room {
         [Peripheral.Identifier: (name: String, nearness: Nearness, heard: ContinuousClock.Instant)] =
             [:]
 
-    func hear(_ found: Advertisement) {
+    func receive(_ found: Advertisement) {
         guard let id = found.id else { return }
         var nearness = devices[id]?.nearness ?? Nearness()
         let change = nearness.add(found.rssi)

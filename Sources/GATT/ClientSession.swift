@@ -183,7 +183,7 @@ package struct ClientSession: Sendable {
     /// The configurations last written, by the value's handle; for other handles none was written.
     private var told: [AttributeHandle: Told] = [:]
     private var early = UnclaimedValues()
-    private var held = HeldConfirmations()
+    private var held = PendingConfirmations()
     private var confirmationsOwed = 0
 
     /// A session on a link that has just come up, whose tickets have its number.
@@ -926,7 +926,7 @@ extension ClientSession {
     }
 
     /// A subscriber has taken an indication whose confirmation waits for that.
-    package mutating func taken(_ value: HeldConfirmations.Number, by subscriber: SubscriptionID) {
+    package mutating func taken(_ value: PendingConfirmations.Number, by subscriber: SubscriptionID) {
         if held.taken(value, by: subscriber) { confirmationsOwed += 1 }
     }
 

@@ -1,42 +1,43 @@
 import ATT
 import BLECore
+import TestSupport
 import Testing
 
 @Test func requestsGoOneAtATimeAndInOrder() throws {
     var bearer = ATTBearer()
     #expect(try bearer.request(.read(3)) == 1)
     #expect(try bearer.request(.read(5)) == 2)
-    #expect(bearer.frames() == ["0a0300"])
+    #expect(bearer.hexFrames() == ["0a0300"])
     bearer.receive("0baa")
     #expect(bearer.events() == [.response(1, .read([0xaa]))])
-    #expect(bearer.frames() == ["0a0500"])
+    #expect(bearer.hexFrames() == ["0a0500"])
     bearer.receive("010a050002")
     #expect(bearer.events() == [.response(2, .error(ATTErrorResponse(.readRequest, 5, .readNotPermitted)))])
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     #expect(bearer.deadline == nil)
 }
 
 @Test func commandsPassARequestThatWaits() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(3))
-    #expect(bearer.frames() == ["0a0300"])
+    #expect(bearer.hexFrames() == ["0a0300"])
     _ = try bearer.request(.read(5))
     try bearer.send(.write(7, value: [1]))
-    #expect(bearer.frames() == ["52070001"])
+    #expect(bearer.hexFrames() == ["52070001"])
 }
 
 @Test func requestsAndCommandsKeepTheirOrderWhereNothingWaits() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.write(3, value: [1]))
     try bearer.send(.write(3, value: [2]))
-    #expect(bearer.frames() == ["12030001", "52030002"])
+    #expect(bearer.hexFrames() == ["12030001", "52030002"])
 }
 
 @Test func anExchangeTakesTheLesserMTU() throws {
     for (theirs, agreed) in [("1700", 23), ("1000", 23), ("b900", 185), ("0502", 517), ("ffff", 517)] {
         var bearer = ATTBearer()
         let id = try bearer.exchangeMTU()
-        #expect(bearer.frames() == ["020502"])
+        #expect(bearer.hexFrames() == ["020502"])
         bearer.receive("03" + theirs)
         #expect(bearer.mtu.octets == agreed)
         let events = bearer.events()
@@ -51,7 +52,7 @@ import Testing
 @Test func aServerWithoutMTUExchangeKeepsTheDefault() throws {
     var bearer = ATTBearer()
     _ = try bearer.exchangeMTU()
-    _ = bearer.frames()
+    _ = bearer.hexFrames()
     bearer.receive("0102000006")
     #expect(bearer.mtu == .default)
     #expect(
@@ -63,16 +64,16 @@ import Testing
 @Test func cancelledRequestsAreNeverHeardOf() throws {
     var bearer = ATTBearer()
     let sent = try bearer.request(.read(1))
-    #expect(bearer.frames() == ["0a0100"])
+    #expect(bearer.hexFrames() == ["0a0100"])
     let waiting = try bearer.request(.read(2))
     _ = try bearer.request(.read(3))
     bearer.cancel(sent)
     bearer.cancel(waiting)
     // The one that is out must be answered before the next may go.
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     bearer.receive("0baa")
     #expect(bearer.events() == [])
-    #expect(bearer.frames() == ["0a0300"])
+    #expect(bearer.hexFrames() == ["0a0300"])
 }
 
 @Test func aRequestThatTheTransportHasNotTakenIsTakenBack() throws {
@@ -81,7 +82,7 @@ import Testing
     _ = try bearer.request(.read(2))
     try bearer.send(.write(3, value: []))
     bearer.cancel(first)
-    #expect(bearer.frames() == ["520300", "0a0200"])
+    #expect(bearer.hexFrames() == ["520300", "0a0200"])
     bearer.receive("0b")
     #expect(bearer.events() == [.response(2, .read([]))])
 }
@@ -89,7 +90,7 @@ import Testing
 @Test func withoutAnAnswerAllWaitersHearWhy() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(1))
-    _ = bearer.frames(at: 5)
+    _ = bearer.hexFrames(at: 5)
     _ = try bearer.request(.read(2))
     _ = try bearer.indicate(7, value: [])
     _ = try bearer.indicate(9, value: [])
@@ -107,7 +108,7 @@ import Testing
     bearer.receive("0a0300")
     _ = try bearer.request(.read(3))
     try bearer.send(.write(3, value: []))
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     #expect(bearer.events() == [.failed(5, why)])
     #expect(bearer.deadline == nil)
 }
@@ -132,10 +133,10 @@ import Testing
         var bearer = ATTBearer()
         _ = try bearer.request(.readByType(.all, type: 0x2803))
         _ = try bearer.request(.read(3))
-        _ = bearer.frames()
+        _ = bearer.hexFrames()
         bearer.receive(hex)
         #expect(bearer.events() == [.failed(1, error)])
-        #expect(bearer.frames() == ["0a0300"])
+        #expect(bearer.hexFrames() == ["0a0300"])
         bearer.receive("0b01")
         #expect(bearer.events() == [.response(2, .read([1]))])
     }
@@ -148,11 +149,11 @@ func timeBeginsWithSending() throws {
     _ = try bearer.request(.read(2))
     #expect(bearer.deadline == nil)
     bearer.expire(at: .seconds(100))
-    #expect(bearer.frames(at: 100) == ["0a0100"])
+    #expect(bearer.hexFrames(at: 100) == ["0a0100"])
     #expect(bearer.deadline == .seconds(130))
     bearer.receive("0b01", at: 129)
     #expect(bearer.deadline == nil)
-    #expect(bearer.frames(at: 150) == ["0a0200"])
+    #expect(bearer.hexFrames(at: 150) == ["0a0200"])
     #expect(bearer.deadline == .seconds(180))
 }
 
@@ -160,20 +161,20 @@ func timeBeginsWithSending() throws {
 func keptByTheChannel() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(1))
-    _ = bearer.frames(at: 0)
+    _ = bearer.hexFrames(at: 0)
     bearer.setWritable(false, at: .seconds(0))
     #expect(bearer.deadline == .seconds(60))
     bearer.setWritable(true, at: .seconds(28))
     #expect(bearer.deadline == .seconds(58))
     // A channel that something else fills has sent the request.
     _ = try bearer.notify(3, value: [])
-    _ = bearer.frames(at: 40)
+    _ = bearer.hexFrames(at: 40)
     bearer.setWritable(false, at: .seconds(40))
     bearer.setWritable(true, at: .seconds(50))
     #expect(bearer.deadline == .seconds(58))
     bearer.receive("0b01", at: 51)
     _ = try bearer.indicate(7, value: [])
-    _ = bearer.frames(at: 60)
+    _ = bearer.hexFrames(at: 60)
     bearer.setWritable(false, at: .seconds(60))
     bearer.setWritable(true, at: .seconds(80))
     #expect(bearer.deadline == .seconds(110))
@@ -183,16 +184,16 @@ func keptByTheChannel() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.write(3, value: [1]))
     for handle: AttributeHandle in [5, 7] { _ = try bearer.request(.read(handle)) }
-    #expect(bearer.frames() == ["12030001"])
+    #expect(bearer.hexFrames() == ["12030001"])
     // A read's answer, and a refusal of one.
     bearer.receive("0baa")
     bearer.receive("010a030002")
     #expect(bearer.events() == [])
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     bearer.receive("13")
-    #expect(bearer.frames() == ["0a0500"])
+    #expect(bearer.hexFrames() == ["0a0500"])
     bearer.receive("0b05")
-    #expect(bearer.frames() == ["0a0700"])
+    #expect(bearer.hexFrames() == ["0a0700"])
     bearer.receive("0b07")
     #expect(
         bearer.events() == [.response(1, .write), .response(2, .read([5])), .response(3, .read([7]))])
@@ -202,7 +203,7 @@ func keptByTheChannel() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.readByType(.all, type: 0x2803))
     _ = try bearer.request(.read(3))
-    _ = bearer.frames()
+    _ = bearer.hexFrames()
     bearer.receive("010a030002")
     bearer.receive("13")
     bearer.expire(at: .seconds(30))
@@ -222,7 +223,7 @@ func keptByTheChannel() throws {
     bearer.receive("0baa")
     #expect(bearer.events() == [])
     #expect(bearer.ignored.responses == 3)
-    _ = bearer.frames()
+    _ = bearer.hexFrames()
     // An error about a Signed Write Command is not about the read.
     bearer.receive("01d2030005")
     #expect(bearer.events() == [])
@@ -234,17 +235,17 @@ func keptByTheChannel() throws {
 @Test func indicationsAreConfirmedWhenTheOwnerSaysSo() throws {
     var bearer = ATTBearer()
     bearer.confirm()
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     bearer.receive("1d030001")
     bearer.receive("1b030002")
     #expect(
         bearer.events() == [
             .unsolicited(.indication(3, value: [1])), .unsolicited(.notification(3, value: [2])),
         ])
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     bearer.confirm()
     bearer.confirm()
-    #expect(bearer.frames() == ["1e"])
+    #expect(bearer.hexFrames() == ["1e"])
 }
 
 @Test func aMalformedIndicationIsConfirmedAndAMalformedNotificationIgnored() throws {
@@ -253,7 +254,7 @@ func keptByTheChannel() throws {
     bearer.receive("1b03")
     bearer.receive("23030001")
     #expect(bearer.events() == [])
-    #expect(bearer.frames() == ["1e"])
+    #expect(bearer.hexFrames() == ["1e"])
     #expect(bearer.ignored.malformed == 3)
 }
 

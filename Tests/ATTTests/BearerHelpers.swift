@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import TestSupport
 
 extension ATTBearer {
     /// Takes the PDU that `hex` spells.
@@ -9,31 +10,7 @@ extension ATTBearer {
     }
 
     /// All PDUs that wait, in hex.
-    mutating func frames(at seconds: Int = 0) -> [String] {
-        var frames: [String] = []
-        while let frame = frame(at: seconds) { frames.append(frame.hex) }
-        return frames
-    }
-
-    /// The next PDU.
-    mutating func frame(at seconds: Int = 0) -> [UInt8]? {
-        var isThere = false
-        let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
-            isThere = nextFrame(into: &$0, at: .seconds(seconds))
-        }
-        return isThere ? frame : nil
-    }
-
-    /// All events that wait.
-    mutating func events() -> [Event] {
-        var events: [Event] = []
-        while let event = nextEvent() { events.append(event) }
-        return events
-    }
-}
-
-extension Instant {
-    static func seconds(_ seconds: Int) -> Instant { Instant.zero + .seconds(seconds) }
+    mutating func hexFrames(at seconds: Int = 0) -> [String] { frames(at: .seconds(seconds)).map(\.hex) }
 }
 
 extension ATTTransactionID: ExpressibleByIntegerLiteral, Comparable {

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import TestSupport
 import Testing
 
 @Test func requestsAreServedOneAtATimeInOrder() throws {
@@ -10,7 +11,7 @@ import Testing
     #expect(bearer.events() == [.request(.read(5))])
     #expect(try bearer.respond(.error(ATTErrorResponse(.readRequest, 5, .invalidHandle))) == true)
     #expect(bearer.events() == [.request(.read(7))])
-    #expect(bearer.frames() == ["0b03", "010a050001"])
+    #expect(bearer.hexFrames() == ["0b03", "010a050001"])
 }
 
 @Test func anMTUExchangeWaitsForItsTurnAndIsAnswered() throws {
@@ -19,7 +20,7 @@ import Testing
     bearer.receive("02b900")
     #expect(bearer.mtu == .default)
     #expect(try bearer.respond(.read([])) == true)
-    #expect(bearer.frames() == ["0b", "030502"])
+    #expect(bearer.hexFrames() == ["0b", "030502"])
     #expect(bearer.mtu == 185)
     #expect(bearer.events() == [.request(.read(3)), .mtu(185)])
 }
@@ -31,7 +32,7 @@ import Testing
     try bearer.notify(3, value: [UInt8](repeating: 7, count: 509))
     bearer.receive("021700")
     #expect(bearer.mtu == .default)
-    #expect(bearer.frames().map { $0.count / 2 } == [3, 512, 3])
+    #expect(bearer.hexFrames().map { $0.count / 2 } == [3, 512, 3])
     #expect(throws: ATTLimitError.self) { try bearer.notify(3, value: [UInt8](repeating: 7, count: 21)) }
 }
 
@@ -46,7 +47,7 @@ import Testing
     var bearer = ATTBearer()
     for (request, response) in cases {
         bearer.receive(request)
-        #expect(bearer.frames() == [response])
+        #expect(bearer.hexFrames() == [response])
     }
     #expect(bearer.events() == [])
     #expect(bearer.closure == nil)
@@ -58,7 +59,7 @@ import Testing
     #expect(bearer.events().count == 1)
     bearer = ATTBearer()
     bearer.receive("1603000000" + String(repeating: "ff", count: 19))
-    #expect(bearer.frames() == ["0116000004"])
+    #expect(bearer.hexFrames() == ["0116000004"])
     #expect(bearer.events() == [])
 }
 
@@ -72,16 +73,16 @@ import Testing
     #expect(bearer.ignored.confirmations == 1)
     #expect(bearer.ignored.total == 9)
     #expect(bearer.events() == [])
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
 }
 
 @Test func aRefusalWaitsForItsTurnToo() throws {
     var bearer = ATTBearer()
     bearer.receive("0a0300")
     bearer.receive("0a")
-    #expect(bearer.frames() == [])
+    #expect(bearer.hexFrames() == [])
     #expect(try bearer.respond(.read([1])) == true)
-    #expect(bearer.frames() == ["0b01", "010a000004"])
+    #expect(bearer.hexFrames() == ["0b01", "010a000004"])
 }
 
 @Test func aResponseMustBelongToTheRequest() throws {
@@ -95,7 +96,7 @@ import Testing
     }
     #expect(try bearer.respond(.read([])) == true)
     #expect(try bearer.respond(.read([])) == false)
-    #expect(bearer.frames() == ["0b"])
+    #expect(bearer.hexFrames() == ["0b"])
 }
 
 @Test func aRequestThatTheOwnerKeepsTooLongIsRefused() throws {
@@ -104,7 +105,7 @@ import Testing
     bearer.receive("0a0500", at: 12)
     #expect(bearer.deadline == .seconds(38))
     bearer.expire(at: .seconds(38))
-    #expect(bearer.frames() == ["010a00000e"])
+    #expect(bearer.hexFrames() == ["010a00000e"])
     #expect(bearer.events() == [.request(.read(3)), .overdue(.readRequest), .request(.read(5))])
     #expect(bearer.deadline == .seconds(40))
     #expect(bearer.closure == nil)
@@ -136,10 +137,10 @@ import Testing
     // Nothing is on its way yet, so this confirms nothing.
     bearer.receive("1e")
     #expect(bearer.ignored.confirmations == 1)
-    #expect(bearer.frames() == ["1d030001"])
+    #expect(bearer.hexFrames() == ["1d030001"])
     bearer.receive("1e", at: 7)
     #expect(bearer.events() == [.confirmed(1)])
-    #expect(bearer.frames(at: 7) == ["1d030002"])
+    #expect(bearer.hexFrames(at: 7) == ["1d030002"])
     #expect(bearer.deadline == .seconds(37))
     bearer.receive("1e")
     #expect(bearer.events() == [.confirmed(2)])
@@ -153,7 +154,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     _ = try bearer.indicate(3, value: [2])
     #expect(bearer.deadline == nil)
     bearer.expire(at: .seconds(100))
-    #expect(bearer.frames(at: 100) == ["1d030001"])
+    #expect(bearer.hexFrames(at: 100) == ["1d030001"])
     #expect(bearer.deadline == .seconds(130))
     // The second has waited for 25 s, and for 40 s more until the channel takes it.
     bearer.receive("1e", at: 125)
@@ -161,7 +162,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     #expect(bearer.deadline == nil)
     bearer.expire(at: .seconds(160))
     #expect(bearer.events() == [])
-    #expect(bearer.frames(at: 165) == ["1d030002"])
+    #expect(bearer.hexFrames(at: 165) == ["1d030002"])
     #expect(bearer.deadline == .seconds(195))
     bearer.expire(at: .seconds(194))
     #expect(bearer.events() == [] && bearer.closure == nil)
@@ -173,7 +174,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
 @Test func anIndicationWithoutConfirmationEndsTheBearer() throws {
     var bearer = ATTBearer()
     _ = try bearer.indicate(3, value: [1])
-    _ = bearer.frames()
+    _ = bearer.hexFrames()
     bearer.expire(at: .seconds(30))
     #expect(bearer.events() == [.failed(1, .closed(.transactionTimeout)), .closed(.transactionTimeout)])
 }
@@ -190,7 +191,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     try bearer.notify(3, value: value, truncating: true)
     _ = try bearer.indicate(3, value: value, truncating: true)
     let cut = value[..<20].hex
-    #expect(bearer.frames() == ["1b0300" + cut, "1d0300" + cut])
+    #expect(bearer.hexFrames() == ["1b0300" + cut, "1d0300" + cut])
 }
 
 @Test func severalValuesGoInOneNotificationAndOneValueInAPlainOne() throws {
@@ -201,7 +202,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     try bearer.notify(values)
     values.append(ATTHandleLengthValue(5, [2, 3]))
     try bearer.notify(values)
-    #expect(bearer.frames() == ["1b030001", "23" + "0300010001" + "050002000203"])
+    #expect(bearer.hexFrames() == ["1b030001", "23" + "0300010001" + "050002000203"])
 }
 
 @Test func aRefusedNotificationHearsWhenThereIsRoom() throws {

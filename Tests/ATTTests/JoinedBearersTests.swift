@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import TestSupport
 import Testing
 
 /// Two bearers on one link under virtual time, each client and server of the other.
@@ -61,7 +62,7 @@ func notificationsWaitForTheMTU() throws {
     var bearer = ATTBearer()
     try bearer.notify(8, value: [8])
     _ = try bearer.exchangeMTU()
-    #expect(bearer.frames() == ["1b080008", "020502"])
+    #expect(bearer.hexFrames() == ["1b080008", "020502"])
     try bearer.notify(8, value: [9])
     _ = try bearer.indicate(9, value: [9])
     // Responses and commands go; the request that came meanwhile is answered with the default MTU.
@@ -69,12 +70,12 @@ func notificationsWaitForTheMTU() throws {
     _ = bearer.events()
     try bearer.respond(.read([7]))
     try bearer.send(.write(4, value: [4]))
-    #expect(bearer.frames() == ["0b07", "52040004"])
+    #expect(bearer.hexFrames() == ["0b07", "52040004"])
     #expect(throws: ATTLimitError(.pdu(.handleValueNotification), maximum: 23, value: 24)) {
         try bearer.notify(8, value: [UInt8](repeating: 0, count: 21))
     }
     bearer.receive("034000")
-    #expect(bearer.frames() == ["1b080009", "1d090009"])
+    #expect(bearer.hexFrames() == ["1b080009", "1d090009"])
     #expect(bearer.mtu == 64)
 }
 

@@ -545,8 +545,8 @@ import Testing
         #expect(played.advertiser.deadline == nil)
         played.conditions.isRecovering = false
         played.others(Reset().packet)
-        #expect(played.settle() == [] && played.nextIn == Advertiser.settling)
-        played.wait(Advertiser.settling)
+        #expect(played.settle() == [] && played.nextIn == Advertiser.settlingTime)
+        played.wait(Advertiser.settlingTime)
         #expect(played.run() == (sets == nil ? ["on"] : ["off ef", "on ef", "off ee", "on ee"]))
         #expect(played.events == (sets == nil ? ["started 1"] : ["started 1", "started 2"]))
         played.stop(id)

@@ -106,8 +106,8 @@ private struct Cycles {
     ) async throws {
         switch choice {
         case 0:
-            let nobody = DeviceAddress(0xc0_00_00_00_00_01, type: .random)
-            try await central.withConnection(to: nobody, timeout: nil) { _ in }
+            let absent = DeviceAddress(0xc0_00_00_00_00_01, type: .random)
+            try await central.withConnection(to: absent, timeout: nil) { _ in }
         case 1:
             _ = try await central.first(within: .seconds(1)) { $0.name == "Nobody" }
         case 2:

@@ -117,9 +117,9 @@ import Testing
 @Suite struct TroubleTests {
     @Test func connectingToNobodyTimesOutAndFreesTheRadio() async throws {
         try await TwoHosts.run { hosts in
-            let nobody = DeviceAddress(0xc0ff_ee00_0001, type: .random)
+            let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
             await #expect(throws: BLEError.timedOut(.connecting, after: .seconds(5))) {
-                try await hosts.central.connect(to: nobody, timeout: .seconds(5))
+                try await hosts.central.connect(to: absent, timeout: .seconds(5))
             }
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
@@ -166,7 +166,7 @@ import Testing
     @Test func aCancelledScanStopsTheRadio() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
-            let scan = hosts.bed.task { try await hosts.central.first(within: nil) { $0.name == "nobody" } }
+            let scan = hosts.bed.task { try await hosts.central.first(within: nil) { $0.name == "absent" } }
             await hosts.bed.wait(.seconds(1))
             var isInUse = await hosts.bed.isRadioInUse(by: hosts.client)
             #expect(isInUse)

@@ -187,7 +187,7 @@ struct PlayedKernelProtection {
                 }
             case .raised(let error): raised.append(error)
             case .giveUp, .end: isEnded = true
-            case .encrypted, .fulfilWishes: faults.append("\(event)")
+            case .encrypted, .answerSecurityRequest: faults.append("\(event)")
             }
         }
     }

@@ -322,7 +322,7 @@ extension PlayedProtection {
                 }
             case .raised(let error): raised.append(error)
             case .end: isEnded = true
-            case .askKernel, .giveUp, .fulfilWishes: faults.append("\(event)")
+            case .askKernel, .giveUp, .answerSecurityRequest: faults.append("\(event)")
             }
         }
     }

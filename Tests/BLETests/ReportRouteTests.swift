@@ -54,5 +54,5 @@ struct ReportRouteTests {
 
 extension Adapter {
     /// Whether it takes a packet for advertising reports; nil when it takes it for malformed ones.
-    fileprivate func takesForReports(_ packet: [UInt8]) -> Bool? { try? hearReports(packet.span) }
+    fileprivate func takesForReports(_ packet: [UInt8]) -> Bool? { try? receiveReports(packet.span) }
 }

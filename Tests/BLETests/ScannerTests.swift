@@ -327,7 +327,7 @@ struct ScannerTests {
         _ = played.scan()
         #expect(played.settle() == [])
         played.others(all)
-        played.wait(Scanner.settling)
+        played.wait(Scanner.settlingTime)
         #expect(played.settle() == [] && played.events.isEmpty)
         played.end(id)
     }
@@ -338,14 +338,14 @@ struct ScannerTests {
         _ = played.scan()
         _ = played.settle()
         played.others([LESetScanEnable(enable: false).packet])
-        played.wait(Scanner.settling)
+        played.wait(Scanner.settlingTime)
         #expect(played.next() == off)
         // Between this and the next command the kernel begins its own.
         played.others(background)
         played.answer(.done([]))
         #expect(played.settle(disallowed) == [set])
         #expect(played.settle() == [])
-        played.wait(Scanner.settling)
+        played.wait(Scanner.settlingTime)
         #expect(played.settle() == [off, set, on])
         #expect(played.events.allSatisfy { !$0.hasPrefix("ended") })
     }
@@ -387,7 +387,7 @@ struct ScannerTests {
         #expect(played.settle(disallowed) == [set])
         #expect(played.events == ["\(AdapterHealthEvent.scanJoinedWithoutRepeats)"])
         played.others([LESetScanEnable(enable: true, filterDuplicates: true).packet])
-        played.wait(Scanner.settling)
+        played.wait(Scanner.settlingTime)
         #expect(played.events.count == 1)
     }
 
@@ -434,7 +434,7 @@ struct ScannerTests {
         #expect(deadline > played.conditions.now, "nothing turns in circles")
         played.answer(.done([]))
         #expect(played.settle() == [on])
-        played.wait(Scanner.settling)
+        played.wait(Scanner.settlingTime)
         #expect(played.settle() == [off, set, on])
     }
 

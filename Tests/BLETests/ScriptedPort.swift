@@ -38,7 +38,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
 
     private struct Shared {
         var rules: [Rule] = []
-        var heard: [HCIOpcode] = []
+        var commands: [HCICommandPacket] = []
         var handlers: PacketPortHandlers?
         /// Commands whose answers a rule meddles with.
         var meddled: [(opcode: HCIOpcode, behavior: Behavior)] = []
@@ -55,7 +55,9 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     func forgive() { shared.withLock { $0.rules = [] } }
 
     /// What the host has asked for, in order.
-    var heard: [HCIOpcode] { shared.withLock { $0.heard } }
+    var heard: [HCIOpcode] { commands.map(\.opcode) }
+    /// The same with their parameters.
+    var commands: [HCICommandPacket] { shared.withLock { $0.commands } }
 
     /// Says something unasked.
     func say(_ event: HCIEventPacket) {
@@ -80,7 +82,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     func send(_ packet: Span<UInt8>) {
         guard let command = Self.command(packet) else { return inner.send(packet) }
         let behavior = shared.withLock { shared -> Behavior? in
-            shared.heard.append(command.opcode)
+            shared.commands.append(command)
             guard let index = shared.rules.firstIndex(where: { $0.opcode == command.opcode && $0.times > 0 })
             else { return nil }
             shared.rules[index].times -= 1

@@ -8,6 +8,22 @@ line.
 
 # What a command returns; tshark's other fields of Command Complete are too many to tell apart.
 COMPLETE = {
+    "status": ["bthci_evt.status"],
+    "opcode": ["bthci_evt.opcode"],
+    "connection": ["bthci_evt.connection_handle"],
+    "address": ["bthci_evt.bd_addr", "bthci_evt.le_local_rpa", "bthci_evt.le_peer_rpa"],
+    "lmpVersion": ["bthci_evt.lmp_vers_nr"],
+    "hciVersion": ["hciVersion"],
+    "hciSubversion": ["hciSubversion"],
+    "octets": ["bthci_evt.suggested_max_tx_octets"],
+    "time": ["bthci_evt.suggested_max_tx_time"],
+    "aclLength": ["bthci_evt.le_acl_data_pkt_len", "bthci_evt.max_data_length_acl"],
+    "aclPackets": ["bthci_evt.le_total_num_acl_data_pkts", "bthci_evt.max_data_num_acl"],
+    "synchronousPackets": ["bthci_evt.max_data_num_sco"],
+    "transmit.octets": ["bthci_evt.max_tx_octets", "bthci_evt.suggested_max_tx_octets"],
+    "transmit.time": ["bthci_evt.max_tx_time", "bthci_evt.suggested_max_tx_time"],
+    "receive.octets": ["bthci_evt.max_rx_octets", "bthci_evt.suggested_max_rx_octets"],
+    "receive.time": ["bthci_evt.max_rx_time", "bthci_evt.suggested_max_rx_time"],
     "credits": ["bthci_evt.num_command_packets"],
     "page": ["bthci_evt.page_number"],
     "lastPage": ["bthci_evt.max_page_number"],
@@ -18,19 +34,47 @@ COMPLETE = {
     "synchronousLength": ["bthci_evt.max_data_length_sco"],
 }
 
+CREDITS = {
+    "identifier": ["btl2cap.cmd_ident"],
+    "channel": ["btl2cap.command/btl2cap.cid"],
+    "credits": ["btl2cap.credits"],
+}
+
 FIELDS = {
     # HCI commands and events.
     "status": ["bthci_evt.status"],
     "connection": ["bthci_acl.chandle", "bthci_evt.connection_handle", "bthci_cmd.connection_handle"],
-    "credits": ["bthci_evt.num_command_packets"],
-    "reason": ["bthci_evt.reason", "bthci_cmd.reason"],
+    "credits": ["bthci_evt.num_command_packets", "btl2cap.initial_credits"],
+    "opcode": ["bthci_evt.opcode"],
+    "role": ["bthci_evt.role"],
+    "version": ["bthci_evt.lmp_vers_nr"],
+    "keySize": ["bthci_evt.enc_key_size"],
+    "reason": ["bthci_evt.reason", "bthci_cmd.reason", "btsmp.reason", "btl2cap.rej_reason"],
+    "enable": ["bthci_cmd.le_scan_enable", "bthci_cmd.le_advts_enable", "bthci_cmd.le_address_resolution_enable"],
+    "filterDuplicates": ["bthci_cmd.le_filter_duplicates"],
+    "duration": ["bthci_cmd.scan_duration"],
+    "window": ["bthci_cmd.le_scan_window"],
+        "properties": ["bthci_cmd.advertising_properties"],
+    "primaryPHY": ["bthci_cmd.primary_advertising_phy"],
+    "secondaryPHY": ["bthci_cmd.secondary_advertising_phy"],
+    "notifiesScanRequests": ["bthci_cmd.scan_request_notification_enable"],
+    "fragment.preference": ["bthci_cmd.adv_fragment_preference"],
+    "data.length": ["bthci_cmd.le_data_length"],
+    "mask": ["bthci_cmd.le_event_mask"],
+    "key": ["bthci_cmd.le_long_term_key"],
+    "mode": ["bthci_cmd.le_privacy_mode"],
+    "page": ["bthci_cmd.page_number"],
+    "isSupported": ["bthci_cmd.le_supported_host"],
+    "unused": ["bthci_cmd.le_simultaneous_host"],
+    "localKey": ["bthci_cmd.le_local_irk"],
+    "peerKey": ["bthci_cmd.le_peer_irk"],
     "completed.connection": ["bthci_evt.connection_handle"],
     "completed.count": ["bthci_evt.num_compl_packets"],
     "peer": ["bthci_evt.bd_addr", "bthci_cmd.bd_addr"],
     "device": ["bthci_cmd.bd_addr"],
     "peerResolvable": ["bthci_evt.le_peer_rpa"],
     "localResolvable": ["bthci_evt.le_local_rpa"],
-    "interval": ["bthci_evt.le_con_interval"],
+    "interval": ["bthci_evt.le_con_interval", "bthci_cmd.le_scan_interval"],
     "latency": ["bthci_evt.le_con_latency", "btl2cap.slave_latency"],
     "supervisionTimeout": ["bthci_evt.le_supv_timeout", "btl2cap.timeout_multiplier"],
     "clockAccuracy": ["bthci_evt.le_master_clock_accuracy"],
@@ -87,6 +131,8 @@ FIELDS = {
     "reports.txPower": ["bthci_evt.tx_power"],
     "reports.periodicInterval": ["bthci_evt.periodic_advertising_interval"],
     "reports.direct": ["bthci_evt.direct_bd_addr"],
+    "reports.primaryPHY": ["bthci_evt.primary_phy"],
+    "reports.secondaryPHY": ["bthci_evt.secondary_phy"],
     "reports.advertising.name": ["btcommon.eir_ad.entry.device_name"],
     "reports.advertising.txPower": ["btcommon.eir_ad.entry.power_level"],
     "reports.advertising.manufacturer.company": ["btcommon.eir_ad.entry.company_id"],
@@ -96,23 +142,32 @@ FIELDS = {
     "reports.advertising.solicited": ["solicited"],
     "reports.advertising.serviceData.uuid": ["serviceData"],
     # Data.
+    "boundary": ["bthci_acl.pb_flag"],
+    "channel": ["/btl2cap.cid"],
+    "source": ["btl2cap.scid"],
+    "destination": ["btl2cap.dcid"],
+    "spsm": ["btl2cap.le_psm"],
+    "mps": ["btl2cap.mps"],
     "octets": ["bthci_acl.length", "btl2cap.length"],
     "identifier": ["btl2cap.cmd_ident"],
     "result": ["btl2cap.move_result", "btl2cap.le_result"],
     # ATT.
-    "type": ["/btatt.uuid16", "/btatt.uuid128"],
-    "mtu": ["btatt.client_rx_mtu", "btatt.server_rx_mtu"],
+    "type": ["/btatt.uuid16", "/btatt.uuid128", "bthci_cmd.le_scan_type", "bthci_cmd.le_advts_type",
+             "btsmp.notification_type"],
+    "mtu": ["btatt.client_rx_mtu", "btatt.server_rx_mtu", "btl2cap.option_mtu"],
     "handle": ["/btatt.starting_handle", "/btatt.handle"],
     "endHandle": ["/btatt.ending_handle"],
     "handles": ["/btatt.handle"],
     "offset": ["btatt.offset"],
     "error": ["btatt.error_code"],
+    "request": ["btatt.req_opcode_in_error"],
+    "flags": ["btatt.flags"],
     "attributes.handle": ["btatt.information_data/btatt.handle"],
     "attributes.uuid": ["btatt.information_data/btatt.uuid16", "btatt.information_data/btatt.uuid128"],
     "groups.handle": ["btatt.attribute_data/btatt.handle", "btatt.handles_info/btatt.handle"],
     "groups.endHandle": ["btatt.group_end_handle"],
     "groups.uuid": ["btatt.attribute_data/btatt.uuid16", "btatt.attribute_data/btatt.uuid128"],
-    "value": ["btatt.value"],
+    "value": ["btatt.value", "bthci_cmd.feature_bit_value"],
     # Of a declaration, whose parts tshark shows instead of its octets, the handle of the value stands behind its own.
     "values.handle": ["declarations", "btatt.attribute_data/btatt.handle"],
     "values.value": ["btatt.attribute_data/btatt.value"],
@@ -127,6 +182,7 @@ FIELDS = {
     "bus": ["hci_mon.bus"],
     "text": ["hci_mon.system_note"],
     # SMP.
+    "ioCapability": ["btsmp.io_capability"],
     "oobData": ["btsmp.oob_data_flags"],
     "maximumKeySize": ["btsmp.max_enc_key_size"],
     "authentication.bonding": ["btsmp.bonding_flags"],
@@ -142,7 +198,7 @@ FIELDS = {
     "responderKeys.signing": ["btsmp.responder_key_distribution_tree/btsmp.key_dist_sign"],
     "responderKeys.link": ["btsmp.responder_key_distribution_tree/btsmp.key_dist_linkkey"],
     "confirm": ["btsmp.cfm_value"],
-    "random": ["btsmp.random_value"],
+    "random": ["btsmp.random_value", "bthci_cmd.le_random_number"],
     "longTermKey": ["btsmp.long_term_key"],
     "ediv": ["btsmp.ediv"],
     "identityResolvingKey": ["btsmp.id_resolving_key"],
@@ -152,9 +208,26 @@ FIELDS = {
     "check": ["btsmp.dhkey_check"],
 }
 
+# The numbers of words, by the last part of our field's name.
+YES = {"false": 0, "true": 1}
+PHYS = {"none": 0, "1m": 1, "2m": 2, "coded": 3}
+VERSIONS = {"4.0": 6, "4.1": 7, "4.2": 8, "5.0": 9, "5.1": 10, "5.2": 11, "5.3": 12, "5.4": 13}
+WORDS = {
+    "status": {"success": 0}, "role": {"central": 0, "peripheral": 1}, "enable": YES, "filterDuplicates": YES,
+    "notifiesScanRequests": YES, "isSupported": YES, "value": YES, "primaryPHY": PHYS, "secondaryPHY": PHYS,
+    "version": VERSIONS, "lmpVersion": VERSIONS, "hciVersion": VERSIONS,
+    "boundary": {"firstNonFlushable": 0, "continuing": 1, "firstFlushable": 2},
+    "channel": {"ATT": 4, "LE signaling": 5, "SMP": 6},
+    "flags": {"cancel": 0, "write": 1},
+    "ioCapability": {
+        "DisplayOnly": 0, "DisplayYesNo": 1, "KeyboardOnly": 2, "NoInputNoOutput": 3, "KeyboardDisplay": 4},
+    "reason": {"Pairing Not Supported": 5},
+}
+
 # tshark shows these least significant octet first, as they are on the wire.
 REVERSED = {
     "btsmp.cfm_value", "btsmp.random_value", "btsmp.long_term_key", "btsmp.id_resolving_key",
+    "bthci_cmd.le_local_irk", "bthci_cmd.le_peer_irk", "bthci_cmd.le_long_term_key", "bthci_cmd.le_random_number",
     "btsmp.signature_key", "btsmp.public_key_x", "btsmp.public_key_y", "btsmp.dhkey_check", "btatt.uuid128",
 }
 
@@ -165,3 +238,6 @@ PROPERTIES = [
 
 # Octets, even where there is only one, which looks like a number then.
 OCTETS = {"btatt.value", "btcommon.eir_ad.entry.data", "btcommon.eir_ad.entry.service_data"}
+
+# The tables of layers that have one of their own.
+TABLES = {"Command Complete": COMPLETE, "Flow Control Credit Indication": CREDITS}

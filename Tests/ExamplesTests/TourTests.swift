@@ -45,7 +45,7 @@ import Testing
         for scans in [0, 2, 1] {
             let central = try start("virtual:listener", "listening", "state")
             #expect(await central.line() == "came back: \(scans) scans, 0 devices")
-            #expect(await central.line() == "hears Grand tour")
+            #expect(await central.line() == "receives Grand tour")
             central.end(by: SIGKILL)
         }
         peripheral.end(by: SIGKILL)
@@ -70,7 +70,7 @@ import Testing
         "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]",
         "descriptor of fff2: it is called Answers",
         "descriptor of fff2: it is text",
-        "descriptor of fff2: nobody has subscribed",
+        "descriptor of fff2: no client has subscribed",
         "descriptor of fff4: it is written reliably",
         "heart rate: 72 a minute",
         "battery: 80 %",

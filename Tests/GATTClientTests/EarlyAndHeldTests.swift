@@ -39,7 +39,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
 @Test func anIndicationIsConfirmedWhenAllHaveTakenIt() {
     var table = SubscriptionTable()
     let (one, two) = (table.subscribe(to: 3, .indicate), table.subscribe(to: 3, .indicate))
-    var held = HeldConfirmations()
+    var held = PendingConfirmations()
     #expect(held.deadline == nil)
     let first = held.hold(for: [one, two], at: .zero)
     let second = held.hold(for: [one], at: .zero + .seconds(5))
@@ -58,7 +58,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
 @Test func whoIsGoneIsNotWaitedFor() {
     var table = SubscriptionTable()
     let (one, two) = (table.subscribe(to: 3, .indicate), table.subscribe(to: 3, .indicate))
-    var held = HeldConfirmations()
+    var held = PendingConfirmations()
     let first = held.hold(for: [one, two], at: .zero)
     _ = held.hold(for: [one], at: .zero)
     #expect(held.released(by: one) == 1)

@@ -2,6 +2,7 @@ import ATT
 import BLECore
 import GATT
 import GATTServer
+import TestSupport
 import Testing
 
 /// A server with one link, to which tests speak in PDUs.
@@ -66,12 +67,8 @@ struct ServerDialogue {
     /// What waits to be sent.
     mutating func sent() -> String {
         var frames: [String] = []
-        var isThere = true
-        while isThere {
-            let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
-                isThere = connection.nextFrame(into: &$0, at: .zero)
-            }
-            if isThere { frames.append(frame.hex) }
+        while let frame = written(by: { connection.nextFrame(into: &$0, at: .zero) }) {
+            frames.append(frame.hex)
         }
         return frames.joined(separator: " ")
     }

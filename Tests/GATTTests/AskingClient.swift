@@ -42,13 +42,10 @@ struct AskingClient {
     /// The PDUs that go out when the channel takes `limit` at most.
     mutating func sent(atMost limit: Int = .max) -> [String] {
         var frames: [String] = []
-        var isThere = true
-        while isThere, frames.count < limit {
+        while frames.count < limit {
             work()
-            let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
-                isThere = connection.nextFrame(into: &$0, at: now)
-            }
-            if isThere { frames.append(hex(frame)) }
+            guard let frame = written(by: { connection.nextFrame(into: &$0, at: now) }) else { break }
+            frames.append(frame.hex)
         }
         work()
         return frames
@@ -93,10 +90,6 @@ struct AskingClient {
                 pending.append(event)
             }
         }
-    }
-
-    private func hex(_ octets: [UInt8]) -> String {
-        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

@@ -2,6 +2,7 @@ import ATT
 import BLECore
 import GATT
 import GATTClient
+import TestSupport
 import Testing
 
 /// Operations of the client's role: their order, and that each ends once.
@@ -341,9 +342,7 @@ struct OperationTests {
         #expect(client.connection.unsent == 4)
         // One that comes later does not pass those that wait, also when there is room at this moment: the
         // first has left, and those that wait move up when events are looked for.
-        let left = [UInt8](capacity: ATTMTU.maximum.octets) {
-            _ = client.connection.nextFrame(into: &$0, at: .zero)
-        }
+        let left = written { client.connection.nextFrame(into: &$0, at: .zero) }
         #expect(left == [0x52, 9, 0, 0])
         #expect(try !client.connection.trySend(.write(9, value: [9])))
         #expect(client.connection.unsent == 3)

@@ -2,6 +2,7 @@ import ATT
 import BLECore
 import GATT
 import GATTServer
+import TestSupport
 
 /// A server, and its connection to one client that has subscribed: PDUs in hex go in and out.
 struct ServedClient {
@@ -86,15 +87,10 @@ struct ServedClient {
     /// The PDUs that go out when the channel takes `limit` at most.
     mutating func sent(atMost limit: Int = .max) -> [String] {
         var frames: [String] = []
-        var isThere = true
-        while isThere, frames.count < limit {
+        while frames.count < limit {
             pending += events()
-            let frame = [UInt8](capacity: ATTMTU.maximum.octets) {
-                isThere = connection.nextFrame(into: &$0, at: now)
-            }
-            if isThere {
-                frames.append(frame.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
-            }
+            guard let frame = written(by: { connection.nextFrame(into: &$0, at: now) }) else { break }
+            frames.append(frame.hex)
         }
         pending += events()
         return frames

@@ -1,5 +1,6 @@
 import BLECore
 import SMP
+import TestSupport
 
 /// What one end does with what its machine asks for.
 struct User: Sendable {
@@ -190,10 +191,4 @@ extension [SecurityManager.Event] {
 
 extension SecurityManager {
     mutating func receive(_ octets: [UInt8], at now: Instant) { receive(octets.span, at: now) }
-
-    mutating func frame() -> [UInt8]? {
-        var isThere = false
-        let octets = [UInt8](capacity: 65) { isThere = nextFrame(into: &$0, at: .zero) }
-        return isThere ? octets : nil
-    }
 }

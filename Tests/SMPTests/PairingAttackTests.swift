@@ -1,6 +1,7 @@
 #if SecurityManager
 import BLECore
 import SMP
+import TestSupport
 import Testing
 
 private let keyboard = PairingPolicy(ioCapability: .keyboardOnly)

@@ -1,6 +1,7 @@
 #if SecurityManager
 import BLECore
 import SMP
+import TestSupport
 import Testing
 
 /// Pairings of every kind, whose transcripts the tests meddle with.

@@ -1,5 +1,6 @@
 import BLECore
 import SMP
+import TestSupport
 import Testing
 
 @Test func withoutAToolboxNobodyPairs() {

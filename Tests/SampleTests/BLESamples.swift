@@ -14,6 +14,13 @@ struct BLESamples {
         // .
     }
 
+    func command() async throws {
+        // Sources/BLE/Adapter/Adapter+VendorCommands.swift
+        let answer = try await adapter.sendVendorCommand(0x001, [0x0a])
+        // .
+        handle(answer)
+    }
+
     func changes() async throws {
         // Sources/BLE/Adapter/AdapterChanges.swift
         for try await change in try await Adapter.changes() { print(change) }

@@ -51,10 +51,10 @@ struct GATTClientSamples {
     }
 
     func hold(
-        for subscriber: SubscriptionID, in held: inout HeldConfirmations, bearer: inout ATTBearer,
+        for subscriber: SubscriptionID, in held: inout PendingConfirmations, bearer: inout ATTBearer,
         now: Instant
     ) {
-        // Sources/GATTClient/Subscriptions/HeldConfirmations.swift
+        // Sources/GATTClient/Subscriptions/PendingConfirmations.swift
         let number = held.hold(for: [subscriber], at: now)
         if held.taken(number, by: subscriber) { bearer.confirm() }
         for _ in 0..<held.expire(at: now) { bearer.confirm() }

@@ -183,14 +183,14 @@ import VirtualController
     /// What a controller shows of its settings: which commands it refuses, and what those return that it does
     /// not. None of them does anything that another one sees.
     private static func settings(_ id: ID, _ bench: inout Bench) -> [String] {
-        let nobody = HCIAddress(0xc000_0000_0099, type: .random)
-        let train = PeriodicAdvertiser(address: nobody, sid: 0)
+        let absent = HCIAddress(0xc000_0000_0099, type: .random)
+        let train = PeriodicAdvertiser(address: absent, sid: 0)
         let off = HCIFlag(rawValue: 0)
         let commands: [HCICommandPacket] = [
             LEReadSuggestedDefaultDataLength().packet, LECreateConnectionCancel().packet,
             LEPeriodicAdvertisingCreateSyncCancel().packet,
             LERemoveDeviceFromPeriodicAdvertiserList(advertiser: train).packet,
-            LERemoveDeviceFromResolvingList(peer: nobody).packet,
+            LERemoveDeviceFromResolvingList(peer: absent).packet,
             LESetExtendedAdvertisingEnable(enable: off, sets: [.init(set: Bench.set(0))]).packet,
             LERemoveAdvertisingSet(set: Bench.set(0)).packet,
             LESetAddressResolutionEnable(enable: off).packet,

@@ -50,6 +50,8 @@ struct CloneTests {
                 kill $server
             }
             dump original.yaml first.yaml
+            # A file that is there is replaced, as by the other commands that write one.
+            seq 100000 >second.yaml
             dump first.yaml second.yaml
             diff first.yaml second.yaml
             diff first.yaml.tree second.yaml.tree

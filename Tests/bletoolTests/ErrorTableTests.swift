@@ -205,7 +205,9 @@ struct ErrorTableTests {
         Row(
             .adapter(.failed(.silence(command: .leSetScanEnable))), .adapter,
             "read: the controller does not answer LE Set Scan Enable, and recovery failed",
-            hint: "unplug it and plug it in again, or reload its driver"),
+            hint:
+                "start again, which switches the adapter of user:hciN off and on; else unplug it and plug it in again, or reload its driver"
+        ),
         Row(.adapter(.closed), .adapter, "read: the adapter was closed"),
         Row(
             .permission(.netRaw, for: .open(0)), .permission, "opening hci0: needs CAP_NET_RAW",
@@ -365,6 +367,9 @@ struct ErrorTableTests {
             .outOfRange(.readOffset, allowed: 0...512, value: -1), .input,
             "read: -1 is below the least offset of a read, 0 octets"),
         Row(
+            .outOfRange(.commandField, allowed: 0...1023, value: 1024), .input,
+            "read: 1024 is above the greatest number of a command in its group, 1023"),
+        Row(
             .timeOutOfRange(
                 .advertisingInterval, allowed: .milliseconds(20) ... .milliseconds(10_240),
                 value: .milliseconds(10)), .input,
@@ -459,6 +464,9 @@ struct ErrorTableTests {
         Row(
             .limit(.periodicDataInInterval, maximum: 743, value: 1000), .input,
             "read: too many octets of periodic advertising within its interval: 1000, at most 743"),
+        Row(
+            .limit(.commandParameters, maximum: 255, value: 256), .input,
+            "read: too many octets of a command's parameters: 256, at most 255"),
         Row(
             .limit(.bonds, maximum: 16_384, value: 16_385), .input,
             "read: too many bonds: 16385, at most 16384"),

@@ -4,7 +4,7 @@ import CProbe
 import HCISocket
 
 /// Whole hosts on an air in this process: what goes over their links, and what a link costs.
-func measureLinks() async throws {
+func measureLinks() async throws -> Ratio {
     print("")
     // The first run also sets up what every process needs once.
     _ = try await measureNotifications(beside: 0)
@@ -15,6 +15,7 @@ func measureLinks() async throws {
         "the same, beside 31 links that do nothing", "\(Int(busy)) ns",
         "(\(Int((busy / alone * 100).rounded())) % of that; aim: at most 120)")
     try await measureIdleLinks(32)
+    return Ratio(what: "a notification beside 31 links", value: busy / alone, aim: 1.2)
 }
 
 /// A server on the air that advertises without a break.

@@ -27,6 +27,21 @@ struct Meter {
     }
 }
 
+/// A time, by the time of the baseline in the same run.
+struct Ratio: Sendable {
+    /// An aim is for a machine that does nothing else: a run fails only when it is missed by half.
+    static let margin = 1.5
+
+    var what: String
+    var value: Double
+    /// The greatest value that is wanted.
+    var aim: Double
+
+    /// The value, to two digits.
+    var rounded: Double { (value * 100).rounded() / 100 }
+    var isMissed: Bool { value > aim * Self.margin }
+}
+
 /// Prints what was measured once.
 func line(_ name: String, _ value: String, _ note: String = "") {
     print(name.padded(46), value.leftPadded(10), note)

@@ -7,7 +7,7 @@ import HCISocket
 /// Advertising reports from the socket to the application. A controller in C writes them into a socket that
 /// keeps packets apart, as the kernel's HCI sockets do; the baseline is a program in C that only reads and
 /// counts. What counts is processor time, of the one thread that does all of it: the writer has its own.
-func measureReports() async throws {
+func measureReports() async throws -> Ratio {
     print("")
     var (plainRounds, ourRounds): ([Double], [Double]) = ([], [])
     let count = 200_000
@@ -22,7 +22,8 @@ func measureReports() async throws {
     let (base, value) = (median(plainRounds), median(ourRounds))
     line("a report, a C program that reads and counts", "\(Int(base)) ns")
     line("a report, from the socket to the application", "\(Int(value)) ns", "(\(Int(1e9 / value)) a second)")
-    line("ratio", "\((value / base * 100).rounded() / 100)", "(aim: 3)")
+    let ratio = Ratio(what: "a report", value: value / base, aim: 3)
+    line("ratio", "\(ratio.rounded)", "(aim: 3)")
 
     // Each of these reports wakes the thread. The share of the C program shows what that costs the system.
     let paced = probe_feed(reports: 6000, devices: 100, pause: 500_000)
@@ -38,6 +39,7 @@ func measureReports() async throws {
     line(
         "memory that a million devices take", "\((crowd.live - before) / 1024) KiB", "(aim: 24 MiB, all told)"
     )
+    return ratio
 }
 
 /// A controller at the other end of a socket.

@@ -7,7 +7,7 @@ import HCISocket
 /// A client in C asks over a socket that keeps packets apart, as the kernel's L2CAP sockets do: once a plain
 /// epoll thread in C that answers from a buffer, once our event loop with port, bearer and server. The two
 /// take turns, so that what else the machine does meets both; the median of the rounds counts.
-func measureRoundTrips() {
+func measureRoundTrips() -> Ratio {
     var host = Host(services: 4)
     let request = host.readRequest
     let answer = host.response(to: request)
@@ -30,9 +30,11 @@ func measureRoundTrips() {
     print("")
     print("request and response, plain C epoll".padded(46), "\(Int(base)) ns".leftPadded(10))
     print("request and response, our server".padded(46), "\(Int(value)) ns".leftPadded(10))
-    print("ratio".padded(46), "\((value / base * 100).rounded() / 100)".leftPadded(10), "(aim: 1.25)")
+    let ratio = Ratio(what: "request and response", value: value / base, aim: 1.25)
+    print("ratio".padded(46), "\(ratio.rounded)".leftPadded(10), "(aim: \(ratio.aim))")
     close(plain)
     close(ours)
+    return ratio
 }
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

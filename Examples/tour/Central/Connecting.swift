@@ -24,16 +24,16 @@ extension TourCentral {
     }
 
     /// A device that never comes.
-    func waitForNobody() async throws {
-        let nobody = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
-        let waiting = Task { try await central.connect(to: nobody, timeout: nil) }
+    func waitForAbsentDevice() async throws {
+        let absent = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
+        let waiting = Task { try await central.connect(to: absent, timeout: nil) }
         repeat {
             try await Task.sleep(for: .milliseconds(10))
-        } while await central.state(of: nobody) == .disconnected
-        let before = await central.state(of: nobody)
+        } while await central.state(of: absent) == .disconnected
+        let before = await central.state(of: absent)
         waiting.cancel()
         do { _ = try await waiting.value } catch BLEError.cancelled {
-            Program.say("a connect without limit: \(before), cancelled, \(await central.state(of: nobody))")
+            Program.say("a connect without limit: \(before), cancelled, \(await central.state(of: absent))")
         }
     }
 

@@ -29,7 +29,7 @@ extension TourCentral {
         case .presentationFormat(let format):
             format.format == .utf8 ? "it is text" : "it is of format \(format.format.rawValue)"
         case .clientConfiguration(let bits):
-            bits.isEmpty ? "nobody has subscribed" : "somebody has subscribed"
+            bits.isEmpty ? "no client has subscribed" : "a client has subscribed"
         default: "\(value)"
         }
     }

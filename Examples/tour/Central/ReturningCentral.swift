@@ -19,7 +19,7 @@ enum ReturningCentral {
         var isNew = true
         for try await found in scan where isNew {
             guard let name = found.name else { continue }
-            Program.say("hears \(name)")
+            Program.say("receives \(name)")
             isNew = false
         }
         withExtendedLifetime(everything) {}

@@ -12,7 +12,7 @@ struct TourCentral {
         let states = central.states()
         let tour = TourCentral(central: central, id: try await find(with: central))
         try await tour.connect()
-        try await tour.waitForNobody()
+        try await tour.waitForAbsentDevice()
         try await tour.retrieve()
         try await tour.measure()
         try await tour.discover()

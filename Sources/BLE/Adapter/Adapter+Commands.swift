@@ -97,7 +97,7 @@ extension Adapter {
             meet(.silence(command: ticket.opcode))
             answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
         // What was refused has changed nothing.
-        case .foreign(let command, .success): noteForeign(command.span)
+        case .foreign(let command, .success): observeForeignCommand(command.span)
         case .foreign: break
         case .malformed(let error): log.warning("the controller's answer: \(error)")
         }

@@ -23,6 +23,9 @@ extension Adapter {
         case .encryptionKeyRefreshComplete(let event):
             encryptionChanged(event.connection, event.status, isOn: true, isRefresh: true)
         case .hardwareError(let event): meet(.hardwareError(event.hardwareCode))
+        case .dataBufferOverflow(let event):
+            log.warning(
+                "the controller reports an overflow of its data buffers (link type \(event.linkType))")
         case .leMeta(let event): receive(event)
         default: break
         }
@@ -40,7 +43,7 @@ extension Adapter {
         case .remoteConnectionParameterRequest(let event): answer(event)
         case .advertisingSetTerminated(let event): advertisingSetTerminated(event)
         case .periodicAdvertisingSyncEstablished(let event): established(event)
-        case .periodicAdvertisingReport(let event): heard(event)
+        case .periodicAdvertisingReport(let event): received(event)
         case .periodicAdvertisingSyncLost(let event): lost(event)
         default: break
         }

@@ -220,13 +220,13 @@ extension Adapter {
         guard let kernel else { return }
         let index = kernel.index
         await kernel.management.observe { [weak self] about, event in
-            if about == index { self?.assumeIsolated { $0.heard(event) } }
+            if about == index { self?.assumeIsolated { $0.received(event) } }
         } ended: { [weak self] error in
             self?.assumeIsolated { $0.shutDown(error) }
         }
     }
 
-    private func heard(_ event: ManagementEvent) {
+    private func received(_ event: ManagementEvent) {
         switch event {
         case .removed:
             // Its index may be another one's next.
@@ -236,7 +236,7 @@ extension Adapter {
         case .resumed: suspend(false)
         case .settings(let settings) where settings.contains(.powered): power.resumeAll(with: .success(()))
         case .settings: wasPoweredOff()
-        default: heardOfPairing(event)
+        default: receivedPairingEvent(event)
         }
     }
 }

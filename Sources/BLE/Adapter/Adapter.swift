@@ -226,7 +226,7 @@ extension Adapter {
         capture?(.controllerToHost, packet)
         do throws(DecodeError) {
             // Advertising is most of what comes: it does not take the long way, and nothing follows from it.
-            if try hearReports(packet) { return }
+            if try receiveReports(packet) { return }
             commands.receive(packet, at: loop.now)
             var reader = ByteReader(packet, of: HCIPacket.packetName)
             switch HCIPacketType(rawValue: try reader.u8("type")) {
@@ -246,7 +246,7 @@ extension Adapter {
     }
 
     /// Takes note of what a shared controller has done for another program, or for the kernel.
-    func noteForeign(_ command: Span<UInt8>) {
+    func observeForeignCommand(_ command: Span<UInt8>) {
         scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
         wakeForScanner()
         advertiser.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)

@@ -53,11 +53,11 @@ private actor AdapterWatch {
 
     func start() async {
         // The observer holds the watch, and the management socket's end lets both go.
-        await management.observe { [self] _, event in assumeIsolated { $0.heard(event) } }
+        await management.observe { [self] _, event in assumeIsolated { $0.received(event) } }
         await look()
     }
 
-    private func heard(_ event: ManagementEvent) {
+    private func received(_ event: ManagementEvent) {
         switch event {
         case .added, .removed, .settings: isStale = true
         default: return

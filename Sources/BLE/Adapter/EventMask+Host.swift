@@ -27,16 +27,11 @@ extension LEEventMask {
         (.encryption, [.longTermKeyRequest]),
         (.connectionParametersRequest, [.remoteConnectionParameterRequest]),
         (.dataPacketLengthExtension, [.dataLengthChange]),
-        (.extendedScanningFilterPolicies, [.directedAdvertisingReport]),
         ([.le2MPHY, .leCodedPHY], [.phyUpdateComplete]),
-        (.extendedAdvertising, [.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated]),
+        (.extendedAdvertising, [.extendedAdvertisingReport, .advertisingSetTerminated]),
         (
             .periodicAdvertising,
             [.periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost]
         ),
-        (.periodicAdvertisingSyncTransferRecipient, [.periodicAdvertisingSyncTransferReceived]),
-        (.channelSelectionAlgorithm2, [.channelSelectionAlgorithm]),
-        (.powerControlRequest, [.transmitPowerReporting]),
-        (.connectionSubrating, [.subrateChange]),
     ]
 }

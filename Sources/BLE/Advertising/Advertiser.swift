@@ -209,7 +209,7 @@ struct Advertiser: Sendable {
     private var interruptions: [Instant] = []
 
     /// How long others' commands are left alone before what they ended is begun again.
-    static let settling = Duration.milliseconds(250)
+    static let settlingTime = Duration.milliseconds(250)
     /// How often a minute that is done.
     static let interruptionLimit = 30
     /// How long after its time a controller may report that it has ended a set.
@@ -999,14 +999,14 @@ extension Advertiser {
         guard !isRecovering, let ended = ForeignAdvertising.ended(by: command, under: family) else { return }
         let named = slots.keys.filter { ended.sets?.contains($0) ?? true }
         for handle in named where slots[handle]?.air == .off {
-            if let hold = slots[handle]?.hold { slots[handle]?.hold = max(hold, now + Self.settling) }
+            if let hold = slots[handle]?.hold { slots[handle]?.hold = max(hold, now + Self.settlingTime) }
         }
         let hit = named.filter { slots[$0]?.air == .on }
         guard !hit.isEmpty else { return }
         events.append(.log("another program took our advertising off the air: it is put on again"))
         interruptions.removeAll { $0 + .seconds(60) <= now }
         interruptions.append(now)
-        var hold = now + Self.settling
+        var hold = now + Self.settlingTime
         if interruptions.count > Self.interruptionLimit, let first = interruptions.first {
             hold = first + .seconds(60)
         }

@@ -36,7 +36,8 @@ public enum AdapterProblem: Hashable, Sendable {
     case removed
     /// The stream to the controller has ended.
     case hungUp(HangUp)
-    /// The controller has failed, and nothing has brought it back.
+    /// The controller has failed, and no step has brought it back. Opening `user:hciN` again switches the controller's
+    /// power off and on, which no step does there.
     case failed(AdapterFault)
     /// The adapter was closed by its owner.
     case closed

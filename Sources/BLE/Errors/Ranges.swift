@@ -22,6 +22,8 @@ extension BLEError {
         case skippedEvents
         /// Where in a value a read begins, in octets.
         case readOffset
+        /// The command field (OCF) of an opcode.
+        case commandField
     }
 
     /// A time that has a range.
@@ -84,6 +86,8 @@ extension BLEError {
         case periodicData
         /// The octets of a periodic train that are sent within its interval.
         case periodicDataInInterval
+        /// The octets of a command's parameters.
+        case commandParameters
         /// The number of bonds in one folder.
         case bonds
     }
@@ -102,6 +106,7 @@ extension BLEError.Parameter: CustomStringConvertible {
         case .dataLength: "data length"
         case .skippedEvents: "number of skipped events"
         case .readOffset: "offset of a read"
+        case .commandField: "number of a command in its group"
         }
     }
 
@@ -111,7 +116,9 @@ extension BLEError.Parameter: CustomStringConvertible {
         case .transmitPower: "dBm"
         case .latency: "connection events"
         case .dataLength, .readOffset: "octets"
-        case .advertisingSetID, .advertisingEvents, .establishmentAttempts, .dataChannels, .skippedEvents: nil
+        case .advertisingSetID, .advertisingEvents, .establishmentAttempts, .dataChannels, .skippedEvents,
+            .commandField:
+            nil
         }
     }
 }
@@ -155,6 +162,7 @@ extension BLEError.Limit: CustomStringConvertible {
         case .advertisingDataInInterval: "octets of advertising data within the interval"
         case .periodicData: "octets of periodic advertising on this controller"
         case .periodicDataInInterval: "octets of periodic advertising within its interval"
+        case .commandParameters: "octets of a command's parameters"
         case .bonds: "bonds"
         }
     }

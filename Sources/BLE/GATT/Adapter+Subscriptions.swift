@@ -95,7 +95,7 @@ extension Adapter {
     }
 
     /// A subscriber has taken an indication that waits for that.
-    private func taken(_ held: HeldConfirmations.Number, by key: SubscriptionID, on id: LinkID) {
+    private func taken(_ held: PendingConfirmations.Number, by key: SubscriptionID, on id: LinkID) {
         guard let link = links[id] else { return }
         link.gatt.session.taken(held, by: key)
         pump(link)

@@ -31,7 +31,7 @@ extension Adapter {
             try await loadKernelKeys()
             let watch = Task(executorPreference: loop) { [weak self] in
                 do throws(BLEError) {
-                    for try await change in changes { await self?.heard(change) }
+                    for try await change in changes { await self?.received(change) }
                 } catch .cancelled {
                     // Pairing is over here.
                 } catch {
@@ -55,7 +55,7 @@ extension Adapter {
     }
 
     /// Bonds were added or removed, perhaps by another process: updates the kernel.
-    private func heard(_ change: BondChange) async {
+    private func received(_ change: BondChange) async {
         guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
             try? await runOnKernel(.unpairDevice(id.peer, disconnects: false))
@@ -110,7 +110,7 @@ extension Adapter {
 
 extension Adapter {
     /// Handles the kernel's events of pairings and keys.
-    func heardOfPairing(_ event: ManagementEvent) {
+    func receivedPairingEvent(_ event: ManagementEvent) {
         guard let pairing = kernelPairing else { return }
         if let made = pairing.take(event, as: identity, with: links.values.map(\.peer), at: loop.now) {
             kernelPaired(made)

@@ -139,7 +139,7 @@ final class KernelLease: Sendable {
 
 extension KernelLease {
     /// How long another process may take to switch the adapter.
-    private static let patience = Duration.seconds(10)
+    private static let timeLimit = Duration.seconds(10)
 
     private static func prefix(_ index: UInt16) -> String { "bletool/hci\(index)/" }
 
@@ -148,7 +148,7 @@ extension KernelLease {
     private static func turn(_ index: UInt16, _ management: KernelManagement) async -> (any Sendable)? {
         do throws(PortError) {
             return try await management.kernel.claim(
-                prefix(index) + "turn", within: patience, on: management.loop)
+                prefix(index) + "turn", within: timeLimit, on: management.loop)
         } catch {
             Logger(label: "ble.hci\(index)").info("\(error)")
             return nil

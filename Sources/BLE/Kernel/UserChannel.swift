@@ -17,7 +17,7 @@ final class UserChannel: Sendable {
     }
 
     /// How long an adapter may be busy: a kernel that has just found it takes up to two seconds to set it up.
-    private static let patience = Duration.seconds(2)
+    private static let timeLimit = Duration.seconds(2)
 
     /// Switches the adapter off and opens its user channel.
     static func take(
@@ -36,8 +36,8 @@ final class UserChannel: Sendable {
                     return (channel, port)
                 }
                 let left = taking.begun.duration(until: loop.now)
-                guard left < patience else { throw taking.problem }
-                _ = try await withDeadline(patience - left, on: loop, orThrow: taking.problem) {
+                guard left < timeLimit else { throw taking.problem }
+                _ = try await withDeadline(timeLimit - left, on: loop, orThrow: taking.problem) {
                     () throws(BLEError) in try await changes.next()
                 }
             }

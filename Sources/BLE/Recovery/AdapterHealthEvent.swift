@@ -25,7 +25,8 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     case answersAgain(command: HCIOpcode)
     /// The controller is back, and what was under way has begun anew.
     case recovered(by: RecoveryStep)
-    /// No step has brought the controller back. The adapter ends with `AdapterProblem.failed`.
+    /// No step has brought the controller back. The adapter ends with `AdapterProblem.failed`. On `user:hciN` no step
+    /// switches the power: opening the adapter again does.
     case gaveUp(AdapterFault)
 }
 

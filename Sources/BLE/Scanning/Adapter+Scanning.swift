@@ -132,7 +132,7 @@ extension Adapter {
 
     /// Takes the advertising reports of an event; false when the packet is something else. The reports before a
     /// malformed one are delivered.
-    func hearReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
+    func receiveReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
         // What follows from one that is looked for may change the scan.
         var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
         defer { for each in found { consider(each.report, of: each.peer) } }

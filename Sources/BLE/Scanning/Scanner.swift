@@ -167,7 +167,7 @@ struct Scanner: Sendable {
     private var hasToldLack = false
 
     /// How long others may take to switch scanning: they say off, parameters, on.
-    static let settling = Duration.milliseconds(250)
+    static let settlingTime = Duration.milliseconds(250)
     /// How often a minute the scan is taken back from others.
     static let restartLimit = 30
 
@@ -430,7 +430,7 @@ extension Scanner {
     private mutating func endChange(at now: Instant) {
         change = nil
         // Which of the commands came last, others' or these, is not known: it is looked at when they have done.
-        if let due = settleAt { settleAt = max(due, now + Self.settling) }
+        if let due = settleAt { settleAt = max(due, now + Self.settlingTime) }
         events.append(.changed)
     }
 
@@ -517,7 +517,7 @@ extension Scanner {
     /// and scans begin anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard foreign.note(command), isWanted, !isRecovering else { return }
-        settleAt = now + Self.settling
+        settleAt = now + Self.settlingTime
     }
 
     /// Another scan runs on a shared controller: it is joined if it is known to receive what this one would; else it is
@@ -600,7 +600,7 @@ extension Scanner {
         deliver: (ScanID, Advertisement) -> Void
     ) throws(DecodeError) -> Bool {
         guard AdvertisingReport.isEvent(packet) else { return false }
-        watchdog.heard(at: now)
+        watchdog.received(at: now)
         guard !consumers.isEmpty || searches[.peers] != nil else { return true }
         try AdvertisingReport.forEach(in: packet.extracting(3..<packet.count)) { report in
             for whole in chains.take(report) {

@@ -149,7 +149,7 @@ extension Adapter {
         protect(link)
     }
 
-    private func fulfilWishes(on id: LinkID) async {
+    private func answerSecurityRequest(on id: LinkID) async {
         while let wish = links[id]?.protection.nextWish() {
             do throws(BLEError) {
                 switch wish {
@@ -222,9 +222,9 @@ extension Adapter {
             case .end(let error):
                 log.warning("the link to \(link.peer) ends: \(error)")
                 fail(link, error, .authenticationFailure)
-            case .fulfilWishes:
+            case .answerSecurityRequest:
                 let id = link.id
-                Task(executorPreference: loop) { await self.fulfilWishes(on: id) }
+                Task(executorPreference: loop) { await self.answerSecurityRequest(on: id) }
             }
         }
     }

@@ -62,7 +62,7 @@ struct LinkProtection: Sendable {
         /// The link can be used no more.
         case end(BLEError)
         /// The adapter has to act on the peripheral's security request.
-        case fulfilWishes
+        case answerSecurityRequest
     }
 
     /// How a link becomes as safe as is wanted.
@@ -173,7 +173,7 @@ extension LinkProtection {
         wish = max(level, wish ?? level)
         guard !isFulfilling else { return true }
         isFulfilling = true
-        events.append(.fulfilWishes)
+        events.append(.answerSecurityRequest)
         return true
     }
 

@@ -15,7 +15,7 @@ public struct ReceivedValue: Hashable, Sendable {
     /// When it came, by the loop's clock.
     public var received: Instant
     /// The confirmation that waits until the value is taken.
-    package var held: HeldConfirmations.Number?
+    package var held: PendingConfirmations.Number?
 
     package init(
         handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeTruncated: Bool = false,

@@ -37,7 +37,7 @@ package final class H4Port: PacketPort, @unchecked Sendable {
     private static let gap = Duration.seconds(1)
     /// How long a Reset is waited for, and how many are sent: a controller that waits for the rest of a
     /// command takes the first ones for that.
-    private static let patience = Duration.milliseconds(500), maximumResets = 12
+    private static let timeLimit = Duration.milliseconds(500), maximumResets = 12
     private static let reset: [UInt8] = [HCIPacketType.command.rawValue, 0x03, 0x0c, 0x00]
 
     /// Takes over a non-blocking stream. Only packets of `types` are expected on it. `recovers`: a controller
@@ -209,7 +209,7 @@ extension H4Port {
         }
         self.search?.resets += 1
         append(Self.reset.span)
-        timer?.set(socket.loop.now + Self.patience)
+        timer?.set(socket.loop.now + Self.timeLimit)
     }
 
     private func found() {

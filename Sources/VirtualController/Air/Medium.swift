@@ -129,15 +129,15 @@ extension AirSignal {
         _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
     ) -> AirSignal {
         guard conditions.loss > 0 else { return self }
-        func heard(_ packets: Int) -> Int {
+        func received(_ packets: Int) -> Int {
             var heard = 1
             while heard < packets, !conditions.loses(&random) { heard += 1 }
             return heard
         }
         return switch self {
-        case .advertising(let advertising): .advertising(advertising.cut(to: heard(advertising.packets)))
-        case .scanResponse(let response): .scanResponse(response.cut(to: heard(response.packets)))
-        case .train(let packet): .train(packet.cut(to: heard(packet.packets)))
+        case .advertising(let advertising): .advertising(advertising.cut(to: received(advertising.packets)))
+        case .scanResponse(let response): .scanResponse(response.cut(to: received(response.packets)))
+        case .train(let packet): .train(packet.cut(to: received(packet.packets)))
         default: self
         }
     }

@@ -304,7 +304,7 @@ extension VirtualAir {
         guard let index = index(of: arrival.receiver) else { return }
         let rssi = medium.rssi(between: sender, and: arrival.receiver) ?? Self.defaultRSSI
         change(index) { (controller, now) in
-            controller.hear(arrival.signal, from: sender, rssi: rssi.adding(arrival.power), at: now)
+            controller.receive(arrival.signal, from: sender, rssi: rssi.adding(arrival.power), at: now)
         }
     }
 }

@@ -24,7 +24,7 @@ extension VirtualController {
     ]
 
     /// Asks the host about the parameters that the peripheral requests, if the host enables the event.
-    mutating func hearParameterRequest(
+    mutating func receiveParameterRequest(
         _ wanted: LEConnectionParameters, on index: Int, at now: Instant
     ) {
         guard isExtended, wants(.remoteConnectionParameterRequest) else {

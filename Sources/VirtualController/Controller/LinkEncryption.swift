@@ -111,10 +111,10 @@ extension VirtualController {
 
 extension VirtualController {
     /// Takes what the other end sends about encryption. What it should not send now cannot be authenticated.
-    mutating func hear(_ signal: EncryptionSignal, on index: Int, at now: Instant) {
+    mutating func receive(_ signal: EncryptionSignal, on index: Int, at now: Instant) {
         let link = links[index]
         guard let procedure = link.encryption.procedure else {
-            return hearFirst(signal, on: index, at: now)
+            return receiveFirst(signal, on: index, at: now)
         }
         switch (link.role, procedure.step, signal) {
         case (.central, .pause, .paused):
@@ -147,7 +147,7 @@ extension VirtualController {
     }
 
     /// Takes what a central begins with.
-    private mutating func hearFirst(_ signal: EncryptionSignal, on index: Int, at now: Instant) {
+    private mutating func receiveFirst(_ signal: EncryptionSignal, on index: Int, at now: Instant) {
         let isOn = links[index].encryption.isOn
         switch (links[index].role, signal) {
         case (.peripheral, .request) where !configuration.encrypts:

@@ -14,7 +14,7 @@ extension VirtualController {
     mutating func sendPHYRequest(on index: Int) { send(.phyRequest(wish(on: index)), on: index) }
 
     /// Handles LL_PHY_REQ of the peer.
-    mutating func hearPHYRequest(_ wish: PHYPreference, on index: Int) {
+    mutating func receivePHYRequest(_ wish: PHYPreference, on index: Int) {
         guard isExtended else { return send(.physUnknown, on: index) }
         if links[index].role == .central {
             decidePHYs(with: wish, on: index)
@@ -24,19 +24,19 @@ extension VirtualController {
     }
 
     /// Handles the response of a peripheral to this central's request.
-    mutating func hearPHYResponse(_ wish: PHYPreference, on index: Int) {
+    mutating func receivePHYResponse(_ wish: PHYPreference, on index: Int) {
         let isWaiting = links[index].pending.remove(.phys) != nil
         decidePHYs(with: wish, on: index, isWaiting: isWaiting)
     }
 
     /// Handles LL_PHY_UPDATE_IND of the central.
-    mutating func hearPHYs(central: PHY, peripheral: PHY, on index: Int) {
+    mutating func receivePHYs(central: PHY, peripheral: PHY, on index: Int) {
         let isWaiting = links[index].pending.remove(.phys) != nil
         use(LinkPHYs(transmit: peripheral, receive: central), on: index, isWaiting: isWaiting)
     }
 
     /// The peer knows LE 1M only.
-    mutating func hearPHYsUnknown(on index: Int) {
+    mutating func receivePHYsUnknown(on index: Int) {
         guard links[index].pending.remove(.phys) != nil else { return }
         reportPHYs(links[index], status: .unsupportedRemoteFeature)
     }

@@ -4,7 +4,7 @@ import HCI
 
 extension VirtualController {
     /// Takes what the other end of a link sends.
-    mutating func hear(_ signal: LinkSignal, on index: Int, at now: Instant) {
+    mutating func receive(_ signal: LinkSignal, on index: Int, at now: Instant) {
         switch signal {
         case .established:
             links[index].establishment = nil
@@ -26,7 +26,7 @@ extension VirtualController {
             links[index].timing = timing
             let isWaiting = links[index].pending.remove(.update) != nil
             if isChanged || isWaiting { reportUpdate(links[index]) }
-        case .parameterRequest(let wanted): hearParameterRequest(wanted, on: index, at: now)
+        case .parameterRequest(let wanted): receiveParameterRequest(wanted, on: index, at: now)
         case .parametersRejected(let reason):
             guard links[index].pending.remove(.update) != nil else { return }
             reportUpdate(links[index], status: reason)
@@ -51,12 +51,12 @@ extension VirtualController {
             send(.lengths(transmit: links[index].wantedLength, receive: .maximum), on: index)
         case .lengths(let transmit, let receive):
             adopt(peerTransmit: transmit, peerReceive: receive, on: index)
-        case .phyRequest(let wish): hearPHYRequest(wish, on: index)
-        case .phyResponse(let wish): hearPHYResponse(wish, on: index)
+        case .phyRequest(let wish): receivePHYRequest(wish, on: index)
+        case .phyResponse(let wish): receivePHYResponse(wish, on: index)
         case .phys(let central, let peripheral):
-            hearPHYs(central: central, peripheral: peripheral, on: index)
-        case .physUnknown: hearPHYsUnknown(on: index)
-        case .encryption(let signal): hear(signal, on: index, at: now)
+            receivePHYs(central: central, peripheral: peripheral, on: index)
+        case .physUnknown: receivePHYsUnknown(on: index)
+        case .encryption(let signal): receive(signal, on: index, at: now)
         }
     }
 

@@ -106,7 +106,7 @@ struct Scanner: Sendable {
 
 extension VirtualController {
     /// Takes an advertising event: reports it, asks for more, connects.
-    mutating func hear(
+    mutating func receive(
         _ advertising: AirSignal.Advertising, from sender: ID, rssi: Int8, at now: Instant
     ) {
         guard settings.scanner.isEnabled || settings.initiator != nil, receives(advertising) else { return }
@@ -121,7 +121,7 @@ extension VirtualController {
     }
 
     /// Takes the answer to a scan request.
-    mutating func hearResponse(_ response: AirSignal.Advertising, rssi: Int8, at now: Instant) {
+    mutating func receiveResponse(_ response: AirSignal.Advertising, rssi: Int8, at now: Instant) {
         guard receives(response), let address = response.advertiser,
             let advertiser = settings.resolvingList.recognize(address),
             receives(response, of: advertiser, at: now),

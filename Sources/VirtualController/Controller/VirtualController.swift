@@ -299,17 +299,17 @@ extension VirtualController {
     package mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
 
     /// Takes a signal of another controller, which arrives with `rssi` dBm.
-    package mutating func hear(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
+    package mutating func receive(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
         switch signal {
-        case .advertising(let advertising): hear(advertising, from: sender, rssi: rssi, at: now)
+        case .advertising(let advertising): receive(advertising, from: sender, rssi: rssi, at: now)
         case .scanRequest(let request): answerScan(request, from: sender)
-        case .scanResponse(let response): hearResponse(response, rssi: rssi, at: now)
-        case .train(let packet): hear(packet, rssi: rssi, at: now)
+        case .scanResponse(let response): receiveResponse(response, rssi: rssi, at: now)
+        case .train(let packet): receive(packet, rssi: rssi, at: now)
         case .connectionRequest(let request): accept(request, from: sender, rssi: rssi)
         case .link(let link, let signal):
             guard let index = links.indices.first(where: { links[$0].id == link }) else { return }
             links[index].rssi = rssi
-            hear(signal, on: index, at: now)
+            receive(signal, on: index, at: now)
         }
     }
 

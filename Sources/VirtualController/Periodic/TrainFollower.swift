@@ -15,7 +15,7 @@ struct TrainFollower: Sendable {
     var reports: LESetPeriodicAdvertisingReceiveEnable.Enable
     /// Whether a packet was received, and the host notified.
     var isEstablished = false
-    var lastHeard: Instant
+    var lastReceived: Instant
     var lastEvent: UInt64 = 0
     /// The data that were reported last, where they have a number.
     var lastData: UInt16?
@@ -30,12 +30,12 @@ struct TrainFollower: Sendable {
         let room = wish.timeout.nanoseconds / max(train.interval.duration.nanoseconds, 1) - 1
         skip = UInt64(min(Int64(wish.skip), max(room, 1) - 1))
         reports = wish.reports
-        lastHeard = now
+        lastReceived = now
     }
 
     /// When it is given up: without a first packet after six intervals, later after the timeout.
     var deadline: Instant {
-        lastHeard + (isEstablished ? timeout : train.interval.duration * 6)
+        lastReceived + (isEstablished ? timeout : train.interval.duration * 6)
     }
 }
 
@@ -83,7 +83,7 @@ extension VirtualController {
     }
 
     /// Takes a packet of a train.
-    mutating func hear(_ packet: AirSignal.TrainPacket, rssi: Int8, at now: Instant) {
+    mutating func receive(_ packet: AirSignal.TrainPacket, rssi: Int8, at now: Instant) {
         guard let index = settings.followers.firstIndex(where: { $0.train.id == packet.train }) else {
             return
         }
@@ -101,7 +101,7 @@ extension VirtualController {
             settings.followers[index].isEstablished = true
             reportSync(.success, follower)
         }
-        settings.followers[index].lastHeard = now
+        settings.followers[index].lastReceived = now
         settings.followers[index].lastEvent = packet.event
         report(packet, rssi: rssi, of: index)
     }

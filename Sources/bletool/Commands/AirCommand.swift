@@ -64,7 +64,7 @@ struct AirCommand: ToolCommand {
     var output: OutputOptions { global.output }
 
     /// How long an air that was started for a command stays without controllers.
-    private static let patience = Duration.seconds(10)
+    private static let timeLimit = Duration.seconds(10)
 
     func perform(_ console: Console) async throws(Failure) {
         Logs.start(output.logLevel)
@@ -132,7 +132,7 @@ struct AirCommand: ToolCommand {
         } catch {
             throw Failure(.input, "air", "\(error)")
         }
-        await air.idle(for: Self.patience)
+        await air.idle(for: Self.timeLimit)
         await air.close()
     }
 }

@@ -141,18 +141,18 @@ struct SyncCommand: RadioCommand {
 
 /// What a search for a periodic train has received of the device, for the message when it finds no train.
 struct TrainSightings {
-    private var wasHeard = false
+    private var wasReceived = false
     private var sets: Set<UInt8> = []
 
     /// One more packet of the device.
     mutating func add(_ report: AdvertisingReport) {
-        wasHeard = true
+        wasReceived = true
         if let set = report.sid { sets.insert(set) }
     }
 
     /// Why there is no train, of the set `wanted` or any.
     func failure(_ selector: DeviceSelector, _ wanted: UInt8?, within limit: Duration) -> Failure {
-        guard wasHeard else {
+        guard wasReceived else {
             return Failure(
                 .notFound, "\(selector)", "not found within \(limit.text)",
                 hint: "is it advertising? bletool scan shows what is")

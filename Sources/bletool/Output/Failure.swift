@@ -234,7 +234,11 @@ extension Failure {
             case .poweredOff: "bluetoothctl power on, or run with CAP_NET_ADMIN"
             case .cannotPower, .notSetUp:
                 "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
-            case .failed: "unplug it and plug it in again, or reload its driver"
+            case .failed:
+                """
+                start again, which switches the adapter of user:hciN off and on; else unplug it and plug it in again, or \
+                reload its driver
+                """
             case .unreachable(let address, _):
                 address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil
             case .inUse(.process):

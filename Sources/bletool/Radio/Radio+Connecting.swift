@@ -27,7 +27,7 @@ extension Radio {
         var options = DeviceSelector.address(address).scanOptions
         options.repeats = .all
         if onCoded { options.phys = [.le1M, .leCoded] }
-        let heard = Lock<DeviceImage.Advertised?>(nil)
+        let received = Lock<DeviceImage.Advertised?>(nil)
         _ = try await attempt("\(address.text)") { [options] () throws(BLEError) in
             try await limited(limit) { () throws(BLEError) in
                 var response: [UInt8]?
@@ -37,15 +37,15 @@ extension Radio {
                     } else if packet.isConnectable {
                         let advertised = DeviceImage.Advertised(
                             data: packet.data, scanResponse: nil, isExtended: !packet.isLegacy)
-                        heard.withLock { $0 = advertised }
+                        received.withLock { $0 = advertised }
                         guard packet.isScannable else { return }
                     }
-                    heard.withLock { $0?.scanResponse = response }
-                    if heard.withLock({ $0?.scanResponse != nil }) { return }
+                    received.withLock { $0?.scanResponse = response }
+                    if received.withLock({ $0?.scanResponse != nil }) { return }
                 }
             }
         }
-        return heard.withLock { $0 }
+        return received.withLock { $0 }
     }
 
     /// Does something on a link, and then ends it, however that went.
@@ -69,12 +69,12 @@ extension Radio {
         if let address = await known(selector) { return address }
         var options = selector.scanOptions
         if onCoded { options.phys = [.le1M, .leCoded] }
-        var wasHeard = false
+        var wasReceived = false
         do throws(BLEError) {
             let found = try await central.first(options, within: limit) { $0.address != nil }
             if found.isConnectable, let address = found.address { return address }
             // Another of its advertisements, or another device of that name, may be.
-            wasHeard = true
+            wasReceived = true
             let other = try await central.first(options, within: min(limit, .seconds(2))) {
                 $0.isConnectable && $0.address != nil
             }
@@ -84,7 +84,7 @@ extension Radio {
         } catch {
             throw Failure(error, while: "\(selector)")
         }
-        if wasHeard { throw Failure(.notFound, "\(selector)", "it advertises, and takes no connections") }
+        if wasReceived { throw Failure(.notFound, "\(selector)", "it advertises, and takes no connections") }
         throw Failure(
             .notFound, "\(selector)", "not found within \(limit.text)",
             hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows what is")

@@ -11,7 +11,7 @@ actor ScriptRunner {
     private var subscriptions: [AttributeHandle: Task<Void, Never>] = [:]
 
     /// How long a `wait` lasts that does not say.
-    private static let patience = Duration.seconds(30)
+    private static let timeLimit = Duration.seconds(30)
 
     init(_ device: ConnectedDevice) {
         self.device = device
@@ -91,7 +91,7 @@ actor ScriptRunner {
     }
 
     private func wait(_ step: WaitStep, _ device: ConnectedDevice) async throws(Failure) {
-        let limit = try step.limit() ?? device.radio.timeLimit ?? Self.patience
+        let limit = try step.limit() ?? device.radio.timeLimit ?? Self.timeLimit
         guard step.awaited != .disconnection else {
             guard let reason = try await end(within: limit) else {
                 throw Failure(.timeout, "wait", "the link did not end within \(limit.text)")

@@ -4,7 +4,7 @@ import HCISocket
 /// The keys of a terminal, as they are pressed.
 struct KeyReader: ~Copyable {
     /// How long an Escape may be the beginning of another key.
-    private static let patience = Duration.milliseconds(50)
+    private static let timeLimit = Duration.milliseconds(50)
 
     private let descriptor: CInt
     private let loop: EventLoop
@@ -18,7 +18,7 @@ struct KeyReader: ~Copyable {
     /// The next keys; nil when the terminal has gone, and when the task is cancelled.
     mutating func next() async -> [TerminalKey]? {
         while true {
-            guard await isReadable(within: decoder.isPending ? Self.patience : nil) else {
+            guard await isReadable(within: decoder.isPending ? Self.timeLimit : nil) else {
                 if Task.isCancelled { return nil }
                 let keys = decoder.flush()
                 if keys.isEmpty { continue }

@@ -107,7 +107,7 @@ struct BondDiskTests {
     @Test("a folder that another process keeps to itself is waited for, but not for ever")
     func claimed() async throws {
         var disk = Disk()
-        disk.patience = .milliseconds(20)
+        disk.timeLimit = .milliseconds(20)
         let store = try await BondStore.open(folder.path, disk) { SampleBonds.noon }
         let lock = "\(folder.path)/bonds/lock"
         let other = Glibc.open(lock, O_RDWR | O_CLOEXEC)

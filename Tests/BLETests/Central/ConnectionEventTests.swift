@@ -17,13 +17,13 @@ struct ConnectionEventTests {
             let second = try await central.connect(to: id)
             await first.disconnect()
             await second.disconnect()
-            let nobody = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
+            let absent = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
             let error = await failure { () throws(BLEError) in
-                _ = try await central.connect(to: nobody, timeout: .seconds(3))
+                _ = try await central.connect(to: absent, timeout: .seconds(3))
             }
             #expect(error == .timedOut(.connecting, after: .seconds(3)))
             // A connect that is cancelled makes no event.
-            let cancelled = bed.task { try await central.connect(to: nobody) }
+            let cancelled = bed.task { try await central.connect(to: absent) }
             await bed.wait(.seconds(1))
             cancelled.cancel()
             _ = await cancelled.result
@@ -35,7 +35,7 @@ struct ConnectionEventTests {
             #expect(
                 events == [
                     .connected(id), .disconnected(id, .status(.connectionTerminatedByLocalHost)),
-                    .failedToConnect(nobody, .timedOut(.connecting, after: .seconds(3))),
+                    .failedToConnect(absent, .timedOut(.connecting, after: .seconds(3))),
                 ])
             #expect(end == .adapter(.closed))
         }

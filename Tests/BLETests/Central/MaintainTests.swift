@@ -87,10 +87,10 @@ struct MaintainTests {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client")
             let central = CentralManager(client)
-            let nobody = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
+            let absent = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
             let maintaining = bed.task {
                 await failure { () throws(BLEError) in
-                    for try await _ in central.maintain(nobody) {}
+                    for try await _ in central.maintain(absent) {}
                 }
             }
             await bed.wait(.seconds(10))

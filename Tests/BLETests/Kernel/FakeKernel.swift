@@ -7,7 +7,7 @@ import SystemPackage
 
 @testable import BLE
 
-/// A kernel with one adapter, as Linux 6.1 behaves, around a controller of the virtual air: power and pairing through
+/// A kernel with one adapter that works, as Linux 6.1 behaves, around a controller of the virtual air: power and pairing through
 /// management sockets, raw sockets that see each other's commands and all events, and L2CAP channels for ATT. Under
 /// virtual time; switching power takes a second.
 final class FakeKernel: Kernel, @unchecked Sendable {
@@ -28,6 +28,10 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var delays: [ManagementCommand: Duration] = [:]
     /// Whether management lists the adapter.
     var isListed = true
+    /// Other adapters that management lists, with their addresses: they can only be found.
+    var neighbors: [UInt16: DeviceAddress] = [:]
+    /// Other adapters that management does not list, as the kernel's own table has them.
+    var unlisted: [UInt16: HCIDeviceState] = [:]
     /// Why no raw socket is opened.
     var rawRefusal: PortError?
     /// What is between a raw socket and its owner.
@@ -118,6 +122,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     func bluetoothDaemon() -> Int32? { daemon }
 
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
+        if let state = unlisted[index] { return state }
         guard index == Self.index else {
             throw .system(Errno(rawValue: ENODEV), during: "ioctl HCIGETDEVINFO")
         }
@@ -205,7 +210,11 @@ extension FakeKernel {
                     guard let self, let far, let request = try? Management.Packet(frame),
                         let command = try? ManagementCommand(request)
                     else { return }
-                    carryOut(command, for: far)
+                    if let neighbor = neighbors[request.index] {
+                        describe(neighbor, at: request.index, command, to: far)
+                    } else {
+                        carryOut(command, for: far)
+                    }
                 }, writable: {},
                 closed: { [weak self, weak far] _ in self?.managers.removeAll { $0 === far } }))
         return near
@@ -223,9 +232,10 @@ extension FakeKernel {
         }
         switch command {
         case .readIndexList:
-            let index = [UInt8(Self.index & 0xff), UInt8(Self.index >> 8)]
-            return answer(command, isListed ? [1, 0] + index : [0, 0], to: port)
-        case .readInformation: return answer(command, information, to: port)
+            let indices = neighbors.keys.sorted() + (isListed ? [Self.index] : [])
+            let list = ([UInt16(indices.count)] + indices).flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+            return answer(command, list, to: port)
+        case .readInformation: return answer(command, information(Self.address, settings), to: port)
         case .getConnections: return answer(command, connections, to: port)
         default:
             commands.append(command)
@@ -247,6 +257,16 @@ extension FakeKernel {
             answer(command, settings.octets, to: port)
         default: answer(command, [], to: port)
         }
+    }
+
+    /// All that is played of another adapter.
+    private func describe(
+        _ address: DeviceAddress, at index: UInt16, _ command: ManagementCommand, to port: MemoryPort
+    ) {
+        guard command == .readInformation else {
+            return answer(command, [], .invalidIndex, of: index, to: port)
+        }
+        answer(command, information(address, [.lowEnergy, .powered]), of: index, to: port)
     }
 
     private func power(_ isOn: Bool, _ done: @escaping () -> Void) {
@@ -284,10 +304,10 @@ extension FakeKernel {
 
     private func answer(
         _ command: ManagementCommand, _ octets: [UInt8], _ status: ManagementStatus = .success,
-        to port: MemoryPort
+        of index: UInt16 = FakeKernel.index, to port: MemoryPort
     ) {
         let code = command.opcode.rawValue
-        let index = command == .readIndexList ? Management.Packet.noIndex : Self.index
+        let index = command == .readIndexList ? Management.Packet.noIndex : index
         let header = [UInt8(code & 0xff), UInt8(code >> 8), status.rawValue]
         send(1, header + octets, index: index, to: port)
     }
@@ -305,8 +325,8 @@ extension FakeKernel {
     }
 
     /// What Read Controller Information answers: an adapter of both modes, for LE only.
-    private var information: [UInt8] {
-        Array(Self.address.managementOctets.dropLast()) + [12, 0xff, 0xff]
+    private func information(_ address: DeviceAddress, _ settings: Management.Settings) -> [UInt8] {
+        Array(address.managementOctets.dropLast()) + [12, 0xff, 0xff]
             + Management.Settings(rawValue: 0x7fff).octets + settings.octets
             + [UInt8](repeating: 0, count: 3 + 249 + 11)
     }

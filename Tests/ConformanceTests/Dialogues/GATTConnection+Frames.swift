@@ -1,12 +1,11 @@
 import ATT
 import BLECore
 import GATT
+import TestSupport
 
 extension GATTConnection {
     /// The next PDU.
     mutating func frame(at now: Instant = .zero) -> [UInt8]? {
-        var isThere = false
-        let frame = [UInt8](capacity: ATTMTU.maximum.octets) { isThere = nextFrame(into: &$0, at: now) }
-        return isThere ? frame : nil
+        written { nextFrame(into: &$0, at: now) }
     }
 }

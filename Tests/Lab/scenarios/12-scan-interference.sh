@@ -1,5 +1,6 @@
-# A scan while others use the same adapter: the kernel's discovery and its connections end it, and it goes on.
-# limit: 120
+# A scan while others use the same adapter: the kernel's discovery, its connections and bluetoothd's scan end it, and it
+# goes on.
+# limit: 240
 two_adapters
 background scan bletool scan --adapter hci1 --repeats all --json
 hears() { ndjson scan.out "event == 'advertisement' and name == '$1'"; }
@@ -15,10 +16,27 @@ sleep 1
 advertise Second
 check 'it receives advertising after a discovery of the kernel' wait_for 10 hears Second
 
-timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --primary >/dev/null 2>&1
+# No program has a server on hci0, so there is a link and no answer.
+background attempt timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --primary
+check 'the kernel connects beside the scan' wait_for 15 output "LE $peripheral .*state 1 " hcitool -i hci1 con
+finish attempt TERM >/dev/null
 mgmt 0 rm-adv 1 >/dev/null
 wait_for 10 unlinked
 sleep 1
 advertise Third
 check 'it receives advertising after a connection of the kernel' wait_for 10 hears Third
+mgmt 0 rm-adv 1 >/dev/null
+
+bluetoothd
+bluetoothctl
+check 'bluetoothctl has the adapter' says 10 "$central" "select $central"
+check 'bluetoothd scans beside it' says 10 'Discovery started' 'scan on'
+advertise Fourth
+check 'it receives advertising beside a scan of bluetoothd' wait_for 10 hears Fourth
+check 'so does bluetoothd' wait_for 30 grep -q "Device $peripheral" bluetoothctl.out
+mgmt 0 rm-adv 1 >/dev/null
+check 'bluetoothd scans no more' says 10 'Discovery stopped' 'scan off'
+sleep 1
+advertise Fifth
+check 'it receives advertising after that scan' wait_for 10 hears Fifth
 check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT

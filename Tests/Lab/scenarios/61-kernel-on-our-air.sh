@@ -1,5 +1,5 @@
 # Linux as the host of our virtual controllers, twice: its set-up of them, hciconfig, mgmt, and its own L2CAP.
-# limit: 150
+# limit: 180
 logged=$(dmesg | wc -l)
 our_air
 check 'hciconfig finds them up' output 'UP RUNNING' hciconfig hci0
@@ -24,6 +24,12 @@ check 'the kernel connects to it and reads' run read bletool gatt "$served/rando
 check 'its value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
 check 'and is notified' run notify bletool gatt "$served/random" notify fff3 --count 3 --adapter hci1 --json \
     --timeout "$(units 40)s"
+# Raw commands on a link of the kernel's, of those that btvirt lacks.
+check 'its link can have LE 2M' run info bletool gatt "$served/random" info --phy 2m --adapter hci1 --json \
+    --connect-timeout "$(units 40)s"
+check 'it has' ndjson info.out "event == 'link' and phy == '2m'"
+check 'its signal strength and its channels' ndjson info.out "
+    event == 'link' and -127 <= rssi <= 20 and channels == '1fffffffff' and channelCount == 37"
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 
 # The kernel advertises.

@@ -25,7 +25,7 @@ LINES = [
     "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]",
     "descriptor of fff2: it is called Answers",
     "descriptor of fff2: it is text",
-    "descriptor of fff2: nobody has subscribed",
+    "descriptor of fff2: no client has subscribed",
     "descriptor of fff4: it is written reliably",
     "heart rate: 72 a minute",
     "battery: 80 %",
@@ -53,7 +53,7 @@ async def listens(radio):
     for scans in (0, 2, 1):
         async with example("tour", radio, "listening", "state") as listening:
             await listening.line(f"^came back: {scans} scans, 0 devices$")
-            await listening.line("^hears Grand tour$")
+            await listening.line("^receives Grand tour$")
             expect(await listening.stop(signal.SIGKILL), -signal.SIGKILL, "the end of the listener")
 
 

@@ -21,7 +21,7 @@ final class PeripheralRestoration: Sendable {
     }
 
     /// How long services that are missing are waited for.
-    static let patience = Duration.seconds(5)
+    static let timeLimit = Duration.seconds(5)
 
     let restored: RestoredPeripheralState
     private let adapter: Adapter
@@ -64,7 +64,7 @@ final class PeripheralRestoration: Sendable {
         }
         wait(
             Task(executorPreference: adapter.loop) { [weak self, adapter] in
-                guard await adapter.loop.sleep(for: Self.patience) else { return }
+                guard await adapter.loop.sleep(for: Self.timeLimit) else { return }
                 // The program has no use for the others any more.
                 self?.begin { _ in true }
             })

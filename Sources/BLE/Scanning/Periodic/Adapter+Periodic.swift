@@ -93,7 +93,7 @@ extension Adapter {
         reconcileTrains()
     }
 
-    func heard(_ report: LEPeriodicAdvertisingReport) {
+    func received(_ report: LEPeriodicAdvertisingReport) {
         synchronizer.receive(report, at: loop.now) { id, packet in trains[id]?.yield(packet) }
     }
 }

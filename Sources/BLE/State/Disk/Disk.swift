@@ -19,7 +19,7 @@ struct Disk: Sendable {
     /// Runs before each step. A test throws here, and finds what a disk is left with that does no more.
     var before: @Sendable (Step) throws(Errno) -> Void = { _ in }
     /// How long another process may hold the file of a claim.
-    var patience = Duration.seconds(10)
+    var timeLimit = Duration.seconds(10)
 }
 
 // MARK: - Reading
@@ -186,7 +186,7 @@ extension Disk {
     func claim(_ path: String) throws(StateError) -> DiskClaim {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
-        return DiskClaim(descriptor, path, patience)
+        return DiskClaim(descriptor, path, timeLimit)
     }
 
     private func announce(_ step: Step) throws(StateError) {

@@ -8,7 +8,7 @@ final class DiskClaim: @unchecked Sendable {
 
     private let descriptor: CInt
     private let path: String
-    private let patience: Duration
+    private let timeLimit: Duration
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -19,11 +19,11 @@ final class DiskClaim: @unchecked Sendable {
     /// What the thread has come to: nil while it waits, then 0 or the error.
     private var outcome: CInt?
 
-    /// A claim to a file that is open; `patience`: how long another process may hold it.
-    init(_ descriptor: CInt, _ path: String, _ patience: Duration) {
+    /// A claim to a file that is open; `timeLimit`: how long another process may hold it.
+    init(_ descriptor: CInt, _ path: String, _ timeLimit: Duration) {
         self.descriptor = descriptor
         self.path = path
-        self.patience = patience
+        self.timeLimit = timeLimit
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -78,13 +78,13 @@ final class DiskClaim: @unchecked Sendable {
         defer { isWanted = false }
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
-        let (seconds, attoseconds) = patience.components
+        let (seconds, attoseconds) = timeLimit.components
         let nanoseconds = end.tv_nsec + Int(attoseconds / 1_000_000_000)
         end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
         end.tv_nsec = nanoseconds % 1_000_000_000
         while outcome == nil {
             if pthread_cond_timedwait(change, mutex, &end) != 0, outcome == nil {
-                throw .claimed(path: path, after: patience)
+                throw .claimed(path: path, after: timeLimit)
             }
         }
         guard let outcome = outcome.take(), outcome != 0 else { return }

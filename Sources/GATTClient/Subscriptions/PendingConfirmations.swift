@@ -8,13 +8,13 @@ import BLECore
 /// if held.taken(number, by: subscriber) { bearer.confirm() }
 /// for _ in 0..<held.expire(at: now) { bearer.confirm() }
 /// ```
-package struct HeldConfirmations: Sendable {
+package struct PendingConfirmations: Sendable {
     package struct Number: Hashable, Sendable {
         let rawValue: UInt64
     }
 
     /// How long a confirmation waits at most.
-    package static let patience: Duration = .seconds(25)
+    package static let timeLimit: Duration = .seconds(25)
 
     private struct Held {
         let number: Number
@@ -32,7 +32,7 @@ package struct HeldConfirmations: Sendable {
     package mutating func hold(for takers: [SubscriptionID], at now: Instant) -> Number {
         last += 1
         let number = Number(rawValue: last)
-        held.append(Held(number: number, takers: Set(takers), due: now + Self.patience))
+        held.append(Held(number: number, takers: Set(takers), due: now + Self.timeLimit))
         return number
     }
 

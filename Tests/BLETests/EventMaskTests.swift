@@ -1,0 +1,48 @@
+import HCI
+import Testing
+
+@testable import BLE
+
+/// Which events a controller is asked for.
+struct EventMaskTests {
+    @Test("the events of HCI that the host acts on")
+    func ofTheHost() {
+        // Bits 4, 7, 11, 15, 25, 47 and 61 (Core Specification 5.4, Vol 4, Part E, 7.3.1).
+        #expect(HCIEventMask.host.rawValue == 0x2000_8000_0200_8890)
+    }
+
+    @Test("a controller without features is asked for the four events that have none")
+    func withoutFeatures() {
+        // Bits 0 to 3 (Core Specification 5.4, Vol 4, Part E, 7.8.1).
+        #expect(LEEventMask.host([]).rawValue == 0x0f)
+    }
+
+    @Test("no event is asked for that the host does not act on, whatever the controller can do")
+    func withAllFeatures() {
+        let mask = LEEventMask.host(LEFeatures(rawValue: ~0))
+        #expect(
+            mask == [
+                .connectionComplete, .advertisingReport, .connectionUpdateComplete,
+                .readRemoteFeaturesComplete,
+                .longTermKeyRequest, .remoteConnectionParameterRequest, .dataLengthChange,
+                .enhancedConnectionComplete, .phyUpdateComplete, .extendedAdvertisingReport,
+                .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
+                .advertisingSetTerminated,
+            ])
+        #expect(mask.rawValue == 0x0002_fa7f)
+    }
+
+    @Test(
+        "each feature brings its own events",
+        arguments: [
+            (.encryption, 1 << 4), (.connectionParametersRequest, 1 << 5),
+            (.dataPacketLengthExtension, 1 << 6),
+            (.privacy, 1 << 9), (.le2MPHY, 1 << 11), (.leCodedPHY, 1 << 11),
+            (.extendedAdvertising, 1 << 12 | 1 << 17), (.periodicAdvertising, 0b111 << 13),
+            (.extendedScanningFilterPolicies, 0), (.channelSelectionAlgorithm2, 0), (.powerControlRequest, 0),
+            (.periodicAdvertisingSyncTransferRecipient, 0), (.connectionSubrating, 0),
+        ] as [(LEFeatures, UInt64)])
+    func ofFeature(feature: LEFeatures, bits: UInt64) {
+        #expect(LEEventMask.host(feature).rawValue == 0x0f | bits)
+    }
+}

@@ -1,0 +1,109 @@
+import BLECore
+import Foundation
+import HCISocket
+import Testing
+import VirtualController
+
+@testable import BLE
+
+/// One adapter is found among several, by each of its names.
+@Suite(.timeLimit(.minutes(10))) struct SeveralAdaptersTests {
+    private typealias Name = AdapterSpecification.KernelAdapter
+
+    private static let first = DeviceAddress(0x00aa_0100_0010, type: .public)
+    private static let second = DeviceAddress(0x00aa_0100_0011, type: .public)
+
+    /// A folder in which the kernel shows the USB ports of these adapters.
+    private static func folder(_ ports: [UInt16: String]) throws -> StateFolder {
+        let folder = try StateFolder()
+        let adapters = folder.path + "/sys/class/bluetooth"
+        try FileManager.default.createDirectory(atPath: adapters, withIntermediateDirectories: true)
+        for (index, port) in ports {
+            let bus = "../../devices/pci0000:00/0000:00:14.0/usb1/\(port)/\(port):1.0/bluetooth"
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(adapters)/hci\(index)", withDestinationPath: "\(bus)/hci\(index)")
+        }
+        return folder
+    }
+
+    /// Runs `body` on a kernel that lists three adapters and hides two: hci0 and hci1 come before the one that works, and
+    /// hci2 and hci3 are listed by files only.
+    private func run(
+        _ body: @escaping @Sendable (FakeKernel, AdapterOptions) async throws -> Void
+    ) async throws {
+        let folder = try Self.folder([
+            0: "1-1.4", 1: "1-7", 2: "1-2", 3: "1-3", FakeKernel.index: "1-1.3",
+        ])
+        try await VirtualTestbed.run { bed in
+            let controller = await bed.air.attach(.init(publicAddress: FakeKernel.address))
+            let kernel = try FakeKernel(controller, on: bed.loop, extended: false, isOff: false)
+            kernel.files = SystemFiles(root: folder.path)
+            kernel.neighbors = [0: Self.first, 1: Self.second]
+            kernel.unlisted = [
+                2: HCIDeviceState(address: 0x00aa_0100_0012, isUp: true),
+                3: HCIDeviceState(address: 0, isUp: false),
+            ]
+            var options = AdapterOptions(loop: bed.loop)
+            options.kernel = kernel
+            try await body(kernel, options)
+        }
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("all are listed in the order of their numbers, with port and state")
+    func list() async throws {
+        try await run { kernel, options in
+            let management = try await KernelManagement.open(kernel, on: options.loop)
+            let all = AdapterDescription.all(listed: try await management.adapters(), by: kernel)
+            await management.close()
+            #expect(all.map(\.index) == [0, 1, 2, 3, FakeKernel.index])
+            #expect(all.map(\.usbPort) == ["1-1.4", "1-7", "1-2", "1-3", "1-1.3"])
+            #expect(all.map(\.availability) == [.available, .available, .taken, .notSetUp, .available])
+            #expect(
+                all.map(\.address.value) == [
+                    Self.first.value, Self.second.value, 0x00aa_0100_0012, 0, FakeKernel.address.value,
+                ])
+            // Each name is the name of one.
+            for (number, one) in all.enumerated() {
+                let names = [Name.index(one.index), .usb(one.usbPort ?? ""), .address(one.address.value)]
+                for name in names {
+                    let named = all.indices.filter { name.names(all[$0]) }
+                    #expect(named == [number], "\(name)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the one that is named is opened, and not the first",
+        arguments: [
+            .index(FakeKernel.index), .address(FakeKernel.address.value), .usb("1-1.3"),
+        ] as [AdapterSpecification.KernelAdapter])
+    func opened(name: AdapterSpecification.KernelAdapter) async throws {
+        try await run { _, options in
+            let adapter = try await Adapter.open(.kernel(name), options: options)
+            #expect(adapter.name == "hci\(FakeKernel.index)")
+            #expect(await adapter.address == FakeKernel.address)
+            await adapter.close()
+        }
+    }
+
+    @Test(
+        "one that is not listed is not mistaken for another",
+        arguments: [
+            (.usb("1-2"), .inUse(.userChannel([]))), (.address(0x00aa_0100_0012), .inUse(.userChannel([]))),
+            (.usb("1-3"), .notSetUp(3)), (.index(3), .notSetUp(3)),
+            // The beginning of another's.
+            (.usb("1-1"), .missing(.kernel(.usb("1-1")))), (.index(4), .missing(.kernel(.index(4)))),
+        ] as [(AdapterSpecification.KernelAdapter, AdapterProblem)])
+    func refused(name: AdapterSpecification.KernelAdapter, problem: AdapterProblem) async throws {
+        try await run { kernel, options in
+            let error = await failure { () throws(BLEError) in
+                _ = try await Adapter.open(.kernel(name), options: options)
+            }
+            #expect(error == .adapter(problem))
+            _ = await options.loop.sleep(for: .seconds(1))
+            #expect(kernel.openSockets == 0)
+        }
+    }
+}

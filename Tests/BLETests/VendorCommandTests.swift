@@ -1,0 +1,106 @@
+import BLE
+import BLECore
+import HCI
+import HCISocket
+import Testing
+
+/// Commands that only their vendor knows.
+@Suite(.timeLimit(.minutes(10))) struct VendorCommandTests {
+    static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x2a5)
+
+    private static func completes(_ octets: [UInt8]) -> ScriptedPort.Behavior {
+        .says([CommandComplete(credits: 1, opcode: opcode, returnParameters: octets).packet])
+    }
+
+    @Test(
+        "what is returned is what follows the status",
+        arguments: [
+            ([0, 1, 2, 3], [1, 2, 3]), ([0], []),
+            // Not even a status.
+            ([], []),
+        ] as [([UInt8], [UInt8])])
+    func answered(octets: [UInt8], returned: [UInt8]) async throws {
+        try await ScriptedHost.run { host in
+            host.port.script(Self.opcode, Self.completes(octets))
+            try await host.open { adapter in
+                let answer = try await adapter.sendVendorCommand(0x2a5, [9, 8, 7])
+                #expect(answer == returned)
+            }
+            #expect(host.port.commands.last { $0.opcode == Self.opcode }?.parameters == [9, 8, 7])
+        }
+    }
+
+    @Test("an accepted command returns nothing") func accepted() async throws {
+        try await ScriptedHost.run { host in
+            host.port.script(
+                Self.opcode, .says([CommandStatus(status: .success, opcode: Self.opcode).packet]))
+            try await host.open { adapter in
+                let answer = try await adapter.sendVendorCommand(0x2a5)
+                #expect(answer == [])
+            }
+        }
+    }
+
+    @Test(
+        "a controller that refuses it, or does not know it",
+        arguments: [
+            (Self.completes([0x0c, 1]), .commandDisallowed), (nil, .unknownCommand),
+            (
+                .says([CommandStatus(status: .invalidCommandParameters, opcode: Self.opcode).packet]),
+                .invalidCommandParameters
+            ),
+        ] as [(ScriptedPort.Behavior?, HCIStatus)])
+    func refused(behavior: ScriptedPort.Behavior?, status: HCIStatus) async throws {
+        try await ScriptedHost.run { host in
+            if let behavior { host.port.script(Self.opcode, behavior) }
+            try await host.open { adapter in
+                let error = await failure { () throws(BLEError) in
+                    _ = try await adapter.sendVendorCommand(0x2a5)
+                }
+                #expect(error == .hci(status, command: Self.opcode))
+            }
+            #expect(host.health == [])
+        }
+    }
+
+    @Test("silence is a fault of the controller, after the limit that the caller gives") func silence()
+        async throws
+    {
+        try await ScriptedHost.run { host in
+            let lamp = try await host.lamp()
+            host.port.script(Self.opcode, .late(.seconds(5)), times: 1)
+            host.port.script(Self.opcode, .silence, times: 1)
+            try await host.open { adapter in
+                let late = await failure { () throws(BLEError) in
+                    _ = try await adapter.sendVendorCommand(0x2a5, timeLimit: .seconds(10))
+                }
+                #expect(late == .hci(.unknownCommand, command: Self.opcode), "the answer, late")
+                let silent = await failure { () throws(BLEError) in
+                    _ = try await adapter.sendVendorCommand(0x2a5)
+                }
+                #expect(silent == .controllerSilent(command: Self.opcode))
+                try await host.hear("Lamp", on: adapter)
+            }
+            #expect(host.health == .reset(after: Self.opcode))
+            await lamp.close()
+        }
+    }
+
+    @Test("what no packet can carry is refused") func limits() async throws {
+        try await ScriptedHost.run { host in
+            try await host.open { adapter in
+                for field in [-1, 0x400] {
+                    let error = await failure { () throws(BLEError) in
+                        _ = try await adapter.sendVendorCommand(field)
+                    }
+                    #expect(error == .outOfRange(.commandField, allowed: 0...0x3ff, value: field))
+                }
+                let error = await failure { () throws(BLEError) in
+                    _ = try await adapter.sendVendorCommand(1, [UInt8](repeating: 0, count: 256))
+                }
+                #expect(error == .limit(.commandParameters, maximum: 255, value: 256))
+            }
+            #expect(!host.port.heard.contains { $0.rawValue >> 10 == 0x3f })
+        }
+    }
+}
