@@ -141,7 +141,8 @@ final class WrittenLines: Sendable {
                     outcome = words
                     group.cancelAll()
                 case .input where !state.withLock({ $0.isFinished }):
-                    group.addTask { await loop.sleep(for: Self.grace) ? .late : .input }
+                    // Not behind the program's end, which cancels the group.
+                    _ = group.addTaskUnlessCancelled { await loop.sleep(for: Self.grace) ? .late : .input }
                 case .input: break
                 case .late: group.cancelAll()
                 }

@@ -54,10 +54,8 @@ extension ValueFormat {
     /// `hex:…`, which `write` takes as well.
     func text(_ value: [UInt8], type: ValueType? = nil) -> String {
         if self == .auto, type?.reading(value) == nil {
-            // Printable octets may be chance; hex stays in front, so that nothing is hidden. One says too little.
-            guard value.count > 1, let text = ValueType.utf8(value), !text.isEmpty,
-                text.printable == text
-            else {
+            // Printable octets may be chance; hex stays in front, so that nothing is hidden. One character says too little.
+            guard let text = ValueType.utf8(value), text.count > 1, text.printable == text else {
                 return value.hex
             }
             return "\(value.hex) \(text.quoted)"

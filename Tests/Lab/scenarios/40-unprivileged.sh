@@ -33,13 +33,9 @@ mgmt 1 power on >/dev/null
 check 'serve as nobody: status 4' exits 4 nobody /scratch/bletool serve /scratch/serve.yaml --adapter hci1
 cp check.log serve.log
 check 'it names the capability for advertising' grep -qi 'cap_net_raw' serve.log
-# The kernel's listener needs no capability, and what is advertised by another program can be connected to.
-background listen env HOME=/scratch setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all \
-    /scratch/bletool serve /scratch/serve.yaml --adapter hci0 --no-advertise --json
-ready listen "address == '$peripheral'"
-check 'serve without advertising as nobody serves' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' \
-    timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" --char-read -a 0x0022
-check 'and ends as usual' ends listen 'signal INT' INT
+# The kernel's listener needs no capability, but what a host must know of the controller and of its links does.
+check 'serve without advertising as nobody: status 4' exits 4 nobody \
+    /scratch/bletool serve /scratch/serve.yaml --adapter hci0 --no-advertise
 check 'advertise as nobody: status 4' exits 4 nobody /scratch/bletool advertise --adapter hci1 --name Lamp
 mgmt 1 power off >/dev/null
 check 'the user channel as nobody: status 4' exits 4 nobody \
