@@ -69,12 +69,6 @@ public final class RunningProgram: Sendable {
     /// The number of its process.
     public var identifier: Int32 { process.withLock { $0.processIdentifier } }
 
-    /// Whether a process runs, of any program; one that has ended may wait for its parent.
-    public static func runs(_ process: Int32) -> Bool {
-        let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-        return status?.split(separator: ")").last.map { !$0.hasPrefix(" Z") && !$0.hasPrefix(" X") } ?? false
-    }
-
     /// Sends it a signal.
     public func signal(_ number: Int32) { process.withLock { _ = kill($0.processIdentifier, number) } }
 
