@@ -414,6 +414,8 @@ package enum GATTServerEvent: Hashable, Sendable {
     case signed(central: ClientID, nextCounter: UInt32)
     /// Wrote a value, and it was accepted.
     case write(central: ClientID, GATTWrite, kind: GATTWriteKind)
+    /// Tried to read or write an attribute and was refused; `uuid` is nil where no attribute has the handle.
+    case refused(central: ClientID, ATTErrorResponse, uuid: BluetoothUUID?)
     /// Subscribed to the characteristic with this value handle, or changed how.
     case subscribed(
         central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)

@@ -53,6 +53,28 @@ func linksThatAreNotSafeEnough() throws {
     }
 }
 
+@Test("refused reads and writes are reported, refused discovery is not")
+func refusalsAreReported() throws {
+    var dialogue = try ServerDialogue(guarded(.encrypted))
+    for path in paths { _ = dialogue.ask(path.request) }
+    // A command, which gets no response, and a handle that no attribute has.
+    _ = dialogue.ask("520300aa")
+    _ = dialogue.ask("0a0900")
+    let opcodes: [UInt8] = [0x0a, 0x0c, 0x0c, 0x0e, 0x0e, 0x20, 0x12, 0x12, 0x16, 0x16, 0x52]
+    let expected: [GATTServerEvent] =
+        opcodes.map { opcode in
+            .refused(
+                central: ServerDialogue.central,
+                ATTErrorResponse(ATTOpcode(opcode), 0x0003, .insufficientAuthentication),
+                uuid: 0xff01)
+        } + [
+            .refused(
+                central: ServerDialogue.central,
+                ATTErrorResponse(.readRequest, 0x0009, .invalidHandle), uuid: nil)
+        ]
+    #expect(dialogue.allEvents() == expected)
+}
+
 @Test func linksThatAreSafeEnough() throws {
     let levels: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
     let accesses: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]

@@ -73,8 +73,13 @@ struct ServerDialogue {
         return frames.joined(separator: " ")
     }
 
-    /// The server's events since the last call.
+    /// The server's events since the last call, but those that report refusals.
     mutating func events() -> [GATTServerEvent] {
+        allEvents().filter { if case .refused = $0 { false } else { true } }
+    }
+
+    /// The server's events since the last call.
+    mutating func allEvents() -> [GATTServerEvent] {
         var events: [GATTServerEvent] = []
         while let event = server.nextEvent() { events.append(event) }
         return events

@@ -240,6 +240,18 @@ struct EventTests {
                 #""dropped",C,"handle":3,"uuid":"2a19","value":"01","type":"command","limit":65536"#
             ),
             (
+                .refused(
+                    .init(handle: 3, uuid: 0x2a19), request: "Read Request", code: 2,
+                    text: "Read Not Permitted (0x02)"),
+                #""refused",C,"handle":3,"uuid":"2a19","request":"Read Request","error":2,"#
+                    + #""errorText":"Read Not Permitted (0x02)""#
+            ),
+            (
+                .refused(.init(handle: 9), request: "Write Command", code: 1, text: "Invalid Handle (0x01)"),
+                #""refused",C,"handle":9,"uuid":null,"request":"Write Command","error":1,"#
+                    + #""errorText":"Invalid Handle (0x01)""#
+            ),
+            (
                 .subscribed(.init(handle: 3, uuid: 0x2a19), indications: true),
                 #""subscribed",C,"handle":3,"uuid":"2a19","type":"indication""#
             ),
@@ -267,6 +279,16 @@ struct EventTests {
             (.disconnected(reason: 0x13, errno: nil, text: "gone (0x13)"), "disconnected  gone (0x13)"),
             (.mtu(517), "mtu  517 octets"),
             (.read(.init(handle: 3, uuid: 0x2a19, value: [87])), "read  2a19 Battery Level  0x0003 = 87 %"),
+            (
+                .refused(
+                    .init(handle: 3, uuid: 0x2a19), request: "Read Request", code: 2,
+                    text: "Read Not Permitted (0x02)"),
+                "refused  2a19 Battery Level  0x0003  Read Request: Read Not Permitted (0x02)"
+            ),
+            (
+                .refused(.init(handle: 9), request: "Read Request", code: 1, text: "Invalid Handle (0x01)"),
+                "refused  0x0009  Read Request: Invalid Handle (0x01)"
+            ),
             (
                 .write(.init(handle: 4, uuid: 0xabcd, value: [1]), .command),
                 "write  abcd  0x0004 = 01  command"

@@ -131,6 +131,8 @@ import Testing
         #expect(refusal.contains("script:2: "), "\(refusal)")
         while await client.line() != nil {}
         #expect(client.status() == 5)
+        #expect(
+            await server.line { $0.contains(#""event":"refused""#) && $0.contains(#""error":17"#) } != nil)
         try Data().write(to: air.folder.appending(path: "go"))
         server.signal(SIGINT)
         while await server.line() != nil {}

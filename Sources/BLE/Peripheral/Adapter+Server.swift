@@ -144,6 +144,7 @@ extension Adapter {
         case .write(let id, let write, let kind):
             keepWrite(of: write.handle)
             return central(id).map { .write($0, write, kind) }
+        case .refused(let id, let refusal, let uuid): return central(id).map { .refused($0, refusal, uuid) }
         case .subscribed(let id, let handle, let uuid, let configuration):
             noteClient(id)
             let indications = !configuration.contains(.notify)

@@ -18,6 +18,9 @@ public enum PeripheralEvent: Hashable, Sendable {
     case read(Central, AttributeHandle, BluetoothUUID, [UInt8])
     /// The central has written a value, by this kind of write.
     case write(Central, GATTWrite, GATTWriteKind)
+    /// A read or write of the central was refused: which request, what for, and the type of the attribute, which is
+    /// nil where none has the handle. Refusals of discovery requests, which end a discovery, are not reported.
+    case refused(Central, ATTErrorResponse, BluetoothUUID?)
     /// The central has subscribed to a characteristic.
     case subscribed(Central, AttributeHandle, BluetoothUUID, indications: Bool)
     /// The central has unsubscribed.
@@ -41,6 +44,8 @@ extension PeripheralEvent: CustomStringConvertible {
             "read \(central) \(handle) \(uuid): \(value.hex)"
         case .write(let central, let write, let kind):
             "write \(central) \(write.handle) \(write.uuid): \(write.value.hex) (\(kind.rawValue))"
+        case .refused(let central, let refusal, let uuid):
+            "refused \(central) \(uuid.map { "\($0): " } ?? "")\(refusal)"
         case .subscribed(let central, let handle, let uuid, let indications):
             "subscribed \(central) \(handle) \(uuid): \(indications ? "indications" : "notifications")"
         case .unsubscribed(let central, let handle, let uuid): "unsubscribed \(central) \(handle) \(uuid)"

@@ -38,7 +38,9 @@ struct RequestResponder: Sendable {
         self.mtu = mtu
         let known = request.knownHandle
         guard client.admit(usesHandle: known != nil) else {
-            return .respond(.error(ATTErrorResponse(request.opcode, known ?? .none, .databaseOutOfSync)))
+            let refusal = ATTErrorResponse(request.opcode, known ?? .none, .databaseOutOfSync)
+            if request.isAccess { reportRefusal(refusal, to: client.id, &shared) }
+            return .respond(.error(refusal))
         }
         open = OpenRequest(request: request, mtu: mtu)
         return answer(request, mtu, &client, &shared)
@@ -77,6 +79,9 @@ struct RequestResponder: Sendable {
             try write(command.handle, command.value, kind, &client, &shared)
             return true
         } catch {
+            if case .refused(let code, let handle) = error {
+                reportRefusal(ATTErrorResponse(command.opcode, handle, code), to: client.id, &shared)
+            }
             return false
         }
     }
@@ -94,17 +99,19 @@ struct RequestResponder: Sendable {
     private mutating func answer(
         _ request: ATTRequest, _ mtu: ATTMTU, _ client: inout ClientState, _ shared: inout Shared
     ) -> GATTAnswer {
-        let told = shared.events.count
+        let before = shared.events.count
         do throws(Interruption) {
             let response = try response(to: request, &client, &shared)
             open = nil
             return .respond(response)
         } catch {
             // What was read for an answer that did not come about is not reported.
-            shared.events.removeLast(shared.events.count - told)
+            shared.events.removeLast(shared.events.count - before)
             guard case .refused(let code, let handle) = error else { return .later }
             open = nil
-            return .respond(.error(ATTErrorResponse(request.opcode, handle, code)))
+            let refusal = ATTErrorResponse(request.opcode, handle, code)
+            if request.isAccess { reportRefusal(refusal, to: client.id, &shared) }
+            return .respond(.error(refusal))
         }
     }
 
@@ -154,6 +161,16 @@ extension ATTRequest {
             range.start
         case .exchangeMTU, .findInformation, .findByTypeValue, .readByType, .readByGroupType, .executeWrite:
             nil
+        }
+    }
+
+    /// Whether the request is to read or write values; else it discovers attributes, where a refusal is how a procedure
+    /// ends. Read Using Characteristic UUID has the request that discovery has, and counts as discovery.
+    fileprivate var isAccess: Bool {
+        switch self {
+        case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite, .executeWrite:
+            true
+        case .exchangeMTU, .findInformation, .findByTypeValue, .readByType, .readByGroupType: false
         }
     }
 }
@@ -407,6 +424,12 @@ extension RequestResponder {
         guard attribute.kind != .declaration, attribute.role == nil else { return }
         shared.events.append(
             .read(central: client, handle: attribute.handle, uuid: attribute.type, value: value))
+    }
+
+    /// Reports to the application what was refused, reads and writes alike.
+    private func reportRefusal(_ refusal: ATTErrorResponse, to client: ClientID, _ shared: inout Shared) {
+        let uuid = shared.database[refusal.handle]?.type
+        shared.events.append(.refused(central: client, refusal, uuid: uuid))
     }
 }
 

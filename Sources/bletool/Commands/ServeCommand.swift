@@ -201,7 +201,7 @@ struct ServeCommand: RadioCommand {
     /// Shows what happens, until the adapter ends or the output has no reader any more; returns what ended it.
     private func emit(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
         do throws(BLEError) {
-            for try await event in events {
+            for try await event in events where !isDrop(event) {
                 guard console.show(ServerEvent(event)) else { return nil }
                 if once, case .disconnected = event { return nil }
             }
@@ -209,6 +209,12 @@ struct ServeCommand: RadioCommand {
         } catch {
             return error
         }
+    }
+
+    /// Whether the event is that of a write without response for which there was no room, which is shown with its value.
+    private func isDrop(_ event: PeripheralEvent) -> Bool {
+        guard case .refused(_, let refusal, _) = event else { return false }
+        return refusal.requestOpcode.kind == .command && refusal.code == .insufficientResources
     }
 
     /// What the file says, with the name of the command line.
@@ -247,6 +253,12 @@ extension ServerEvent {
             self.init(
                 central: central.address,
                 what: .write(access, WriteKind(rawValue: kind.rawValue) ?? .request))
+        case .refused(let central, let refusal, let uuid):
+            self.init(
+                central: central.address,
+                what: .refused(
+                    Access(handle: refusal.handle, uuid: uuid), request: "\(refusal.requestOpcode)",
+                    code: refusal.code.rawValue, text: "\(refusal.code)"))
         case .subscribed(let central, let handle, let uuid, let indications):
             self.init(
                 central: central.address,

@@ -14,10 +14,10 @@ extension AttributeHandle {
     }
 }
 
-/// Describes an event of a server; nil for reads, which their answers show.
+/// Describes an event of a server; nil for reads and refusals, which their answers show.
 func describe(_ event: GATTServerEvent) -> String? {
     switch event {
-    case .read: nil
+    case .read, .refused: nil
     case .signed(_, let next): "signed, next counter \(next)"
     case .write(_, let write, let kind):
         "written \(pair(write.handle, write.value)) by \(kind.rawValue)"

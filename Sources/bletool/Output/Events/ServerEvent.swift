@@ -23,6 +23,8 @@ struct ServerEvent: Event {
         case write(Access, WriteKind)
         /// A value that was written without response, for which there was no room: so many octets wait for the program.
         case dropped(Access, WriteKind, limit: Int)
+        /// A read or write was refused: which request, the error's number and what that says.
+        case refused(Access, request: String, code: UInt8, text: String)
         /// The central has subscribed to a characteristic.
         case subscribed(Access, indications: Bool)
         /// The central has unsubscribed.
@@ -37,7 +39,8 @@ struct ServerEvent: Event {
 
     struct Access: Hashable, Sendable {
         var handle: AttributeHandle
-        var uuid: BluetoothUUID
+        /// The attribute's type; nil where no attribute has the handle, which can only be refused.
+        var uuid: BluetoothUUID?
         /// The value, for reads, writes and notifications.
         var value: [UInt8]?
     }
@@ -92,6 +95,7 @@ struct ServerEvent: Event {
         case .write(let access, let kind): [access.text] + (kind == .request ? [] : [kind.rawValue])
         case .dropped(let access, let kind, let limit):
             [access.text, kind.rawValue, "\(limit) octets may wait for its program"]
+        case .refused(let access, let request, _, let text): [access.text, "\(request): \(text)"]
         case .subscribed(let access, let indications):
             [access.text, indications ? "indication" : "notification"]
         case .unsubscribed(let access), .confirmed(let access): [access.text]
@@ -121,6 +125,14 @@ struct ServerEvent: Event {
                 "dropped",
                 access.members + [.init("type", JSONValue(kind.rawValue)), .init("limit", JSONValue(limit))]
             )
+        case .refused(let access, let request, let code, let text):
+            (
+                "refused",
+                access.members + [
+                    .init("request", JSONValue(request)), .init("error", JSONValue(code)),
+                    .init("errorText", JSONValue(text)),
+                ]
+            )
         case .subscribed(let access, let indications):
             ("subscribed", access.members + [.init("type", indications ? "indication" : "notification")])
         case .unsubscribed(let access): ("unsubscribed", access.members)
@@ -141,6 +153,7 @@ struct ServerEvent: Event {
 extension ServerEvent.Access {
     /// For people: `2a19 Battery Level  0x0012 = 87 %`. Of a long value only how long it is; scripts have all of it.
     fileprivate var text: String {
+        guard let uuid else { return "\(handle)" }
         let title = (["\(uuid)"] + (Names.attribute(uuid).map { [$0] } ?? [])).joined(separator: " ")
         let shown = value.map { value in
             value.count > 64
