@@ -448,6 +448,12 @@ struct ScannerTests {
         #expect(played.settle() == [] && played.events.isEmpty)
     }
 
+    @Test("the time without a packet is given in whole seconds")
+    func silence() {
+        let event = AdapterHealthEvent.scanRestarted(silence: .seconds(90) + .microseconds(4754))
+        #expect("\(event)" == "nothing received for 90 s: the scan is restarted")
+    }
+
     @Test("after 30 times within a minute the scan is left to them until that is over")
     func restless() {
         var played = PlayedScanner(isShared: true)

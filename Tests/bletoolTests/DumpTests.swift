@@ -48,7 +48,7 @@ struct DumpTests {
             ])
         #expect(
             try lines(image) == [
-                "advertise: {}  # it was not heard advertising, which does not show on a link",
+                "advertise: {}  # no advertisement of it was received; a link does not show it",
                 "standardServices: false",
                 "services:",
                 "  - uuid: 1809  # Health Thermometer",
@@ -60,7 +60,7 @@ struct DumpTests {
                 "        value: {hex: \"b208\"}  # 22.26 °C",
                 "        descriptors:",
                 "          - {uuid: 2902, handle: 0x0008}  # Client Characteristic Configuration",
-                "          - {uuid: 2901, handle: 0x0009, value: {utf8: \"Room\"}}  # Characteristic User Descriptor",
+                "          - {uuid: 2901, handle: 0x0009, value: {utf8: \"Room\"}}  # Characteristic User Description",
             ])
         #expect(try ClonedConfiguration(image).fidelity == .exact)
     }
@@ -75,8 +75,8 @@ struct DumpTests {
             clone.yaml.suffix(4) == [
                 "          - {uuid: 2902, handle: 0x0008}  # Client Characteristic Configuration",
                 "          - {uuid: 2904, handle: 0x0009, value: {hex: \"01\"}}  # Characteristic Presentation Format",
-                "          - {uuid: 2901, handle: 0x000a}  # Characteristic User Descriptor",
-                "          - {uuid: 2901, handle: 0x000b}  # Characteristic User Descriptor",
+                "          - {uuid: 2901, handle: 0x000a}  # Characteristic User Description",
+                "          - {uuid: 2901, handle: 0x000b}  # Characteristic User Description",
             ])
     }
 

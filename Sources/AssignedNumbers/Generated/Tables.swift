@@ -97,7 +97,7 @@ extension NumberTable {
     static let descriptors = NumberTable(
         digits: 4,
         text: """
-        2900Characteristic Extended Properties\n2901Characteristic User Descriptor\n2902Client Characteristic Configuration\n2903Server Characteristic Configuration\n2904Characteristic Presentation Format\n2905Characteristic Aggregate Format\n2906Valid Range\n2907External Report Reference\n2908Report Reference\n2909Number of Digitals\n290aValue Trigger Setting\n290bEnvironmental Sensing Configuration\n290cEnvironmental Sensing Measurement\n290dEnvironmental Sensing Trigger Setting\n290eTime Trigger Setting\n290fComplete BR-EDR Transport Block Data
+        2900Characteristic Extended Properties\n2901Characteristic User Description\n2902Client Characteristic Configuration\n2903Server Characteristic Configuration\n2904Characteristic Presentation Format\n2905Characteristic Aggregate Format\n2906Valid Range\n2907External Report Reference\n2908Report Reference\n2909Number of Digitals\n290aValue Trigger Setting\n290bEnvironmental Sensing Configuration\n290cEnvironmental Sensing Measurement\n290dEnvironmental Sensing Trigger Setting\n290eTime Trigger Setting\n290fComplete BR-EDR Transport Block Data
         """)
 
     /// Characteristics of the Bluetooth SIG, by their numbers: 428 lines.

@@ -34,12 +34,13 @@ extension AdapterHealthEvent: CustomStringConvertible {
     /// Says in one line what has happened.
     public var description: String {
         switch self {
-        case .scanRestarted(let silence): "nothing received for \(silence): the scan is restarted"
+        case .scanRestarted(let silence):
+            "nothing received for \(silence.wholeSeconds.phrase): the scan is restarted"
         case .scanTakenBack: "another program switched the scan: it is switched on again"
         case .scanJoinedWithoutRepeats:
             "another program scans so that each device is reported once: devices reported before, and their changes, are not received"
         case .scanLeft(let duration, let restarts):
-            "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration)"
+            "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration.wholeSeconds.phrase)"
         case .centralTaken(let daemon):
             """
             \(daemon.map { "bluetoothd (process \($0))" } ?? "another program") has taken a central's link, since \
@@ -52,4 +53,9 @@ extension AdapterHealthEvent: CustomStringConvertible {
         case .gaveUp(let fault): "\(fault), and recovery failed"
         }
     }
+}
+
+extension Duration {
+    /// The seconds of it that are over.
+    fileprivate var wholeSeconds: Duration { .seconds(components.seconds) }
 }

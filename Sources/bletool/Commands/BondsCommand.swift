@@ -12,8 +12,8 @@ struct BondsCommand: ParsableCommand {
             Bonds of user:, serial:, tcp:, unix: and virtual adapters, and of kernel adapters while bluetoothd does \
             not run. bluetoothd keeps its own, which bluetoothctl shows.
 
-            DEVICE is an address, AA:BB:CC:DD:EE:FF, perhaps with /public or /random, or name:GLOB; an address that \
-            changes is recognized by the bond's key.
+            DEVICE is an address, AA:BB:CC:DD:EE:FF, with /public or /random where both have a bond, or \
+            name:GLOB; an address that changes is recognized by the bond's key.
             """,
         subcommands: [
             BondsListCommand.self, BondsShowCommand.self, BondsRemoveCommand.self, BondsExportCommand.self,

@@ -136,7 +136,8 @@ extension DeviceImage {
         if let name, name.utf8.count > 22 { fields.append(.init("overflow", .word("shorten-name"))) }
         let why = advertised.map { "what it advertises is malformed: \($0.data.hex)" }
         return .init(
-            "advertise", .fields(fields), why ?? "it was not heard advertising, which does not show on a link"
+            "advertise", .fields(fields),
+            why ?? "no advertisement of it was received; a link does not show it"
         )
     }
 }

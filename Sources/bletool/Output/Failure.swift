@@ -192,7 +192,7 @@ extension Failure {
     /// What to do about an attribute that requires a safer link.
     private static func security(wanted code: ATTErrorCode) -> String {
         code == .insufficientAuthentication
-            ? "the attribute requires pairing, perhaps with a passkey: bletool pair DEVICE [--passkey DIGITS]"
+            ? "the attribute requires pairing: bletool pair DEVICE [--passkey DIGITS]"
             : "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
     }
 

@@ -52,6 +52,9 @@ final class HeldLink: Sendable {
             do throws(BLEError) {
                 let stream = try await session.values(of: subscription)
                 state.withLock { $0.streams[subscription] = stream }
+            } catch .cancelled {
+                // The link was taken up meanwhile; its new owner subscribes.
+                return
             } catch {
                 log.warning("\(subscription.characteristic) of \(device.id.address): \(error)")
             }

@@ -77,11 +77,11 @@ struct AdvertisementEvent: Event {
     }
 
     /// The beacon that a company's data are.
-    func beacon(_ data: ManufacturerData) -> HeardBeacon? { HeardBeacon(data) }
+    func beacon(_ data: ManufacturerData) -> ReceivedBeacon? { ReceivedBeacon(data) }
 
     /// The beacon that a service's data are.
-    func beacon(_ data: ServiceData) -> HeardBeacon? {
-        HeardBeacon(data, from: [address, identity], keys: keys)
+    func beacon(_ data: ServiceData) -> ReceivedBeacon? {
+        ReceivedBeacon(data, from: [address, identity], keys: keys)
     }
 
     func lines(colored: Bool) -> [String] {
@@ -141,7 +141,7 @@ extension AdvertisementEvent {
     func service(_ uuid: BluetoothUUID) -> String { serviceName(uuid) ?? "\(uuid)" }
 
     /// A beacon in words; what is no beacon, or a malformed one, in hex.
-    private func describe(_ beacon: HeardBeacon?, else owner: String, _ data: [UInt8]) -> String {
+    private func describe(_ beacon: ReceivedBeacon?, else owner: String, _ data: [UInt8]) -> String {
         guard let beacon else { return "\(owner):\(data.hex)" }
         return beacon.isReadable ? beacon.text : "\(owner):\(data.hex) (\(beacon.text))"
     }

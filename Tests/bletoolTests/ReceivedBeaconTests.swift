@@ -6,7 +6,7 @@ import Testing
 
 @testable import bletool
 
-struct HeardBeaconTests {
+struct ReceivedBeaconTests {
     private let sender = DeviceAddress(0x5448_e68f_80a5, type: .public)
 
     private func event(_ payload: String, keys: [String] = []) throws -> AdvertisementEvent {

@@ -2,7 +2,7 @@ import BLEAdvertising
 import BLECore
 
 /// A beacon as a scan shows it: opened when there is a key for it, in words and as an object.
-struct HeardBeacon: Hashable, Sendable {
+struct ReceivedBeacon: Hashable, Sendable {
     /// The beacon, or the error that decoding it found.
     let beacon: Result<Beacon, DecodeError>
     /// What is wrong with it: malformed, cut, or closed to the keys that there are.
