@@ -94,8 +94,24 @@ private struct PlayedProcedures {
         #expect(played.events() == [], "another one's end")
         played.ended(.phys)
         #expect(played.events() == ["\(phys) ends", "\(timing) begins timing"])
+        played.procedures.requestAnswered()
+        #expect(played.events() == [])
         played.ended(.timing)
         #expect(played.events() == ["\(timing) ends"] && played.procedures.deadline == nil)
+    }
+
+    @Test("a change that comes before the answer to the request ends it with the answer") func early() {
+        var played = PlayedProcedures()
+        let (first, second) = (played.ask(.timing), played.ask(.timing))
+        #expect(played.events() == ["\(first) begins timing"])
+        played.ended(.timing)
+        #expect(played.events() == [], "the peer takes no other request before it has answered")
+        played.procedures.requestAnswered()
+        #expect(played.events() == ["\(first) ends", "\(second) begins timing"])
+        // One that is refused fails, whatever has changed.
+        played.ended(.timing)
+        played.procedures.ended(.timing, .failure(.parametersRefused))
+        #expect(played.events() == ["\(second) fails: \(BLEError.parametersRefused)"])
     }
 
     @Test("a refused command ends its procedure; an answer that comes too late ends none") func refused() {

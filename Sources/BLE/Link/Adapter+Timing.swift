@@ -51,8 +51,8 @@ extension Adapter {
         }
     }
 
-    /// Asks the central by L2CAP signaling. Ends when the central refuses, or, after it has accepted, with
-    /// the event that reports the change; no event comes if the link has these parameters already.
+    /// Asks the central by L2CAP signaling. Ends when the central refuses, or when it has accepted and an event has
+    /// reported the change, in whichever order that comes; no event comes if the link has these parameters already.
     private func request(_ parameters: LEConnectionParameters, on id: LinkID) async throws(BLEError) {
         try await run(.timing, by: .request(parameters), on: id)
     }
@@ -76,11 +76,20 @@ extension Adapter {
             if isAccepted { promise(wanted, to: link) }
         case .parameterUpdateAnswered(false), .requestRejected:
             end(.timing, on: id, .failure(.parametersRefused))
+        case .parameterUpdateAnswered(true): answered(link)
         case .requestTimedOut:
             let limit = link.signaling.timeLimit
+            // What has come about all the same is no failure.
+            answered(link)
             end(.timing, on: id, .failure(.timedOut(.parameterRequest, after: limit)))
         default: log.debug("signaling of \(link.peer): \(event)")
         }
+    }
+
+    /// The peer answers a request, or does so no more.
+    private func answered(_ link: Link) {
+        link.procedures.requestAnswered()
+        proceed(with: link)
     }
 
     /// The peer's controller asks for other parameters.

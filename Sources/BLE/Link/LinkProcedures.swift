@@ -16,6 +16,7 @@ import SMP
 /// while let event = procedures.nextEvent(at: now) { handle(event) }
 /// procedures.answered(.done([]), to: command, of: number)
 /// procedures.ended(.phys, .success(()))
+/// procedures.requestAnswered()
 /// // Run `expire` at `deadline`.
 /// ```
 struct LinkProcedures: Sendable {
@@ -52,6 +53,10 @@ struct LinkProcedures: Sendable {
         let end: Instant
         /// Whether a caller waits for its end.
         var isWanted = true
+        /// Whether it is a request to the peer that has no answer yet.
+        var isUnanswered = false
+        /// Whether what a request without an answer is for has happened.
+        var isDone = false
     }
 
     /// Procedures that wait for each other.
@@ -110,7 +115,12 @@ extension LinkProcedures {
         encryption.answered(answer, to: command, of: number)
     }
 
-    /// A procedure has ended, whichever side began it. Nothing happens when another one than `number` goes on by now.
+    /// The peer has answered the request that goes on, other than by refusing it, or has had its time for that. The
+    /// change may have come before: a controller may report it while the answer still waits for a connection event.
+    mutating func requestAnswered() { control.requestAnswered() }
+
+    /// A procedure has ended, whichever side began it; a request to the peer only when it is answered, too. Nothing
+    /// happens when another one than `number` goes on by now.
     mutating func ended(
         _ procedure: LinkProcedure, _ result: Result<Void, BLEError>, ifItIs number: UInt64? = nil
     ) {
@@ -166,7 +176,17 @@ extension LinkProcedures.Lane {
         guard let asked = running?.asked, asked.procedure == procedure,
             number.map({ $0 == asked.number }) ?? true
         else { return }
-        end(result)
+        if number == nil, running?.isUnanswered == true, case .success = result {
+            running?.isDone = true
+        } else {
+            end(result)
+        }
+    }
+
+    mutating func requestAnswered() {
+        guard running?.isUnanswered == true else { return }
+        running?.isUnanswered = false
+        if running?.isDone == true { end(.success(())) }
     }
 
     mutating func expire(at now: Instant) {
@@ -179,6 +199,7 @@ extension LinkProcedures.Lane {
         guard running == nil, let asked = queue.popFirst() else { return nil }
         if case .nothing = asked.start { return .ended(asked.number, .success(())) }
         running = LinkProcedures.Running(asked: asked, end: now + LinkProcedures.timeLimit)
+        if case .request = asked.start { running?.isUnanswered = true }
         return .begin(asked.number, asked.procedure, asked.start)
     }
 
