@@ -16,7 +16,6 @@ import SMP
 /// while let event = procedures.nextEvent(at: now) { handle(event) }
 /// procedures.answered(.done([]), to: command, of: number)
 /// procedures.ended(.phys, .success(()))
-/// procedures.requestAnswered()
 /// // Run `expire` at `deadline`.
 /// ```
 struct LinkProcedures: Sendable {
