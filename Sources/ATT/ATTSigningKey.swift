@@ -7,12 +7,21 @@ import BLECore
 /// let command = key.sign(0x0012, value: [1], counter: 7)
 /// key.verifies(command)  // true, on the other side
 /// ```
-package struct ATTSigningKey: Hashable, Sendable {
+package struct ATTSigningKey: Sendable {
+    /// AES-CMAC of a message under a key (RFC 4493).
+    package typealias CMAC = @Sendable (_ message: [UInt8], _ key: UInt128) -> UInt128
+
     /// The key as a number of 128 bits.
     package let csrk: UInt128
+    private let cmac: CMAC
 
     /// Creates the key from a bond's CSRK.
-    package init(csrk: UInt128) { self.csrk = csrk }
+    ///
+    /// - Parameter cmac: What computes signatures. `AESCMAC` takes a time that depends on the key.
+    package init(csrk: UInt128, cmac: @escaping CMAC = AESCMAC.code(of:key:)) {
+        self.csrk = csrk
+        self.cmac = cmac
+    }
 
     /// A Signed Write Command. No counter may be used twice with a key, so keep the next one with the bond.
     package func sign(_ handle: AttributeHandle, value: [UInt8], counter: UInt32) -> ATTCommand {
@@ -29,8 +38,7 @@ package struct ATTSigningKey: Hashable, Sendable {
     /// The upper half of the CMAC over opcode, handle, value and counter, the last octet first.
     private func code(_ handle: AttributeHandle, _ value: [UInt8], _ counter: UInt32) -> UInt64 {
         let head = [ATTOpcode.signedWriteCommand.rawValue] + [UInt8](littleEndian: handle.rawValue)
-        var mac = AESCMAC(key: csrk)
-        mac.update((head + value + [UInt8](littleEndian: counter)).reversed())
-        return UInt64(truncatingIfNeeded: mac.finalize() >> 64)
+        let mac = cmac((head + value + [UInt8](littleEndian: counter)).reversed(), csrk)
+        return UInt64(truncatingIfNeeded: mac >> 64)
     }
 }

@@ -1,4 +1,5 @@
 import BLECore
+import SMP
 
 /// Finds out whose resolvable private addresses are met (Core Specification 5.4, Vol 3, Part C, 10.8.2.3).
 ///
@@ -11,7 +12,7 @@ struct AddressResolver {
     private struct Entry {
         let peer: DeviceAddress
         let key: UInt128
-        let cipher: AES128
+        let cipher: any BlockCipher
         /// Numbers the keys in the order in which they came.
         let number: Int
     }
@@ -56,7 +57,7 @@ struct AddressResolver {
         guard let key else { return }
         newest += 1
         places[peer] = entries.count
-        entries.append(Entry(peer: peer, key: key, cipher: AES128(key: key), number: newest))
+        entries.append(Entry(peer: peer, key: key, cipher: SecurityManager.aes128(key: key), number: newest))
     }
 
     private mutating func remove(at place: Int) {

@@ -2,6 +2,7 @@ import BLECore
 import HCI
 import HCISocket
 import Logging
+import SMP
 
 /// The own private address, and the peers whose addresses the controller resolves. Neither may be changed while the
 /// radio listens or calls (Core Specification 5.4, Vol 4, Part E, 7.8.4 and 7.8.38), so it pauses for that.
@@ -118,6 +119,6 @@ extension Adapter {
     }
 
     private func newPrivateAddress() -> DeviceAddress {
-        .resolvable(.random(in: .min ... .max), key: AES128(key: localIdentity.identityKey))
+        .resolvable(.random(in: .min ... .max), key: SecurityManager.aes128(key: localIdentity.identityKey))
     }
 }

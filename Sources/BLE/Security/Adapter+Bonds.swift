@@ -14,9 +14,19 @@ extension Adapter {
     public var bonds: [Bond] { store.records(at: identity).map(\.bond) }
 
     /// Forgets a device, by its identity or an address of its; false when there is no bond with it. A link to it stays
-    /// as it is.
+    /// as it is. Returns when the bond is gone from the disk, too.
+    ///
+    /// - Throws: `BLEError.bonds` when the disk cannot be written: the bond is gone for this process only.
     @discardableResult
-    public func removeBond(with peer: DeviceAddress) -> Bool {
+    public func removeBond(with peer: DeviceAddress) async throws(BLEError) -> Bool {
+        guard forgetBond(with: peer) else { return false }
+        try await store.flush()
+        return true
+    }
+
+    /// Forgets a device; the disk follows.
+    @discardableResult
+    func forgetBond(with peer: DeviceAddress) -> Bool {
         guard let id = bondRecord(of: peer)?.id else { return false }
         clients.cache.forget(id.peer)
         defer { renewBonds() }
@@ -102,7 +112,7 @@ extension Adapter {
     func checkSignatures(of link: Link) {
         guard let bond = link.protection.bond, let key = bond.peerSigningKey else { return }
         server.gatt.setSigningKey(
-            ATTSigningKey(csrk: key), nextCounter: store.record(bond.id)?.client.signCounter ?? 0,
+            ATTSigningKey(key), nextCounter: store.record(bond.id)?.client.signCounter ?? 0,
             of: ClientID(link.id))
     }
 
@@ -112,7 +122,7 @@ extension Adapter {
         guard let bond = link.protection.bond, let key = bond.localSigningKey else {
             throw .noSigningKey(link.peer)
         }
-        return (ATTSigningKey(csrk: key), try await store.takeSignCounter(of: bond.id))
+        return (ATTSigningKey(key), try await store.takeSignCounter(of: bond.id))
     }
 
     /// Whether the name of a bonded peer is not known: it was not asked for, as when a request has made the bond.
@@ -135,6 +145,9 @@ extension Adapter {
             log.error("what is known of bonded devices cannot be saved: \(error)")
         }
     }
+
+    /// Waits until the disk has what was found of the databases of bonded peers.
+    func saveDatabases() async throws(BLEError) { try await store.flush() }
 
     /// Takes up the database of a bonded peer as an earlier process found it.
     func recall(_ link: Link) async {
@@ -168,4 +181,9 @@ extension Adapter {
         guard let bond = links[LinkID(number: central.rawValue)]?.protection.bond else { return }
         store.update(bond.id) { $0.client.signCounter = max($0.client.signCounter, counter) }
     }
+}
+
+extension ATTSigningKey {
+    /// The CSRK of a bond.
+    fileprivate init(_ csrk: UInt128) { self.init(csrk: csrk, cmac: SecurityManager.aesCMAC) }
 }

@@ -1,7 +1,13 @@
+/// A cipher of blocks of 128 bits with a key that it holds.
+package protocol BlockCipher: Sendable {
+    /// Encrypts one block, whose most significant octet is in[0] of FIPS 197.
+    func encrypt(_ block: UInt128) -> UInt128
+}
+
 /// AES with a key of 128 bits, encryption only (FIPS 197). Its time depends on what it encrypts, as tables
-/// in memory make it, so it is for hashes, for simulated controllers and for the readings of sensors; keys of
-/// pairing belong to a library made for that.
-package struct AES128: Sendable {
+/// in memory make it, so it is for hashes, for simulated controllers and for the readings of sensors. Keys that
+/// pairing distributes belong to a library made for that, which builds without pairing do not have.
+package struct AES128: BlockCipher {
     /// Eleven keys of four columns each, the first octet of a column in its highest bits.
     private let roundKeys: [UInt32]
 

@@ -1,5 +1,5 @@
 /// AES-CMAC with a key of 128 bits (RFC 4493), of a message that comes in pieces. Bluetooth hashes
-/// databases and signs writes with it (Core Specification 5.4, Vol 3, Part H, 2.2.5).
+/// databases with it, and signs writes (Core Specification 5.4, Vol 3, Part H, 2.2.5).
 ///
 /// ```swift
 /// var mac = AESCMAC(key: 0)
@@ -15,6 +15,13 @@ package struct AESCMAC: Sendable {
 
     /// The code of a key whose most significant octet is first in the RFC.
     package init(key: UInt128) { cipher = AES128(key: key) }
+
+    /// The code of a message that is at hand.
+    package static func code(of message: [UInt8], key: UInt128) -> UInt128 {
+        var mac = AESCMAC(key: key)
+        mac.update(message)
+        return mac.finalize()
+    }
 
     /// Adds an octet to the message.
     package mutating func update(_ octet: UInt8) {

@@ -4,21 +4,21 @@ extension DeviceAddress {
     /// The resolvable private address of 22 random bits under a key.
     ///
     /// Neither all ones nor all zeros may be random; the nearest that is allowed takes their place.
-    package static func resolvable(_ random: UInt32, key: AES128) -> DeviceAddress {
+    package static func resolvable(_ random: UInt32, key: some BlockCipher) -> DeviceAddress {
         let bits = min(max(random & 0x3f_ffff, 1), 0x3f_fffe)
         let part = 0x40_0000 | bits
         return DeviceAddress(UInt64(part) << 24 | UInt64(key.addressHash(part)), type: .random)
     }
 
     /// Whether this is a resolvable private address made with the key.
-    package func isResolved(by key: AES128) -> Bool {
+    package func isResolved(by key: some BlockCipher) -> Bool {
         kind == .resolvable
             && key.addressHash(UInt32(truncatingIfNeeded: value >> 24))
                 == UInt32(truncatingIfNeeded: value & 0xff_ffff)
     }
 }
 
-extension AES128 {
+extension BlockCipher {
     /// The random address hash function, ah, of 24 bits (Core Specification 5.4, Vol 3, Part H, 2.2.2).
     package func addressHash(_ random: UInt32) -> UInt32 {
         UInt32(truncatingIfNeeded: encrypt(UInt128(random & 0xff_ffff)) & 0xff_ffff)

@@ -53,7 +53,7 @@ extension ClientState {
     /// Gives the key by which a bonded client signs its writes, and the least counter that it may use.
     mutating func setSigningKey(_ key: ATTSigningKey?, nextCounter: UInt32) {
         // Each key has a count of its own.
-        nextSignCounter = key == signingKey ? max(nextSignCounter, nextCounter) : nextCounter
+        nextSignCounter = key?.csrk == signingKey?.csrk ? max(nextSignCounter, nextCounter) : nextCounter
         signingKey = key
     }
 

@@ -4,8 +4,8 @@ import BLECore
 /// 7.6). Numbers have their most significant octet where the specification prints it first. The functions of
 /// pairing itself, `c1` to `h7`, are built on these four.
 package protocol SecurityToolbox: Sendable {
-    /// Encrypts one block with AES-128.
-    func aes128(_ block: UInt128, key: UInt128) -> UInt128
+    /// AES-128 with a key.
+    func aes128(key: UInt128) -> any BlockCipher
 
     /// AES-CMAC of a message (RFC 4493).
     func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128
@@ -63,11 +63,11 @@ extension PairingPublicKey {
 /// H, 2.2).
 extension SecurityToolbox {
     /// The security function e: AES-128 (2.2.1).
-    package func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(plaintext, key: key) }
+    package func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(key: key).encrypt(plaintext) }
 
     /// The random address hash function: 24 bits (2.2.2).
     package func ah(_ k: UInt128, _ r: UInt32) -> UInt32 {
-        UInt32(truncatingIfNeeded: e(k, UInt128(r & 0xff_ffff)) & 0xff_ffff)
+        aes128(key: k).addressHash(r)
     }
 
     /// The confirm value of a random number, which binds it to the features and addresses of both (2.2.3).
@@ -218,5 +218,15 @@ extension SecurityManager {
         #else
         nil
         #endif
+    }
+
+    /// AES-128 with a key that pairing distributes, from the toolbox where there is one.
+    package static func aes128(key: UInt128) -> any BlockCipher {
+        defaultToolbox?.aes128(key: key) ?? AES128(key: key)
+    }
+
+    /// AES-CMAC under a key that pairing distributes, from the toolbox where there is one.
+    @Sendable package static func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128 {
+        defaultToolbox?.aesCMAC(message, key: key) ?? AESCMAC.code(of: message, key: key)
     }
 }

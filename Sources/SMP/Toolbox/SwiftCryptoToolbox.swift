@@ -1,20 +1,27 @@
 #if SecurityManager
+import BLECore
 import Crypto
 import CryptoExtras
 
 /// The toolbox over swift-crypto: its time does not depend on keys, and it checks that points lie on the
 /// curve. The one file that knows the library; it parses nothing.
 struct SwiftCryptoToolbox: SecurityToolbox {
-    func aes128(_ block: UInt128, key: UInt128) -> UInt128 {
-        var octets = block.octets
-        do {
-            try AES.permute(&octets, key: SymmetricKey(data: key.octets))
-        } catch {
-            // Key and block are 128 bits by their type, whatever a peer sends: only another size is refused.
-            preconditionFailure("AES refuses 16 octets: \(error)")
+    private struct Cipher: BlockCipher {
+        let key: SymmetricKey
+
+        func encrypt(_ block: UInt128) -> UInt128 {
+            var octets = block.octets
+            do {
+                try AES.permute(&octets, key: key)
+            } catch {
+                // Key and block are 128 bits by their type, whatever a peer sends: only another size is refused.
+                preconditionFailure("AES refuses 16 octets: \(error)")
+            }
+            return UInt128(octets)
         }
-        return UInt128(octets)
     }
+
+    func aes128(key: UInt128) -> any BlockCipher { Cipher(key: SymmetricKey(data: key.octets)) }
 
     func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128 {
         do {

@@ -4,13 +4,9 @@ import SMP
 /// Cryptography with the right shapes and no worth: real AES, and key pairs whose public half is the private
 /// one beside a mark that stands for the curve.
 struct PlainToolbox: SecurityToolbox {
-    func aes128(_ block: UInt128, key: UInt128) -> UInt128 { AES128(key: key).encrypt(block) }
+    func aes128(key: UInt128) -> any BlockCipher { AES128(key: key) }
 
-    func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128 {
-        var code = AESCMAC(key: key)
-        code.update(message)
-        return code.finalize()
-    }
+    func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128 { AESCMAC.code(of: message, key: key) }
 
     func keyPair(_ privateKey: PairingPublicKey.Coordinate) -> PairingKeyPair? {
         let y = PairingPublicKey.Coordinate(high: ~privateKey.high, low: ~privateKey.low)
