@@ -107,7 +107,7 @@ struct KeyRefreshTests {
         try await PairedHosts.run { hosts in
             let device = try await hosts.connect()
             try await device.pair()
-            await hosts.server.removeBond(with: await hosts.client.address)
+            try await hosts.server.removeBond(with: await hosts.client.address)
             let lost = await failure { () throws(BLEError) in try await device.refreshEncryption() }
             #expect(lost == .disconnected(.status(.pinOrKeyMissing)))
         }

@@ -164,7 +164,7 @@ import VirtualController
             let handle = LinkedHosts.handle
             port.emit(LELongTermKeyRequest(connection: handle, random: 0x5678, diversifier: 0x1234).packet)
             await bed.wait(.seconds(1))
-            #expect(await server.removeBond(with: victim.peer))
+            #expect(try await server.removeBond(with: victim.peer))
             port.emit(EncryptionChange(connection: handle, mode: .on).packet)
             await bed.wait(.seconds(1))
             #expect(await server.bondsOfLinks == [nil])
@@ -183,7 +183,7 @@ import VirtualController
             let device = try await hosts.connect(options)
             try await device.writeSigned([1], to: noted.valueHandle)
             #expect(try await device.read(noted.valueHandle) == [1])
-            await hosts.server.removeBond(with: hosts.client.address)
+            try await hosts.server.removeBond(with: hosts.client.address)
             try await device.writeSigned([2], to: noted.valueHandle)
             #expect(try await device.read(noted.valueHandle) == [1])
         }

@@ -53,7 +53,7 @@ private let capabilities: [IOCapability] = [
             let bonded = try await hosts.connect(options)
             #expect(try await refusal(of: bonded) == .insufficientEncryption)
             #expect(try await bonded.security == .none)
-            for bond in await hosts.server.bonds { await hosts.server.removeBond(with: bond.peer) }
+            for bond in await hosts.server.bonds { try await hosts.server.removeBond(with: bond.peer) }
             #expect(try await refusal(of: bonded) == .insufficientAuthentication)
         }
     }
@@ -209,8 +209,8 @@ private let capabilities: [IOCapability] = [
                 }
                 #expect(refused == (slip == nil ? nil : .pairing(.peer(.confirmValueFailed))))
                 await device.disconnect()
-                for bond in await hosts.server.bonds { await hosts.server.removeBond(with: bond.peer) }
-                for bond in await hosts.client.bonds { await hosts.client.removeBond(with: bond.peer) }
+                for bond in await hosts.server.bonds { try await hosts.server.removeBond(with: bond.peer) }
+                for bond in await hosts.client.bonds { try await hosts.client.removeBond(with: bond.peer) }
                 _ = await hosts.client.loop.sleep(for: .seconds(10))
             }
             #expect(shown.withLock { $0 } == Array(repeating: fixed, count: 5))
@@ -256,14 +256,14 @@ private let capabilities: [IOCapability] = [
             let first = try await hosts.connect()
             try await first.pair()
             await first.disconnect()
-            await hosts.server.removeBond(with: await hosts.client.address)
+            try await hosts.server.removeBond(with: await hosts.client.address)
 
             let second = try await hosts.connect()
             #expect(try await second.security == .none)
             #expect(try await hosts.read(0xaa00, of: second) == [0])
             let lost = await failure { () throws(BLEError) in _ = try await second.pair() }
             #expect(lost == .bondLost(hosts.address))
-            await hosts.client.removeBond(with: hosts.address)
+            try await hosts.client.removeBond(with: hosts.address)
             #expect(try await second.pair().level == .encrypted)
         }
     }
@@ -280,7 +280,7 @@ private let capabilities: [IOCapability] = [
                 user.capability.withLock { $0 = .displayYesNo }
             }
             let made = await hosts.client.bonds
-            if isLost { await hosts.server.removeBond(with: await hosts.client.address) }
+            if isLost { try await hosts.server.removeBond(with: await hosts.client.address) }
 
             let second = try await hosts.connect()
             let failure = await failure { () throws(BLEError) in try await second.pair(.authenticated) }
@@ -300,7 +300,7 @@ private let capabilities: [IOCapability] = [
             let first = try await hosts.connect()
             try await first.pair()
             await first.disconnect()
-            await hosts.client.removeBond(with: hosts.address)
+            try await hosts.client.removeBond(with: hosts.address)
 
             let second = try await hosts.connect()
             let refused = await failure { () throws(BLEError) in _ = try await second.pair() }

@@ -93,7 +93,7 @@ struct PrivacyTests {
                 let second = try await hosts.connect()
                 let lost = await failure { () throws(BLEError) in _ = try await second.pair(.authenticated) }
                 #expect(lost == .bondLost(hosts.address))
-                await hosts.client.removeBond(with: hosts.address)
+                try await hosts.client.removeBond(with: hosts.address)
                 #expect(try await second.pair(.authenticated).isBonded)
             }
         }
@@ -295,7 +295,7 @@ struct PrivacyTests {
             #expect(try await hosts.read(0xaa01, of: device) == [1])
             await device.disconnect()
             #expect(try await hosts.find(by: hosts.client).address == hosts.address)
-            await hosts.client.removeBond(with: hosts.address)
+            try await hosts.client.removeBond(with: hosts.address)
             try await hosts.pass(.seconds(1))
             #expect(try await hosts.find(by: hosts.client).address == hosts.server.privateAddress)
         }
@@ -341,7 +341,7 @@ extension PairedHosts {
 extension Adapter {
     /// Loses all bonds.
     fileprivate func forgetPeers() async throws {
-        for bond in bonds { removeBond(with: bond.peer) }
+        for bond in bonds { try await removeBond(with: bond.peer) }
     }
 }
 

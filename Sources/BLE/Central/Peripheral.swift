@@ -64,7 +64,7 @@ public struct Peripheral: Sendable {
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         let database = try await adapter.discover(on: link, refreshing: refreshing)
         // The next process of a manager that is restored has it, too.
-        if wish != nil { await adapter.saveBonds() }
+        if wish != nil { try await adapter.saveDatabases() }
         return database
     }
 

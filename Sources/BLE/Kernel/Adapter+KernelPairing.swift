@@ -195,7 +195,7 @@ extension Adapter {
 
     /// A device's keys were removed from the kernel: its bond here goes with them, unless they were bluetoothd's.
     private func kernelUnpaired(_ peer: DeviceAddress) async {
-        if await ownsKernelPairing() { removeBond(with: peer) }
+        if await ownsKernelPairing() { forgetBond(with: peer) }
     }
 
     private func kernelPaired(_ made: KernelKeyring.Pairing) {

@@ -48,6 +48,11 @@ final class Link {
     var pairing: SecurityManager
     /// What its encryption is worth, and the bond.
     var protection: LinkProtection
+    /// How many bonds that were made on it are on their way to the disk. Until they are there, no change of its security
+    /// is reported.
+    var bondsBeingSaved = 0
+    /// Whether such a change is to be reported then.
+    var isSecurityWithheld = false
     /// What the user is asked or shown about a pairing.
     var dialogue: Task<Void, Never>?
 

@@ -212,6 +212,7 @@ extension Adapter {
             case .keep(let bond):
                 do throws(BLEError) {
                     try keep(bond, of: link)
+                    save(bond, of: link)
                     link.protection.kept(bond)
                 } catch {
                     link.protection.notKept(bond, error)
@@ -229,10 +230,47 @@ extension Adapter {
         }
     }
 
-    /// A link's security has changed, or its key: the application, and who watches the link, learn of that.
+    /// A link's security has changed, or its key: the application, and who watches the link, learn of that, but not
+    /// of a bond that a crash would lose.
     private func emit(_ security: LinkSecurity, of link: Link) {
         log.info(
             "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
+        guard link.bondsBeingSaved == 0 else {
+            link.isSecurityWithheld = true
+            return
+        }
+        report(security, of: link)
+    }
+
+    /// Brings a bond that was made on a link to the disk, and reports the link's security then. A bond that cannot be
+    /// saved is not reported as one.
+    private func save(_ bond: Bond, of link: Link) {
+        let bonds = security.options.bonds
+        guard bonds.stateFolder != nil else { return }
+        link.bondsBeingSaved += 1
+        let id = link.id
+        Task(executorPreference: loop) { [weak self, loop] in
+            do throws(BLEError) {
+                try await loop.withClockHeld { () throws(BLEError) in try await bonds.flush() }
+                await self?.saved(bond, of: id, nil)
+            } catch {
+                await self?.saved(bond, of: id, error)
+            }
+        }
+    }
+
+    private func saved(_ bond: Bond, of id: LinkID, _ error: BLEError?) {
+        if let error { log.error("the bond with \(bond.peer) is not saved: \(error)") }
+        guard let link = links[id] else { return }
+        link.bondsBeingSaved -= 1
+        guard link.bondsBeingSaved == 0, link.isSecurityWithheld else { return }
+        link.isSecurityWithheld = false
+        var security = link.security
+        if error != nil { security.isBonded = false }
+        report(security, of: link)
+    }
+
+    private func report(_ security: LinkSecurity, of link: Link) {
         if link.role == .peripheral { server.emit(.security(Central(link), security)) }
         link.watchers.emit(link.parameters)
     }

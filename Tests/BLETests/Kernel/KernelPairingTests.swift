@@ -250,7 +250,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func changes() async throws {
         let options = try security(User(), bond(isAuthenticated: true))
         try await run(options) { host in
-            await host.adapter.removeBond(with: lamp)
+            try await host.adapter.removeBond(with: lamp)
             #expect(await host.kernel.nextCommand() == .unpairDevice(lamp, disconnects: false))
             try options.bonds.insert(bond(isAuthenticated: false))
             #expect(
@@ -675,7 +675,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             await host.wait(.seconds(9))
             // Until then, a link does not show that it is the bonded device's, also when other bonds change.
             let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            await host.adapter.removeBond(with: DeviceAddress(0x1234, type: .public))
+            try await host.adapter.removeBond(with: DeviceAddress(0x1234, type: .public))
             await host.adapter.renewBonds()
             #expect(await host.adapter.isBonded(link) == false)
             host.kernel.refusals = []

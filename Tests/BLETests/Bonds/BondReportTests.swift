@@ -1,0 +1,95 @@
+import BLECore
+import GATTServer
+import HCISocket
+import SMP
+import SystemPackage
+import Testing
+
+@testable import BLE
+
+/// What a program is told of a bond is on the disk.
+struct BondReportTests {
+    private let folder: StateFolder
+    /// What the disk answers to each step; nil: success.
+    private let refusal = Lock<Errno?>(nil)
+
+    init() throws { folder = try StateFolder() }
+
+    private func open() async throws(BLEError) -> BondStore {
+        try await BondStore.open(
+            folder.path,
+            Disk { [refusal] _ throws(Errno) in
+                if let error = refusal.withLock({ $0 }) { throw error }
+            }, on: nil)
+    }
+
+    /// The security that a server reports of a link whose central pairs.
+    private func reports(
+        _ bonds: BondStore, _ body: @escaping @Sendable (LinkSecurity) async throws -> Void = { _ in }
+    ) async throws -> [LinkSecurity] {
+        let told = Lock<[LinkSecurity]>([])
+        try await PairedHosts.run { server, _ in
+            server.bonds = bonds
+        } _: { hosts in
+            let events = PeripheralManager(hosts.server).events()
+            let device = try await hosts.connect()
+            try await device.pair()
+            let leaving = Task(executorPreference: hosts.server.loop) {
+                _ = await hosts.server.loop.sleep(for: .seconds(5))
+                await device.disconnect()
+            }
+            for try await event in events {
+                if case .security(_, let security) = event {
+                    told.withLock { $0.append(security) }
+                    try await body(security)
+                }
+                if case .disconnected = event { break }
+            }
+            await leaving.value
+        }
+        return told.withLock { $0 }
+    }
+
+    @Test func aBondIsReportedWhenTheDiskHasIt() async throws {
+        let last = try await reports(try await open()) { [folder] security in
+            guard security.isBonded else { return }
+            let onDisk = try await BondStore.open(folder.path, on: nil)
+            #expect(onDisk.records().count == 1)
+        }.last
+        #expect(last == LinkSecurity(level: .encrypted, isBonded: true))
+    }
+
+    @Test func aBondThatCannotBeSavedIsReportedAsNone() async throws {
+        let bonds = try await open()
+        refusal.withLock { $0 = .noSpace }
+        let told = try await reports(bonds)
+        #expect(told.last?.level == .encrypted)
+        #expect(!told.contains { $0.isBonded })
+    }
+
+    @Test func aBondThatIsRemovedIsGoneFromTheDisk() async throws {
+        let bonds = try await open()
+        try await PairedHosts.run { server, _ in
+            server.bonds = bonds
+        } _: { [folder, refusal] hosts in
+            let device = try await hosts.connect()
+            try await device.pair()
+            try await bonds.flush()
+            let peer = try #require(await hosts.server.bonds.first).peer
+            let wasThere = try await hosts.server.removeBond(with: peer)
+            let onDisk = try await BondStore.open(folder.path, on: nil)
+            #expect(wasThere && onDisk.records().isEmpty)
+            let isThere = try await hosts.server.removeBond(with: peer)
+            #expect(!isThere)
+            try await hosts.client.removeBond(with: hosts.address)
+            await device.disconnect()
+            _ = try await hosts.connect().pair()
+            try await bonds.flush()
+            refusal.withLock { $0 = .noSpace }
+            let error = await failure { () throws(BLEError) in
+                _ = try await hosts.server.removeBond(with: peer)
+            }
+            guard case .bonds? = error else { throw error ?? .cancelled }
+        }
+    }
+}
