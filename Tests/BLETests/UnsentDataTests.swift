@@ -77,6 +77,29 @@ struct UnsentDataTests {
         }
     }
 
+    @Test("a step of a chain is done when what it has written has left") func chain() async throws {
+        try await run { hosts in
+            try await hosts.central.chain().use { (device) throws(BLEError) in
+                let sink = try await device.discover().characteristics(Self.uuid).first
+                guard let sink else { throw .notFound(.device(within: nil)) }
+                for part in Self.parts { try await device.writeWithoutResponse(part, to: sink) }
+            }
+            await hosts.bed.wait(.seconds(1))
+            #expect(hosts.written.withLock { $0 } == Self.parts.flatMap(\.self))
+            let error = await #expect(throws: ChainError.self) {
+                try await hosts.central.chain().use { (device) throws(BLEError) in
+                    let sink = try await device.discover().characteristics(Self.uuid).first
+                    guard let sink else { throw .notFound(.device(within: nil)) }
+                    hosts.port.close()
+                    for part in Self.parts.prefix(20) {
+                        try await device.writeWithoutResponse(part, to: sink)
+                    }
+                }
+            }
+            #expect(error?.step == .use && error?.error == .unsent(20))
+        }
+    }
+
     @Test func notificationsLeaveBeforeTheServerEndsTheLink() async throws {
         try await run { hosts in
             let server = PeripheralManager(hosts.server)

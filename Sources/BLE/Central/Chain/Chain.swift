@@ -126,7 +126,12 @@ extension Chain {
             try await central.connect(to: id, timeout: timeout, options: connection)
         }
         do throws(ChainError) {
-            let result = try await during(step, id) { () throws(BLEError) in try await body(device) }
+            let result = try await during(step, id) { () throws(BLEError) in
+                let result = try await body(device)
+                // What it has written without response is done when it has left.
+                try await device.waitUntilSent()
+                return result
+            }
             await device.disconnect()
             return result
         } catch {
