@@ -317,6 +317,46 @@ struct ScannerTests {
         #expect(played.settle() == [set, on])
     }
 
+    /// The kernel ends our scan to connect, and some controllers do not scan until it has.
+    @Test("a scan that ran and is refused for now is tried again until the controller takes it")
+    func postponed() {
+        var played = PlayedScanner(isShared: true)
+        let id = played.scan()
+        #expect(played.settle() == [set, on])
+        played.others([LESetScanEnable(enable: false).packet])
+        played.wait(Scanner.settlingTime)
+        #expect(played.settle(.done([]), disallowed, .done([]), disallowed) == [off, set, off, set])
+        for seconds in [1, 2, 4] {
+            #expect(
+                played.events.last == "the controller does not scan now (Command Disallowed (0x0c)): "
+                    + "it is asked again in \(seconds) s")
+            played.wait(.milliseconds(1000 * seconds - 1))
+            #expect(played.settle() == [])
+            played.wait(.milliseconds(1))
+            #expect(played.settle(disallowed, .done([]), disallowed) == [set, off, set])
+        }
+        // One that comes now has no better luck, and ends; the first one waits.
+        let second = played.scan()
+        #expect(
+            played.settle(disallowed, .done([]), disallowed, disallowed, .done([]), disallowed).count == 6)
+        #expect(played.ended == [second])
+        played.wait(.seconds(16))
+        #expect(played.settle() == [set, on])
+        #expect(!played.ended.contains(id) && !played.scanner.isQuiet)
+    }
+
+    @Test("a scan of an adapter that is ours alone waits, too, when it is not begun anew")
+    func postponedWatchdog() {
+        var played = PlayedScanner()
+        _ = played.scan()
+        #expect(played.settle() == [set, on])
+        played.wait(ScanWatchdog.timeLimit)
+        #expect(played.settle(.done([]), .refused(.controllerBusy)) == [off, set])
+        #expect(played.ended.isEmpty)
+        played.wait(.seconds(1))
+        #expect(played.settle() == [set, on])
+    }
+
     @Test("others switch scanning while a joined scan is looked at: that waits until they have done")
     func joinedMeanwhile() {
         var played = PlayedScanner(isShared: true)

@@ -12,6 +12,9 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     case scanJoinedWithoutRepeats
     /// That happened so often within a minute that the scan is left to them for a while.
     case scanLeft(for: Duration, restarts: Int)
+    /// The controller has refused to go on with a scan that ran before, for a reason that may pass, such as an attempt of
+    /// another program to connect. It is asked again after this time, 1 to 32 s.
+    case scanPostponed(HCIStatus, for: Duration)
     /// A central has connected, and another program has its channel, since the kernel gives it to the newest
     /// listener: bluetoothd, where that runs, by its process number. Only a server that starts anew gets the next
     /// one.
@@ -41,6 +44,8 @@ extension AdapterHealthEvent: CustomStringConvertible {
             "another program scans so that each device is reported once: devices reported before, and their changes, are not received"
         case .scanLeft(let duration, let restarts):
             "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration.wholeSeconds.phrase)"
+        case .scanPostponed(let status, let duration):
+            "the controller does not scan now (\(status)): it is asked again in \(duration.wholeSeconds.phrase)"
         case .centralTaken(let daemon):
             """
             \(daemon.map { "bluetoothd (process \($0))" } ?? "another program") has taken a central's link, since \

@@ -114,8 +114,8 @@ struct Scanner: Sendable {
 
     /// Why the machine does not try to change anything.
     private enum Stall: Hashable {
-        /// A command was not answered, when this was wanted.
-        case unanswered(ScanParameters?)
+        /// A command was not answered, or refused for now, when this was wanted.
+        case failed(ScanParameters?)
         /// Other programs are starting and stopping scans.
         case others
     }
@@ -147,9 +147,12 @@ struct Scanner: Sendable {
     private var dropsAnswer = false
     private var stall: Stall?
     private var takeover: Takeover?
-    /// When the scan is ended once more that no consumer needs, and whose end was not answered.
+    /// When what has failed is tried once more: a scan that ran is begun, or one that no consumer needs is ended, as its
+    /// end was not answered.
     private var retryAt: Instant?
     private var silences = 0
+    /// How often a scan that ran was refused since.
+    private var postponements = 0
 
     // Reports.
     private var devices: DeviceTable
@@ -216,7 +219,7 @@ extension Scanner {
     var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
 
     private mutating func wishesChanged(at now: Instant) {
-        if case .unanswered? = stall { (stall, retryAt) = (nil, nil) }
+        if case .failed? = stall { (stall, retryAt) = (nil, nil) }
         watchdog.watch(isWanted, at: now)
         guard !isWanted else { return }
         (settleAt, stall, hasToldLack) = (nil, nil, false)
@@ -285,7 +288,7 @@ extension Scanner {
 
     /// What is left of a change is of the time before.
     private mutating func giveUpChange() {
-        (stall, settleAt, retryAt, silences) = (nil, nil, nil, 0)
+        (stall, settleAt, retryAt, silences, postponements) = (nil, nil, nil, 0, 0)
         guard change != nil else { return }
         if isAsking {
             dropsAnswer = true
@@ -327,6 +330,7 @@ extension Scanner {
             acceptList.settle(change.parameters.acceptList ?? [])
         case (.enable, .done):
             radio = .on(change.parameters)
+            postponements = 0
             accepted.formUnion(change.wishes)
             endChange(at: conditions.now)
         case (.disable, .done):
@@ -339,7 +343,7 @@ extension Scanner {
             // long, and the watchdog sees to what is wanted only.
             radio = .doubtful(change.parameters)
             let wanted = wanted(under: conditions, acceptList)
-            stall = .unanswered(wanted)
+            stall = .failed(wanted)
             retryAt = wanted == nil ? conditions.now + .seconds(1 << min(silences, 5)) : nil
             silences += 1
             endChange(at: conditions.now)
@@ -372,11 +376,11 @@ extension Scanner {
             acceptList.capacity = 0
         case .setParameters, .enable:
             if case .hci(.commandDisallowed, _) = error, conditions.isShared {
-                shared(change, error)
+                shared(change, error, under: conditions, acceptList)
             } else if case .hci(.commandDisallowed, _) = error, conditions.isInitiating {
                 events.append(.disallowedBesideConnecting)
             } else {
-                refuse(change, error)
+                refuse(change, error, under: conditions, acceptList)
             }
         }
     }
@@ -385,9 +389,9 @@ extension Scanner {
     private mutating func begin(under conditions: Conditions, _ acceptList: inout AcceptList) {
         let wanted = wanted(under: conditions, acceptList)
         switch stall {
-        case .others?, .unanswered(wanted)?: return
-        // It may be answered now.
-        case .unanswered?, nil: stall = nil
+        case .others?, .failed(wanted)?: return
+        // It may be done now.
+        case .failed?, nil: stall = nil
         }
         switch (radio, wanted) {
         case (.off, nil): break
@@ -482,10 +486,22 @@ extension Scanner {
         }
     }
 
-    /// The controller refuses to scan so: the scans that asked for it end, as far as they can be determined.
-    private mutating func refuse(_ change: Change, _ error: BLEError) {
+    /// The controller refuses to scan so: the scans that asked for it end, as far as they can be determined. Those that
+    /// ran before wait when the reason may pass, as an attempt to connect by the kernel does.
+    private mutating func refuse(
+        _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
+    ) {
         var refused = Array(change.wishes)
-        if case .hci = error { refused = suspects(among: change.wishes) }
+        if case .hci(let status, _) = error {
+            refused = suspects(among: change.wishes)
+            if status.mayPass, accepted.isSuperset(of: refused) {
+                let wait = Duration.seconds(1 << min(postponements, 5))
+                postponements += 1
+                stall = .failed(wanted(under: conditions, acceptList))
+                retryAt = conditions.now + wait
+                return events.append(.note(.scanPostponed(status, for: wait)))
+            }
+        }
         for wish in refused {
             accepted.remove(wish)
             switch wish {
@@ -509,6 +525,16 @@ extension Scanner {
     }
 }
 
+extension HCIStatus {
+    /// Whether the controller may do later what it refuses by this now.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .commandDisallowed, .controllerBusy, .memoryCapacityExceeded: true
+        default: false
+        }
+    }
+}
+
 // MARK: - Others on a shared controller
 
 extension Scanner {
@@ -522,14 +548,16 @@ extension Scanner {
 
     /// Another scan runs on a shared controller: it is joined if it is known to receive what this one would; else it is
     /// ended and this one begun, once.
-    private mutating func shared(_ change: Change, _ error: BLEError) {
+    private mutating func shared(
+        _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
+    ) {
         if settleAt != nil {
             // They are switching it in this moment: what they have left is looked at when they have done.
             stall = .others
         } else if foreign.receives(change.parameters) {
             join()
         } else if change.isSecondTry {
-            refuse(change, error)
+            refuse(change, error, under: conditions, acceptList)
         } else if isWanted {
             events.append(.log("a scan that runs already may receive less than this one: it is ended"))
             takeover = .disallowed
@@ -576,7 +604,7 @@ extension Scanner {
         let now = conditions.now
         if change == nil, let due = retryAt, due <= now {
             retryAt = nil
-            if case .unanswered? = stall { stall = nil }
+            if case .failed? = stall { stall = nil }
         }
         if change == nil, let due = settleAt, due <= now {
             settleAt = nil

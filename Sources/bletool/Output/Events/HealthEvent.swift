@@ -31,6 +31,7 @@ struct HealthEvent {
         case .scanTakenBack: "scan-taken-back"
         case .scanJoinedWithoutRepeats: "scan-joined"
         case .scanLeft: "scan-left"
+        case .scanPostponed: "scan-postponed"
         case .centralTaken: "central-taken"
         case .recovering: "recovering"
         case .postponed: "postponed"
@@ -57,7 +58,9 @@ struct HealthEvent {
             case .lineLost: ("line-lost", nil, nil)
             }
         case .answersAgain(let command): (nil, command, nil)
-        case .scanRestarted, .scanTakenBack, .scanJoinedWithoutRepeats, .scanLeft, .centralTaken, .recovered:
+        case .scanRestarted, .scanTakenBack, .scanJoinedWithoutRepeats, .scanLeft, .scanPostponed,
+            .centralTaken,
+            .recovered:
             (nil, nil, nil)
         }
     }
