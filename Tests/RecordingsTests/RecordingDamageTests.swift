@@ -78,6 +78,52 @@ func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
     #expect(damage(found).map(\.offset) == [offsets[1]])
 }
 
+/// A time that damage has changed is no measure for the records that follow.
+@Test func aRecordWithAnotherTimeDoesNotCostTheRest() throws {
+    for index in samples.indices.dropLast(2) {
+        for octet in 16..<24 {
+            var bytes = file(samples)
+            bytes[offsets[index] + octet] ^= 0x40
+            // The damage after which records have to be found: an impossible length.
+            bytes[offsets[index + 1]] ^= 0x80
+            let found = records(try items(bytes, chunks: 40))
+            #expect(found.prefix(index) == samples[..<index])
+            #expect(found.suffix(samples.count - index - 2) == samples[(index + 2)...])
+            // With a good one after it, it is only shown with that time.
+            bytes[offsets[index + 1]] ^= 0x80
+            let shown = records(try items(bytes, chunks: 40))
+            #expect(shown.map(\.content) == samples.map(\.content))
+        }
+    }
+}
+
+/// Octets that are missing cost the record they were in and those that it then seems to contain.
+@Test(arguments: [BTSnoopDatalink.h4, .monitor]) func missingOctetsCostWhatIsNearThem(
+    datalink: BTSnoopDatalink
+) throws {
+    var random = SplitMix64(seed: 7)
+    let many = (0..<6).flatMap { _ in samples }
+    let whole = file(many, datalink)
+    let starts = (0...many.count).map { file([Record](many[..<$0]), datalink).count }
+    for _ in 0..<400 {
+        let index = Int.random(in: 0..<many.count, using: &random)
+        let at = Int.random(in: starts[index]..<starts[index + 1], using: &random)
+        let count = min(Int.random(in: 1...120, using: &random), whole.count - at)
+        var bytes = whole
+        bytes.removeSubrange(at..<(at + count))
+        let found = records(try items(bytes, chunks: 300))
+        #expect(found.prefix(index) == many[..<index])
+        // A cut in a length may make a record of any size. What is left of others may look like a record, and cost the
+        // next one or two.
+        guard at >= starts[index] + 8,
+            let over = starts.firstIndex(where: { $0 >= starts[index + 1] + count })
+        else { continue }
+        // A monitor's records may hold anything, and so many of them look like one.
+        let next = min(over + (datalink == .h4 ? 2 : 8), many.count)
+        #expect(found.suffix(many.count - next) == many[next...], "cut of \(count) at \(at)")
+    }
+}
+
 /// Whatever the file: octets of records and of damage add up to the file, and damage never overlaps.
 @Test func anyBytesAreReadToTheEnd() throws {
     var random = SplitMix64(seed: 2026)

@@ -20,7 +20,7 @@ package struct RecordingReader: Sendable {
     private var finished = false
     private var format: (any RecordFormat)?
     private var damage: RecordingDamage?
-    private var lastTime: RecordingTime?
+    private var times = RecordingTimes()
 
     /// A reader at the start of a file.
     package init() {}
@@ -57,9 +57,13 @@ package struct RecordingReader: Sendable {
                     skip(error)
                     continue
                 }
-                if damage != nil, case let verdict = confirm(after, record, end), verdict != .yes {
+                // A leap of time may be that of octets that are missing, after which the length is of no worth.
+                let leaps = record.map { !times.admit($0.time) } ?? false
+                if damage != nil || leaps, case let verdict = confirm(after, record, end), verdict != .yes {
                     if verdict == .wait { return nil }
-                    skip(nil)
+                    skip(
+                        ByteReader(buffer.span, of: "record").failure(
+                            "timestamp", .malformed("is far from those around it")))
                     continue
                 }
                 // The record is read again after the gap before it has been reported.
@@ -68,7 +72,7 @@ package struct RecordingReader: Sendable {
                 format = after
                 self.format = after
                 if let record {
-                    lastTime = record.time
+                    times.note(record.time)
                     return .record(record)
                 }
             case .bad(let reason): skip(reason)
@@ -139,20 +143,55 @@ extension RecordingReader {
 
     private enum Verdict { case yes, no, wait }
 
-    /// Whether a header found after damage is a real one: packets have a known indicator, times do not leap,
-    /// and another good header or the end of the file follows.
+    /// Whether a header found after damage, or one whose time leaps, is a real one: packets have a known indicator,
+    /// another good header or the end of the file follows, and its time is near to that of records before or of the
+    /// record that follows, or else that one's is near to those before.
     private func confirm(_ format: any RecordFormat, _ record: Record?, _ end: Int) -> Verdict {
         if case .packet(_, let bytes)? = record?.content, !(1...5).contains(bytes.first ?? 0) { return .no }
+        let isKnown = record.map { times.admit($0.time) } ?? true
+        switch look(format, at: end) {
+        case .wait: return .wait
+        case .bad: return .no
+        case .end: return isKnown || damage == nil ? .yes : .no
+        case .good(let header, let nextEnd):
+            if isKnown { return .yes }
+            var after = format
+            let body = buffer.span.extracting((end + format.headerCount)..<nextEnd)
+            guard let time = record?.time, let next = try? after.record(header, body) else { return .no }
+            if time.isOfThisCentury, time.isNear(next.time) { return .yes }
+            return damage == nil && times.admit(next.time) ? .yes : .no
+        }
+    }
+}
+
+/// The times of the records so far, of which damage may have changed some.
+private struct RecordingTimes: Sendable {
+    private var last: RecordingTime?
+    /// The time of the last record that was near to the one before: a time that damage has changed is near to none.
+    private var trusted: RecordingTime?
+
+    mutating func note(_ time: RecordingTime) {
+        if last?.isNear(time) ?? true { trusted = time }
+        last = time
+    }
+
+    /// Whether a record of this time may follow.
+    func admit(_ time: RecordingTime) -> Bool {
+        guard let last else { return true }
+        return last.isNear(time) || trusted?.isNear(time) ?? false
+    }
+}
+
+extension RecordingTime {
+    /// Whether less than 30 days are between the two.
+    fileprivate func isNear(_ other: RecordingTime) -> Bool {
         let month: Int64 = 30 * 86_400 * 1_000_000
-        if let lastTime, let time = record?.time {
-            let (leap, overflow) = time.microseconds.subtractingReportingOverflow(
-                lastTime.microseconds)
-            guard !overflow, leap.magnitude < month else { return .no }
-        }
-        return switch look(format, at: end) {
-        case .wait: .wait
-        case .good, .end: .yes
-        case .bad: .no
-        }
+        let (distance, overflow) = microseconds.subtractingReportingOverflow(other.microseconds)
+        return !overflow && distance.magnitude < month
+    }
+
+    /// Whether the year is 2000 to 2099: what is made of zeros is not.
+    fileprivate var isOfThisCentury: Bool {
+        (946_684_800_000_000..<4_102_444_800_000_000).contains(microseconds)
     }
 }
