@@ -161,7 +161,7 @@ package struct GATTServer: Sendable {
         clients[client, default: Self.stranger(client)].answer(request, on: bearer, mtu: mtu, &shared)
     }
 
-    /// Does what a command says, or counts that it may not.
+    /// Performs a command. One that may not be is counted and reported, as a command has no response.
     package mutating func handle(
         _ command: ATTCommand, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) {

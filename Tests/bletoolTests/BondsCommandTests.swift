@@ -139,6 +139,16 @@ struct BondsCommandTests {
         try await command.run(try await command.openBonds(), console)
     }
 
+    @Test(
+        arguments: [
+            (0, 0, "imported nothing: all.bonds holds no bonds"), (1, 0, "imported 1 bond"),
+            (0, 2, "imported 0 bonds; 2 are older than what is here, which stays"),
+        ])
+    func anImportSaysWhatItTookIn(count: Int, older: Int, line: String) {
+        let event = BondsMovedEvent(imported: count, older: older, file: "all.bonds")
+        #expect(event.lines(colored: false) == [line])
+    }
+
     @Test func whatIsExportedIsImportedElsewhere() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }

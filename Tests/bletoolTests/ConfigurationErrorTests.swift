@@ -60,6 +60,7 @@ struct ConfigurationErrorTests {
         ("services: []\nadvertise:\n  url: x", 3, 8, "not a URI"),
         ("services: []\nadvertise:\n  power: 21", 3, 10, "-127 to 20"),
         ("services: []\nadvertise:\n  ibeacon: x", 3, 12, "UUID,MAJOR,MINOR,POWER"),
+        ("services: []\nadvertise:\n  ibeacon: {major: 1}", 3, 12, "UUID,MAJOR,MINOR,POWER should be here"),
         ("services: []\nadvertise:\n  eddystoneUrl: x", 3, 17, "begins with one of"),
         ("services: []\nbeacons:\n  - {periodic: {interval: 1ms}}", 3, 27, "not within 7.5ms to 81.91875s"),
         ("services: []\nbeacons:\n  - {periodic: {data: 020106}}", 3, 16, "needs the key \"interval\""),

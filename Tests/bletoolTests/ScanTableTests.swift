@@ -28,7 +28,8 @@ struct ScanTableTests {
     }
 
     private func texts(_ table: ScanTable, _ columns: Int, _ lines: Int) -> [String] {
-        table.lines(columns: columns, lines: lines, at: now).map(\.text)
+        var table = table
+        return table.lines(columns: columns, lines: lines, at: now).map(\.text)
     }
 
     private func names(_ table: ScanTable) -> [String] { table.shown(at: now).map(\.name) }
@@ -192,7 +193,13 @@ struct ScanTableTests {
             ])
         // It scrolls no further than its end.
         for _ in 1...50 { _ = table.press(.down, page: 5, at: now) }
-        #expect(texts(table, 80, 6).contains { $0.contains("2.0s ago") })
+        let end = table.lines(columns: 80, lines: 6, at: now)
+        #expect(end.contains { $0.text.contains("2.0s ago") })
+        _ = table.press(.up, page: 5, at: now)
+        let above = table.lines(columns: 80, lines: 6, at: now)
+        #expect(above[2] == end[1], "from there it scrolls back at once")
+        _ = table.press(.scalar("G"), page: 5, at: now)
+        #expect(table.lines(columns: 80, lines: 6, at: now) == end)
         #expect(table.press(.scalar("q"), page: 5, at: now) == nil)
         #expect(table.view == .table)
     }

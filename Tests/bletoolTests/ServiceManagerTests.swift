@@ -91,6 +91,22 @@ struct ServiceManagerTests {
         }
     }
 
+    @Test("maintain is up when it waits for its device, and its status is what it shows last")
+    func maintaining() async throws {
+        let shell = try Shell()
+        try await offThePool {
+            let socket = try NotifySocket()
+            let gateway = try PseudoTerminal(
+                shell, ["bletool", "maintain", "C0:00:00:00:00:01/random", "--adapter", "virtual:gateway"],
+                environment: ["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "3600000000"])
+            #expect(socket.wait() == "READY=1\nSTATUS=waiting for C0:00:00:00:00:01/random")
+            #expect(socket.wait() == "WATCHDOG=1")
+            gateway.signal(SIGTERM)
+            #expect(socket.wait() == "STOPPING=1")
+            #expect(try gateway.end() == -SIGTERM)
+        }
+    }
+
     @Test func nobodyThereIsNoTrouble() throws {
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": "/nowhere/notify"]))
         #expect(!manager.notify("READY=1"))

@@ -52,6 +52,10 @@ struct AdvertiseCommand: RadioCommand {
         guard dryRun else { return try await performOnRadio(console) }
         for request in try wanted() {
             console.show(PacketsEvent(plan: request.plan, periodic: request.periodic))
+            // Lines of text say it by themselves.
+            if console.isJSON, request.plan.isInvisibleToLegacyScanners {
+                console.note(PacketsEvent.invisible)
+            }
         }
     }
 

@@ -72,7 +72,10 @@ struct AdvertiseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The type of advertising. Default: connectable; with --periodic nonconnectable.",
+            """
+            The type of advertising: connectable (ADV_IND), scannable (ADV_SCAN_IND) or nonconnectable \
+            (ADV_NONCONN_IND). Default: connectable; with --periodic nonconnectable.
+            """,
             valueName: "type"))
     var type: AdvertisingKind?
 

@@ -132,6 +132,8 @@ struct DecodeCommand: ToolCommand {
         if time != nil, let form = forms.first ?? (console.isJSON ? "--json" : nil) {
             throw .meaningless("--time", to: form)
         }
+        if console.isJSON, write == "-" { throw Failure(.usage, "--json", "stdout is the recording") }
+        if console.isJSON, svg == "-" { throw Failure(.usage, "--json", "stdout is the picture") }
         guard hex != nil else { return }
         let others = [("--follow", follow), ("--count", count != nil)].filter(\.1).map(\.0)
         if let option = (others + which.given).first { throw .meaningless(option, to: "--hex") }

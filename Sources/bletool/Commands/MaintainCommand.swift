@@ -15,6 +15,8 @@ struct MaintainCommand: RadioCommand {
             most. It finds what happened in BLETOOL_EVENT (connected or disconnected), which link of this run it was \
             in BLETOOL_SESSION (1, 2, …), the device in BLETOOL_ADDRESS and BLETOOL_ADDRESS_TYPE, and the reason of \
             an end in BLETOOL_REASON. What it prints is shown on stderr.
+
+            As a service of systemd (Type=notify) it is up when it waits for the device; its status is the last event.
             """)
 
     @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
@@ -61,13 +63,22 @@ struct MaintainCommand: RadioCommand {
         let (console, exec) = (radio.console, exec)
         // Programs run beside the links, in the order of what happened. The end of this command does not end them: they
         // also run for the last link's end.
-        let told = Task { await Self.emit(events, console, exec) }
-        let outcome = await radio.outcome(device) { [options] () throws(BLEError) in
-            try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
-                let id = try await radio.peripheral(selector)
-                try await Self.maintain(id, radio, options, until: wanted, linked, sink)
+        let service = ServiceManager()
+        service?.notify("READY=1\nSTATUS=waiting for \(device.printable)")
+        let life = Task(executorPreference: radio.adapter.loop) { [loop = radio.adapter.loop] in
+            await service?.keepAlive(on: loop)
+        }
+        defer { life.cancel() }
+        let told = Task { await Self.emit(events, console, exec, service) }
+        let work = {
+            await radio.outcome(device) { [options] () throws(BLEError) in
+                try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
+                    let id = try await radio.peripheral(selector)
+                    try await Self.maintain(id, radio, options, until: wanted, linked, sink)
+                }
             }
         }
+        let outcome = if let service { await service.notifyingEnd(of: work) } else { await work() }
         sink.finish()
         await told.value
         guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
@@ -114,11 +125,12 @@ struct MaintainCommand: RadioCommand {
     }
 
     private static func emit(
-        _ events: AsyncStream<MaintainEvent>, _ console: Console, _ exec: String?
+        _ events: AsyncStream<MaintainEvent>, _ console: Console, _ exec: String?, _ service: ServiceManager?
     ) async {
         let runner = ProgramRunner()
         for await event in events {
             console.show(event)
+            service?.notify("STATUS=\(event.lines(colored: false).first ?? "")")
             guard let exec, let environment = event.environment else { continue }
             do throws(ProgramRunner.Problem) {
                 let printed = try await runner.run(.shell(exec), environment: environment)

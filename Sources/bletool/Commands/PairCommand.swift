@@ -10,7 +10,8 @@ struct PairCommand: RadioCommand {
         discussion: """
             What the device shows is asked for at the terminal, or taken from --passkey, --passkey-file and \
             --accept-comparison. Which of them it takes depends on what both sides can show and be asked (--io). \
-            The link to a bonded device is encrypted with the bond's key, if that key is strong enough.
+            The link to a bonded device is encrypted with the bond's key, if that key is strong enough. No keys for \
+            BR/EDR are derived from it (CTKD).
 
             Out of band: what one device writes with --oob-offer, the other reads with --oob-data. One file, carried \
             either way, is enough; with one each way both devices know each other.

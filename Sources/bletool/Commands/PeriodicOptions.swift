@@ -15,13 +15,14 @@ struct PeriodicOptions: ParsableArguments {
     var periodic: String?
 
     @Option(
-        help: ArgumentHelp("What the train says, a row of AD structures, as 04ff5900ab.", valueName: "hex"))
+        help: ArgumentHelp(
+            "The data of the train, as AD structures in hex, as in 04ff5900ab.", valueName: "hex"))
     var periodicData: String?
 
     @Option(help: ArgumentHelp("Manufacturer data of the train, as in 0xffff:0102.", valueName: "id:hex"))
     var periodicManufacturer: [String] = []
 
-    @Option(help: ArgumentHelp("What a service says in the train, as in feaa:0102.", valueName: "uuid:hex"))
+    @Option(help: ArgumentHelp("Service data of the train, as in feaa:0102.", valueName: "uuid:hex"))
     var periodicServiceData: [String] = []
 
     @Flag(help: "Add the transmit power to the train's packets.")

@@ -7,7 +7,7 @@ struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The radio: hci0, hci:ADDRESS, hci:usb:PORT, user:hci0, serial:PATH (serial:PATH?baud=115200&flow=off; \
+            The adapter: hci0, hci:ADDRESS, hci:usb:PORT, user:hci0, serial:PATH (serial:PATH?baud=115200&flow=off; \
             default: 1000000, on), tcp:HOST:PORT, unix:PATH, virtual or virtual:NAME. Default: $BLETOOL_ADAPTER, else \
             the first kernel adapter.
             """, valueName: "spec"), completion: .list(["virtual", "hci0"]))

@@ -211,6 +211,7 @@ extension [PHY] {
 extension [CompanyIdentifier] {
     /// The company of a number, or all whose names have `text` in them.
     fileprivate init(matching text: String) throws(BadInput) {
+        guard !text.isEmpty else { throw BadInput("is empty, and all names have that in them") }
         if let number = try? CompanyIdentifier(text: text) {
             self = [number]
         } else {

@@ -9,7 +9,7 @@ struct ScanCommand: RadioCommand {
         discussion: """
             A device is shown when it is new and when what it sends changes; --repeats says otherwise. A \
             scan response has a line of its own, with what the advertisement says as well: the line before it may lack \
-            the name. On a terminal, devices are a table that is kept \
+            the name. With --json its "data" is the scan response alone. On a terminal, devices are a table that is kept \
             up to date; ? shows its keys, c connects to a device as `gatt DEVICE -i` does, and q ends it. Beacons are \
             shown in words.
 

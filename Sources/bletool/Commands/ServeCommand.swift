@@ -91,6 +91,9 @@ struct ServeCommand: RadioCommand {
     func run(_ radio: Radio) async throws(Failure) {
         let served = try served()
         served.showWarnings(of: file, on: radio.console)
+        if name != nil, served.advertising.content.raw != nil {
+            radio.console.note("--name is the Device Name only: the raw advertisement stays as it is")
+        }
         try await pairing.outOfBand.writeOffer(of: radio)
         let protected = served.needingAuthentication
         if !protected.isEmpty,

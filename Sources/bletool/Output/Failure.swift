@@ -1,6 +1,7 @@
 import ATT
 import BLE
 import BLECore
+import Glibc
 import HCI
 import HCISocket
 import SMP
@@ -277,8 +278,21 @@ extension DisconnectReason {
 
 /// The commands that give this tool what it lacks.
 enum Grant {
-    /// The command that grants the capabilities to this program.
-    static let command = "sudo setcap cap_net_raw,cap_net_admin+ep $(command -v bletool)"
+    /// The command that grants the capabilities to the file of this program.
+    static let command = "sudo setcap cap_net_raw,cap_net_admin+ep \(program)"
+
+    /// The file of this program, as a shell takes it.
+    private static var program: String {
+        let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            count = buffer.withMemoryRebound(to: CChar.self) { room in
+                room.baseAddress.map { max(0, readlink("/proc/self/exe", $0, room.count)) } ?? 0
+            }
+        }
+        let text = String(decoding: path, as: UTF8.self)
+        guard !text.isEmpty else { return "$(command -v bletool)" }
+        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+".contains($0) }
+        return isPlain ? text : "'\(text.replacing("'", with: #"'\''"#))'"
+    }
 
     /// Makes the user a member of the group that a device's file belongs to.
     static func command(file path: String) -> String { "sudo usermod -aG $(stat -c %G \(path)) $USER" }

@@ -179,13 +179,17 @@ struct ScanTable {
         if let next { selection = shown[min(max(0, next), last)].key }
     }
 
+    /// A line that is below all lines of a device.
+    private static let farDown = 10_000
+
     private func scroll(_ key: TerminalKey, from line: Int, _ page: Int) -> Int {
         switch key {
         case .up, .scalar("k"): max(0, line - 1)
-        case .down, .scalar("j"): min(line + 1, 10_000)
+        case .down, .scalar("j"): min(line + 1, Self.farDown)
         case .pageUp: max(0, line - page)
-        case .pageDown: min(line + page, 10_000)
+        case .pageDown: min(line + page, Self.farDown)
         case .home, .scalar("g"): 0
+        case .end, .scalar("G"): Self.farDown
         default: line
         }
     }
@@ -205,7 +209,9 @@ extension ScanTable {
     static let frame = 3
 
     /// The screen: `lines` lines at most, none of more than so many columns, and nothing in them that a terminal obeys.
-    func lines(columns: Int, lines: Int, at now: Timestamp) -> [ScreenLine] {
+    ///
+    /// A device that is scrolled past its end is scrolled back to it.
+    mutating func lines(columns: Int, lines: Int, at now: Timestamp) -> [ScreenLine] {
         // A table that stands still shows what it was then.
         let now = pausedAt ?? now
         // The last line is for messages and keys; where there is hardly room, the devices matter more.
@@ -214,7 +220,7 @@ extension ScanTable {
         var screen =
             switch view {
             case .table: table(columns, body - 2, at: now)
-            case .device(let scrolled): device(columns, body - 1, scrolled, at: now)
+            case .device(let scrolled): device(columns, max(0, body - 1), scrolled, at: now)
             case .help: [title("bletool scan: keys")] + Self.help.map { ScreenLine(text: $0) }
             }
         screen = Array(screen.prefix(body))
@@ -397,7 +403,7 @@ extension Double {
 
 /// One device on the screen: what it is, what it says, field by field, and its last packets.
 extension ScanTable {
-    func device(_ columns: Int, _ room: Int, _ scrolled: Int, at now: Timestamp) -> [ScreenLine] {
+    mutating func device(_ columns: Int, _ room: Int, _ scrolled: Int, at now: Timestamp) -> [ScreenLine] {
         guard let row = selectedRow else {
             return [ScreenLine(text: "the device is not remembered any more", look: .title)]
         }
@@ -409,7 +415,8 @@ extension ScanTable {
             line.text.wrapped(toColumns: columns).map { ScreenLine(text: $0, look: line.look) }
         }
         let start = max(0, min(scrolled, lines.count - room))
-        return [title] + lines.dropFirst(start).prefix(max(0, room))
+        view = .device(scrolled: start)
+        return [title] + lines.dropFirst(start).prefix(room)
     }
 }
 

@@ -256,7 +256,7 @@ extension AdvertiseSettings {
         power = try fields[.power]?.integer("the power", in: -127...20)
         content.flags = try fields.parsed(.flags) { try AdvertisingFlags(text: $0) }
         content.uri = try fields.parsed(.url) { try AdvertisedURI(text: $0) }
-        content.iBeacon = try fields.parsed(.ibeacon) { try IBeacon(text: $0) }
+        content.iBeacon = try fields.parsed(.ibeacon, as: "UUID,MAJOR,MINOR,POWER") { try IBeacon(text: $0) }
         content.eddystoneURL = try fields.parsed(.eddystoneUrl) { try EddystoneURL(text: $0) }
         content.raw = try fields[.raw]?.hex(count: 0...1650)
         content.rawScanResponse = try fields[.rawScanResponse]?.hex()
@@ -338,10 +338,10 @@ extension YAMLNode {
 extension YAMLFields {
     /// What `parse` makes of the text of a key, or nil when it is left out.
     fileprivate func parsed<Value>(
-        _ key: Key, _ parse: (String) throws -> Value
+        _ key: Key, as wanted: String = "text", _ parse: (String) throws -> Value
     ) throws(ConfigurationError) -> Value? {
         guard let node = self[key] else { return nil }
-        let text = try node.text()
+        let text = try node.text(wanted)
         return try node.located { try parse(text) }
     }
 }

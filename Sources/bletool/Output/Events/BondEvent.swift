@@ -153,6 +153,7 @@ struct BondsMovedEvent: Event {
     }
 
     func lines(colored: Bool) -> [String] {
+        if count == 0, older == 0 { return ["\(event) nothing: \(file.printable) holds no bonds"] }
         let left = older.flatMap { $0 > 0 ? "; \($0) are older than what is here, which stays" : nil } ?? ""
         return ["\(event) \(count) bond\(count == 1 ? "" : "s")\(left)"]
     }
