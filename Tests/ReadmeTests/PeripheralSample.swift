@@ -8,7 +8,13 @@ func runPeripheralSample() async {
             GATTService(
                 0x1809,
                 characteristics: [
-                    GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: .stored([0xb2, 0x08]))
+                    GATTCharacteristic(0x2a6e, properties: [.read, .notify], value: .stored([0xb2, 0x08])),
+                    GATTCharacteristic(
+                        0x2a21, properties: [.read, .write], value: .stored([60, 0]),
+                        onWrite: { request in
+                            guard request.value.count == 2 else { throw ATTErrorCode.valueNotAllowed }
+                            return .accept
+                        }),
                 ])
         ])
         var content = AdvertisingContent()

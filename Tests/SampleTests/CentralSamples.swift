@@ -19,6 +19,14 @@ struct CentralSamples {
         // .
     }
 
+    func characteristic() async throws {
+        // Sources/BLE/Central/Values/Peripheral+TypedValues.swift
+        let temperature = try await peripheral.characteristic(uuid: 0x2a6e)
+        let octets = try await peripheral.read(temperature)
+        // .
+        handle(octets)
+    }
+
     func serverOfCentral(centrals: CentralManager, peripherals: PeripheralManager) async throws {
         // Sources/BLE/Central/CentralManager.swift
         for try await case .connected(let central, _) in peripherals.events() {

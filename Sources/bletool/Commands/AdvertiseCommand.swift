@@ -97,6 +97,7 @@ struct AdvertiseCommand: RadioCommand {
         var all = [options]
         for arguments in others.split(separator: "--and", omittingEmptySubsequences: false)
         where !others.isEmpty {
+            if arguments.isEmpty { throw Failure(.usage, "--and", "has nothing behind it to advertise") }
             do {
                 all.append(try AdvertiseOptions.parse(Array(arguments)))
             } catch {

@@ -82,7 +82,7 @@ struct GATTWriteCommand: GATTVerb {
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
         try checkLength(value)
         let (size, handle) = (try chunkSize(), attribute.handle)
-        if withoutResponse, size == nil { try await checkRoom(for: value, device) }
+        if withoutResponse { try await checkRoom(for: size ?? value.count, device) }
         let display = size == nil ? nil : ProgressDisplay(device.console)
         defer { display?.abandon() }
         try await device.attempt(self.attribute) {
@@ -127,15 +127,15 @@ struct GATTWriteCommand: GATTVerb {
             hint: signed || reliable ? nil : "--chunk 512, or less, writes parts one after the other")
     }
 
-    /// Refuses a value that does not fit into one command.
-    private func checkRoom(for value: [UInt8], _ device: ConnectedDevice) async throws(Failure) {
+    /// Refuses a value, or parts, of so many octets if they do not fit into one command.
+    private func checkRoom(for count: Int, _ device: ConnectedDevice) async throws(Failure) {
         let room = try await device.attempt(attribute) {
             [peripheral = device.peripheral] () throws(BLEError) in
             try await peripheral.maximumWriteLength
         }
-        guard value.count > room else { return }
+        guard count > room else { return }
         throw Failure(
-            .input, attribute, "\(value.count) octets do not fit one packet: at this MTU it takes \(room)",
+            .input, attribute, "\(count) octets do not fit one packet: at this MTU it takes \(room)",
             hint: "--chunk \(room) writes them in parts")
     }
 

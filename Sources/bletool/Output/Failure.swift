@@ -128,7 +128,7 @@ extension Failure {
             .contains(response.code)
             self.init(
                 isSecurity ? .security : .att, doing, "\(response)",
-                hint: isSecurity ? Self.security(wanted: response.code) : Self.remedy(response.code),
+                hint: isSecurity ? Self.security(wanted: response.code) : Self.remedy(response.code, doing),
                 number: Int(response.code.rawValue))
         case .databaseChanged: self.init(.att, doing, "\(error)", hint: "run it again", number: 0x12)
         case .cannotPair(.requirements):
@@ -183,8 +183,10 @@ extension Failure {
     private static let tree = "bletool gatt DEVICE tree shows what each characteristic can do"
 
     /// What to do about a request that an attribute does not take.
-    private static func remedy(_ code: ATTErrorCode) -> String? {
+    private static func remedy(_ code: ATTErrorCode, _ doing: String) -> String? {
         switch code {
+        case .invalidHandle where doing.hasPrefix("0x"):
+            "\(doing) is a handle here: UUIDs stand without 0x"
         case .readNotPermitted, .writeNotPermitted, .requestNotSupported: tree
         default: nil
         }

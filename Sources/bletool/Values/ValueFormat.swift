@@ -137,7 +137,9 @@ extension ValueFormat {
             return try hex.octets(text)
         } catch {
             let word = text.prefix(40).printable
-            let number = Int128.number(text) == nil ? "" : ", for a number u8:\(word) or another type"
+            let number =
+                Int128.number(text).map { ", for a number \($0 < 0 ? "i8" : "u8"):\(word) or another type" }
+                ?? ""
             throw BadInput(error.reason, hint: "for text write utf8:\(word)\(number); see --format")
         }
     }

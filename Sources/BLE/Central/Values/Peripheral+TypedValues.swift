@@ -7,15 +7,28 @@ extension Peripheral {
     public func characteristic<Value>(
         _ key: CharacteristicKey<Value>
     ) async throws(BLEError) -> RemoteCharacteristic {
+        try await characteristic(uuid: key.characteristic, in: key.service)
+    }
+
+    /// The first characteristic of a type: of the database, if it is known, else looked for in the services of the type
+    /// that `service` is; nil: in all services.
+    ///
+    /// ```swift
+    /// let temperature = try await peripheral.characteristic(uuid: 0x2a6e)
+    /// let octets = try await peripheral.read(temperature)
+    /// ```
+    ///
+    /// - Throws: `BLEError.notFound` when the device has none.
+    public func characteristic(
+        uuid: BluetoothUUID, in service: BluetoothUUID? = nil
+    ) async throws(BLEError) -> RemoteCharacteristic {
         var found: RemoteCharacteristic?
-        if let service = key.service {
-            for each in try await discover(service: service) {
-                found = found ?? each.characteristic(key.characteristic)
-            }
+        if let service {
+            for each in try await discover(service: service) { found = found ?? each.characteristic(uuid) }
         } else {
-            found = try await discover().characteristics(key.characteristic).first
+            found = try await discover().characteristics(uuid).first
         }
-        guard let found else { throw .notFound(.characteristic(key.characteristic, of: address)) }
+        guard let found else { throw .notFound(.characteristic(uuid, of: address)) }
         return found
     }
 
