@@ -25,6 +25,8 @@ extension BluetoothUUID {
     static let tourGuest: BluetoothUUID = 0xfffa
     /// Its value.
     static let tourGuestName: BluetoothUUID = 0xfffb
+    /// A service that no device has.
+    static let tourAbsent: BluetoothUUID = 0xfffc
 }
 
 extension CharacteristicKey<String> {

@@ -59,6 +59,7 @@ import Testing
         "events: connected, disconnected",
         "suspended: of 4 events one came, disconnected; the next is connected",
         "a connect without limit: connecting, cancelled, disconnected",
+        "a connect with a limit: no link, failed",
         #"retrieved by identifier: ["connected"]"#,
         "connected: 1 with fff0, 0 with fffa",
         "linked by this process: true",
@@ -89,6 +90,7 @@ import Testing
         "alarm by indication: fire; the link is encrypted",
         "chain: battery 80 % by scan, connect, read",
         "each: [80] %",
+        "chain in vain: scan failed, as its channel in vain says",
         "states: poweredOn, poweredOff; the adapter was closed",
     ]
 

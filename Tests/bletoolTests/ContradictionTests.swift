@@ -25,6 +25,19 @@ struct ContradictionTests {
         #expect(error?.reason == "2902 is the UUID of a descriptor" && error?.position?.line == 2)
     }
 
+    @Test("handles that a service leaves out are said, and served, and no error in a strict file")
+    func holes() throws {
+        let lines = """
+            services:
+            - {uuid: 180f, handle: 0x20, characteristics: [{uuid: 2a19, valueHandle: 0x23, properties: [notify], value: {u8: 1}}]}
+            - {uuid: 1809, handle: 0x40, includes: [{uuid: 180f}], characteristics: [{uuid: 2a1c, properties: [indicate]}]}
+            """
+        let served = try configuration("strict: false\n\(lines)")
+        #expect(served.warnings.map(\.reason) == ["1 of the handles 0x0020 to 0x0024 have no attribute"])
+        #expect(served.warnings.first?.position?.line == 3)
+        #expect(try configuration(lines).warnings.isEmpty)
+    }
+
     /// The lines, and where and how the warnings for them begin; without `strict: false` the first is an error.
     @Test(
         arguments: [

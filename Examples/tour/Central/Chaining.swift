@@ -23,5 +23,20 @@ extension TourCentral {
             try await device.read(.batteryLevel)
         }
         Program.say("each: \(try levels.values.map { try $0.get().percent }) %")
+        try await chainInVain()
+    }
+
+    /// A failure names its step, and each channel has its own events.
+    private func chainInVain() async throws {
+        let channel = central.channel("in vain")
+        var events = channel.events().makeAsyncIterator()
+        do throws(ChainError) {
+            _ = try await channel.scan { $0.services = [.tourAbsent] }.within(.seconds(1)).first()
+        } catch {
+            guard case .began(.scan, _)? = try await events.next(),
+                case .failed(let failure)? = try await events.next()
+            else { return }
+            Program.say("chain in vain: \(error.step) failed, as its channel \(failure.channel) says")
+        }
     }
 }

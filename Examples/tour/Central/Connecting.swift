@@ -6,7 +6,8 @@ extension TourCentral {
     func connect() async throws {
         var events = central.connectionEvents().makeAsyncIterator()
         let first = try await central.connect(to: id)
-        let second = try await central.connect(to: id)
+        // Managers of one adapter share its links.
+        let second = try await CentralManager(central.adapter).connect(to: id)
         await first.disconnect()
         Program.say("a second connect has joined the first, and is \(await second.state) without it")
         await second.disconnect()
@@ -34,6 +35,12 @@ extension TourCentral {
         waiting.cancel()
         do { _ = try await waiting.value } catch BLEError.cancelled {
             Program.say("a connect without limit: \(before), cancelled, \(await central.state(of: absent))")
+        }
+        var events = central.connectionEvents().makeAsyncIterator()
+        do { _ = try await central.connect(to: absent, timeout: .seconds(1)) } catch
+            BLEError.timedOut(.connecting, _), BLEError.connectFailed
+        {
+            Program.say("a connect with a limit: no link, \(word(try await events.next()))")
         }
     }
 

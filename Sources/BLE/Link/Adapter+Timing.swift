@@ -15,7 +15,8 @@ extension Adapter {
         } else if try await requestsByLinkLayer(id) {
             do throws(BLEError) {
                 try await update(id, to: parameters)
-            } catch .hci(.unsupportedRemoteFeature, _) where kernel == nil {
+            } catch .hci(.unsupportedRemoteFeature, _) {
+                guard kernel == nil else { throw .parametersRefused }
                 try await request(parameters, on: id)
             }
         } else {

@@ -77,7 +77,23 @@ struct ServiceReader {
             service.endHandle = characteristic.descriptors.last?.handle ?? characteristic.valueHandle
             service.characteristics.append(characteristic)
         }
+        let includeCount = includes.count { $0.owner == services.count }
+        warnOfHoles(in: service, includeCount, at: node.position)
         return service
+    }
+
+    /// Handles without an attribute inside of a service are allowed, and rare. They are said where contradictions are.
+    private mutating func warnOfHoles(
+        in service: ServiceConfiguration, _ includeCount: Int, at position: SourcePosition
+    ) {
+        let attributes = service.characteristics.reduce(1 + includeCount) { $0 + 2 + $1.descriptors.count }
+        let holes = Int(service.endHandle.rawValue) - Int(service.handle.rawValue) + 1 - attributes
+        guard !isStrict, holes > 0 else { return }
+        warnings.append(
+            ConfigurationError(
+                position,
+                "\(holes) of the handles \(service.handle) to \(service.endHandle) have no attribute"
+            ))
     }
 
     /// Which service an include names: the one at that handle, or the only one with that UUID.

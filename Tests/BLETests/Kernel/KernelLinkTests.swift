@@ -161,6 +161,36 @@ import VirtualController
         }
     }
 
+    @Test("a central whose controller cannot be asked for connection parameters refuses them")
+    func unaskedCentral() async throws {
+        try await KernelHost.run { host in
+            let peripheral = PeripheralManager(host.adapter)
+            var events = peripheral.events().makeAsyncIterator()
+            try await host.adapter.serve([7])
+            let other = try await host.other()
+            _ = try await other.connect(to: host.adapter)
+            guard case .connected(let central, _)? = try await events.next() else {
+                throw BLEError.notFound(.device(within: nil))
+            }
+            let socket = try #require(host.kernel.socket(to: central.address))
+            host.port.script(
+                .leConnectionUpdate,
+                .says([
+                    CommandStatus(status: .success, opcode: .leConnectionUpdate).packet,
+                    LEConnectionUpdateComplete(
+                        status: .unsupportedRemoteFeature, connection: socket.connectionHandle(),
+                        interval: ConnectionInterval(rawValue: 24), latency: 0,
+                        supervisionTimeout: Centiseconds(rawValue: 100)
+                    ).packet,
+                ]))
+            let error = await failure { () throws(BLEError) in
+                try await peripheral.setDesiredConnectionLatency(.high, for: central)
+            }
+            #expect(error == .parametersRefused)
+            await other.close()
+        }
+    }
+
     @Test(
         "a central whose channel comes before its event was not taken by another program, one without was"
     )

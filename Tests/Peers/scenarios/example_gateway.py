@@ -1,4 +1,4 @@
-"""The gateway of Examples follows a Bumble thermometer through the loss of its link and a restart of its own."""
+"""The gateway of Examples follows a Bumble thermometer through the loss of its link, a restart and a SIGKILL of its own."""
 import asyncio
 import signal
 
@@ -17,17 +17,25 @@ MEASUREMENT = bytes([0, 0x6E, 0x01, 0x00, 0xFF])
 async def steps(radio):
     measurement = Characteristic("2a1c", Characteristic.Properties.INDICATE, 0, b"")
     async with device(radio, PERIPHERAL, "Fever", [Service("1809", [measurement])]) as peripheral:
-        await peripheral.start_advertising(
-            advertising_data=bytes(AdvertisingData([
-                (AdvertisingData.FLAGS, bytes([6])),
-                (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, bytes.fromhex("0918")),
-            ])), auto_restart=True, advertising_interval_min=50, advertising_interval_max=50)
+        async def advertise():
+            await peripheral.start_advertising(
+                advertising_data=bytes(AdvertisingData([
+                    (AdvertisingData.FLAGS, bytes([6])),
+                    (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, bytes.fromhex("0918")),
+                ])), auto_restart=True, advertising_interval_min=50, advertising_interval_max=50)
+
+        def link_end():
+            [connection] = peripheral.connections.values()
+            lost = asyncio.get_running_loop().create_future()
+            connection.once("disconnection", lost.set_result)
+            return lost
 
         async def measure():
             while True:
                 await peripheral.indicate_subscribers(measurement, MEASUREMENT)
                 await asyncio.sleep(0.1)
 
+        await advertise()
         async with example("gateway", radio, 1, "state") as gateway:
             for session in (1, 2):
                 await gateway.line(f"^{PERIPHERAL}/random connected {session}$")
@@ -40,14 +48,26 @@ async def steps(radio):
                     [connection] = peripheral.connections.values()
                     await connection.disconnect()
                     await gateway.line(f"^{PERIPHERAL}/random lost: .*0x13.*; again in")
-            [connection] = peripheral.connections.values()
-            lost = asyncio.get_running_loop().create_future()
-            connection.once("disconnection", lost.set_result)
+            lost = link_end()
             expect(await gateway.stop(signal.SIGTERM), -signal.SIGTERM, "the end of the gateway")
             expect(await soon(lost, "the end of the link"), 0x13, "why the link ended")
         # It connects again to the devices it had when it was ended, without a scan.
         async with example("gateway", radio, 1, "state") as gateway:
             await gateway.line(f"^{PERIPHERAL}/random is known$")
+            await gateway.line(f"^{PERIPHERAL}/random connected 1$")
+            measuring = asyncio.create_task(measure())
+            await gateway.line(f"^{PERIPHERAL}/random celsius 36.6$")
+            measuring.cancel()
+            lost = link_end()
+            expect(await gateway.stop(signal.SIGKILL), -signal.SIGKILL, "the end of the gateway")
+            await soon(lost, "the end of the link of a gateway that was killed")
+        # It waits for a device that is not there, until it is. Bumble advertises again first.
+        await asyncio.sleep(1)
+        await peripheral.stop_advertising()
+        async with example("gateway", radio, 1, "state") as gateway:
+            await gateway.line(f"^{PERIPHERAL}/random is known$")
+            await asyncio.sleep(2)
+            await advertise()
             await gateway.line(f"^{PERIPHERAL}/random connected 1$")
             measuring = asyncio.create_task(measure())
             await gateway.line(f"^{PERIPHERAL}/random celsius 36.6$")

@@ -14,6 +14,7 @@ LINES = [
     "events: connected, disconnected",
     "suspended: of 4 events one came, disconnected; the next is connected",
     "a connect without limit: connecting, cancelled, disconnected",
+    "a connect with a limit: no link, failed",
     'retrieved by identifier: ["connected"]',
     "connected: 1 with fff0, 0 with fffa",
     "linked by this process: true",
@@ -44,6 +45,7 @@ LINES = [
     "alarm by indication: fire; the link is encrypted",
     "chain: battery 80 % by scan, connect, read",
     "each: [80] %",
+    "chain in vain: scan failed, as its channel in vain says",
     "states: poweredOn, poweredOff; the adapter was closed",
 ]
 

@@ -23,7 +23,8 @@ public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
 
 extension PeripheralManager {
     /// Asks a central for a link that answers so quickly. Returns what the link is then;
-    /// `BLEError.parametersRefused` is the central's no.
+    /// `BLEError.parametersRefused` is the central's no. On kernel adapters only the controllers can ask, and the answer is
+    /// that as well where the central's has no Connection Parameters Request procedure.
     @discardableResult
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central
