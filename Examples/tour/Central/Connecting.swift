@@ -28,10 +28,11 @@ extension TourCentral {
     func waitForAbsentDevice() async throws {
         let absent = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
         let waiting = Task { try await central.connect(to: absent, timeout: nil) }
+        var before: PeripheralState
         repeat {
             try await Task.sleep(for: .milliseconds(10))
-        } while await central.state(of: absent) == .disconnected
-        let before = await central.state(of: absent)
+            before = await central.state(of: absent)
+        } while before == .disconnected
         waiting.cancel()
         do { _ = try await waiting.value } catch BLEError.cancelled {
             Program.say("a connect without limit: \(before), cancelled, \(await central.state(of: absent))")
