@@ -38,8 +38,10 @@ outside: setup ## the examples and the samples of the documents, in a package th
 installed: setup ## make install into a folder that goes again, and what systemd, man and the shells say of it
 	Tests/Install/run
 
-small: setup ## static binaries for small systems, and whether they fit: bletool, and a gateway without cryptography
+small: setup ## static binaries for small systems, whether they fit, and what each module adds: bletool, a gateway
 	@Scripts/small
+
+size: small ## the same
 
 lab: setup ## the same tool, and the examples, on a real Linux kernel, in a virtual machine with simulated radios
 	$(SWIFT) build -c release
@@ -81,4 +83,4 @@ docs: setup ## the documentation as a site in .build/docs, every link checked
 check: ## format, lint, forbidden constructs, links
 	Scripts/check
 
-.PHONY: help release install installed small setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz races docs check
+.PHONY: help release install installed small size setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz races docs check
