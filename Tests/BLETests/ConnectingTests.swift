@@ -425,20 +425,7 @@ struct ConnectingTests {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
-            port.play { command in
-                guard command.opcode == .leCreateConnection else { return nil }
-                return [
-                    CommandStatus(status: .success, opcode: command.opcode).packet,
-                    LEConnectionComplete(
-                        connection: ConnectionHandle(0x40), role: .central,
-                        peer: HCIAddress(Self.nowhere), interval: ConnectionInterval(rawValue: 24),
-                        latency: 0, supervisionTimeout: Centiseconds(rawValue: 400)
-                    ).packet,
-                    DisconnectionComplete(
-                        connection: ConnectionHandle(0x40), reason: .connectionFailedToBeEstablished
-                    ).packet,
-                ]
-            }
+            port.play(Self.neverEstablished)
             port.forget()
             var options = ConnectionOptions()
             options.establishmentAttempts = attempts
@@ -448,6 +435,43 @@ struct ConnectingTests {
             #expect(failed == .connectFailed(.status(.connectionFailedToBeEstablished)))
             #expect(port.opcodes.count { $0 == .leCreateConnection } == attempts)
         }
+    }
+
+    @Test("between two attempts a device is still being connected to") func pausing() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let central = CentralManager(try await bed.host("client", on: port))
+            port.play(Self.neverEstablished)
+            let isOver = Lock(false)
+            let connect = Task(executorPreference: bed.loop) {
+                defer { isOver.withLock { $0 = true } }
+                _ = try await central.connect(to: Self.nowhere)
+            }
+            await bed.wait(.milliseconds(1))
+            var states: Set<PeripheralState> = []
+            while !isOver.withLock({ $0 }) {
+                states.insert(await central.state(of: Peripheral.Identifier(Self.nowhere)))
+                await bed.wait(.milliseconds(7))
+            }
+            #expect(states == [.connecting])
+            _ = await connect.result
+        }
+    }
+
+    /// Links that end at once since the peer never takes part.
+    private static let neverEstablished: @Sendable (HCICommandPacket) -> [HCIEventPacket]? = { command in
+        guard command.opcode == .leCreateConnection else { return nil }
+        return [
+            CommandStatus(status: .success, opcode: command.opcode).packet,
+            LEConnectionComplete(
+                connection: ConnectionHandle(0x40), role: .central, peer: HCIAddress(nowhere),
+                interval: ConnectionInterval(rawValue: 24), latency: 0,
+                supervisionTimeout: Centiseconds(rawValue: 400)
+            ).packet,
+            DisconnectionComplete(
+                connection: ConnectionHandle(0x40), reason: .connectionFailedToBeEstablished
+            ).packet,
+        ]
     }
 
     @Test func aLinkKeepsTimeAsItsFirstUserAndThenTheSecondWants() async throws {

@@ -76,12 +76,12 @@ private struct Cycles {
 
     mutating func run(_ count: Int) async throws {
         for _ in 0..<count {
-            let choice = random.next() % 12
+            let choice = random.next() % 13
             let task = Task(executorPreference: bed.loop) {
                 [central, restoring, server, sensor] in
                 try await choice < 9
                     ? Self.use(central, server, sensor, choice)
-                    : Self.useMore(central.adapter, restoring, Peripheral.Identifier(sensor), choice)
+                    : Self.useMore(central, restoring, server, Peripheral.Identifier(sensor), choice)
             }
             // A whole cycle takes about a second.
             await bed.wait(.milliseconds(Int64(random.next() % 1200)))
@@ -143,16 +143,17 @@ private struct Cycles {
         }
     }
 
-    /// Kinds of cycles with an advertisement, and with a manager whose wishes are on the disk.
+    /// Kinds of cycles with an advertisement, with a manager whose wishes are on the disk, and with a pairing.
     private static func useMore(
-        _ adapter: Adapter, _ restoring: CentralManager, _ sensor: Peripheral.Identifier, _ choice: UInt64
+        _ central: CentralManager, _ restoring: CentralManager, _ server: PeripheralManager,
+        _ sensor: Peripheral.Identifier, _ choice: UInt64
     ) async throws {
         let key = CharacteristicKey<[UInt8]>(0xfff1)
         switch choice {
         case 9:
             var content = AdvertisingContent()
             content.name = "Gateway"
-            let manager = PeripheralManager(adapter)
+            let manager = PeripheralManager(central.adapter)
             try await manager.withAdvertising(content) {
                 for try await _ in manager.events() {}
             }
@@ -165,6 +166,12 @@ private struct Cycles {
                 throw error
             }
             await device.disconnect()
+        case 11:
+            try await central.withConnection(to: sensor.address) { device in
+                _ = try await device.pair()
+                try await server.adapter.removeBond(with: await central.adapter.address)
+                try await central.adapter.removeBond(with: sensor.address)
+            }
         default:
             for try await device in restoring.maintain(sensor) {
                 for try await _ in restoring.scan() { break }

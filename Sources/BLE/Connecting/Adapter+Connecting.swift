@@ -43,7 +43,9 @@ extension Adapter {
                 // Two that connect to each other would keep each other from it, in step for ever.
                 var random = SplitMix64(seed: identity.value &+ UInt64(attempts))
                 let pause = attempts > 1 ? Int.random(in: 0...300, using: &random) : 0
+                connecting.beginPause(before: peer)
                 _ = await loop.sleep(for: .milliseconds(pause))
+                connecting.endPause(before: peer)
             }
         }
     }

@@ -30,6 +30,8 @@ struct ConnectState {
 
     private var lastTicket: UInt64 = 0
     private var pending: [DeviceAddress: Pending] = [:]
+    /// How many connects to a device pause between two attempts.
+    private var pauses: [DeviceAddress: Int] = [:]
     /// Peers that the host looks for, since the controller does not know their private addresses.
     private var searched: Set<DeviceAddress> = []
     /// When the scan for those changes by itself.
@@ -44,6 +46,17 @@ struct ConnectState {
 
     /// Whether a device is waited for.
     func isWaiting(for peer: DeviceAddress) -> Bool { pending[peer] != nil }
+
+    /// Whether a connect to a device has not returned: it waits for the device, or pauses between two attempts.
+    func isConnecting(to peer: DeviceAddress) -> Bool { isWaiting(for: peer) || pauses[peer] != nil }
+
+    /// A connect to a device begins a pause between two attempts.
+    mutating func beginPause(before peer: DeviceAddress) { pauses[peer, default: 0] += 1 }
+
+    mutating func endPause(before peer: DeviceAddress) {
+        let left = pauses[peer, default: 1] - 1
+        pauses[peer] = left > 0 ? left : nil
+    }
 
     /// The options of the oldest request for a device.
     func firstOptions(for peer: DeviceAddress) -> ConnectionOptions? {

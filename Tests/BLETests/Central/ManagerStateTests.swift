@@ -30,6 +30,28 @@ struct ManagerStateTests {
         }
     }
 
+    @Test("of the states of a suspended manager the last one is handed over") func suspended() async throws {
+        try await ScriptedHost.run { host in
+            let lamp = try await host.lamp()
+            try await host.open { adapter in
+                let (central, other) = (CentralManager(adapter), CentralManager(adapter))
+                var states = central.states().makeAsyncIterator()
+                let first = try await states.next()
+                #expect(first == .poweredOn)
+                central.suspend()
+                host.port.script(.leSetScanEnable, .silence, times: 1)
+                let scan = central.scan()
+                for try await state in other.states() where state == .resetting { break }
+                try await adapter.untilPoweredOn()
+                central.resume()
+                let next = try await states.next()
+                #expect(next == .poweredOn, "that it was resetting is over")
+                _ = scan
+            }
+            await lamp.close()
+        }
+    }
+
     @Test func theLastStateIsToldWithItsReason() async throws {
         try await VirtualTestbed.run { bed in
             let host = try await bed.host("host")

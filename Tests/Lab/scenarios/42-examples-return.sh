@@ -1,5 +1,6 @@
-# Programs of Examples that come back: a gateway that is killed, and a beacon whose adapter is switched off and on.
-# limit: 240
+# Programs of Examples that come back: a gateway, a peripheral and a central that are killed, and a beacon whose adapter is
+# switched off and on.
+# limit: 300
 two_adapters
 examples=$(dirname "$(realpath /usr/local/bin/bletool)")
 [ -x "$examples/gateway" ] || die "no examples beside bletool: build all of the package"
@@ -21,6 +22,30 @@ done
 check 'Ctrl-C ends the gateway' ends gateway 'signal INT' INT
 check 'Ctrl-C ends the thermometer' ends thermometer 'signal INT' INT
 wait_for 10 unlinked
+
+returning() { background returning "$examples/tour" hci0 returning /scratch/returning; }
+setting() { bletool gatt name:Returning "$1" fff9 "${@:2}" --adapter hci1; }
+returning
+check 'a peripheral that comes back is on the air' wait_for 15 grep -q '^came back: 0 on air, setting $' returning.out
+check 'a central writes to it' setting write 6b657074
+check 'it has the value' wait_for 15 grep -q '^setting kept$' returning.out
+check 'SIGKILL ends it' ends returning 'signal KILL' KILL
+wait_for 10 unlinked
+returning
+check 'its next life has value and advertisement' wait_for 15 grep -q '^came back: 1 on air, setting kept$' returning.out
+check 'and serves it' output kept setting read
+check 'SIGKILL ends it again' ends returning 'signal KILL' KILL
+wait_for 10 unlinked
+
+background visited "$examples/tour" hci0 peripheral
+check 'a peripheral is on the air' wait_for 15 grep -q '^on air: ' visited.out
+for scans in 0 2 1; do
+    background listener "$examples/tour" hci1 listening /scratch/listening
+    check "a central comes back with $scans scans" wait_for 15 grep -q "^came back: $scans scans, 0 devices$" listener.out
+    check 'which receive' wait_for 15 grep -q '^receives Grand tour$' listener.out
+    check 'SIGKILL ends it' ends listener 'signal KILL' KILL
+done
+check 'Ctrl-C ends the peripheral' ends visited 'signal INT' INT
 
 background beacon "$examples/beacon" hci0
 check 'the beacon is on the air' wait_for 15 grep -q '^on air as ' beacon.out

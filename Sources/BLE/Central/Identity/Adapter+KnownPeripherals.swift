@@ -16,7 +16,7 @@ extension Adapter {
 
     func state(of id: Peripheral.Identifier) -> PeripheralState {
         if let link = link(to: id.address) { return link.isUsable ? .connected : .disconnecting }
-        return connecting.isWaiting(for: id.address) ? .connecting : .disconnected
+        return connecting.isConnecting(to: id.address) ? .connecting : .disconnected
     }
 
     func state(of user: LinkUser) -> PeripheralState {

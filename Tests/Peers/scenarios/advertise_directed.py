@@ -1,0 +1,22 @@
+"""Directed advertising: the Bumble central that is meant connects, whether it is sent often or at leisure; sent often, it
+ends by itself."""
+from peers.bletool import running
+from peers.device import CENTRAL, address_of, connected, device
+from peers.scenario import expect, scenario
+
+
+async def steps(radio):
+    async with device(radio, CENTRAL) as central:
+        async with running("advertise", "--directed", f"{CENTRAL}/random", "--adapter", radio) as advertising:
+            ready = await advertising.event("ready")
+            async with connected(central, address_of(ready)) as peer:
+                expect(peer.connection.peer_address, address_of(ready), "whom it has connected to")
+    # No central connects within 1.28 s.
+    often = ("--directed", "F0:00:00:00:00:09/random", "--high-duty")
+    async with running("advertise", *often, "--adapter", radio) as advertising:
+        await advertising.event("ready")
+        ended = await advertising.event("ended")
+        expect(ended["reason"], "time", "why it ended")
+
+
+scenario(steps)
