@@ -27,12 +27,15 @@ extension BluetoothUUID {
     static let tourGuestName: BluetoothUUID = 0xfffb
     /// A service that no device has.
     static let tourAbsent: BluetoothUUID = 0xfffc
+    /// For signed writes, which only a bonded central can make.
+    static let tourSigned: BluetoothUUID = 0xfffd
 }
 
 extension CharacteristicKey<String> {
     static let tourCommand = CharacteristicKey(.tourCommand, in: .tour)
     static let tourSlow = CharacteristicKey(.tourSlow, in: .tour)
     static let tourAlarm = CharacteristicKey(.tourAlarm, in: .tour)
+    static let tourSigned = CharacteristicKey(.tourSigned, in: .tour)
 }
 
 extension CharacteristicKey<UInt16> {

@@ -1,5 +1,5 @@
 /// A small generator that gives the same numbers for the same seed on every run. It is for simulations and
-/// tests: its numbers can be foretold.
+/// tests: its numbers can be predicted.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -63,7 +63,7 @@ package struct ClientSession: Sendable {
         /// The handles at which it wanted more security, and the link has got more.
         var raisedAt: Set<AttributeHandle> = []
         /// The characteristic's configuration at the server before this operation writes another.
-        var toldBefore: Told?
+        var configurationBefore: WrittenConfiguration?
 
         init(_ operation: Operation, _ procedure: any GATTProcedure) {
             self.operation = operation
@@ -72,7 +72,7 @@ package struct ClientSession: Sendable {
     }
 
     /// The configuration of a characteristic that was last written to the server.
-    private enum Told: Hashable, Sendable {
+    private enum WrittenConfiguration: Hashable, Sendable {
         case known(ClientCharacteristicConfiguration)
         /// A write of it has got no answer.
         case unknown
@@ -167,9 +167,9 @@ package struct ClientSession: Sendable {
     private var changes = 0
     /// The value of Service Changed, and the session's own subscription to it.
     private var serviceChanged: AttributeHandle?
-    private var wishForChanges: SubscriptionID?
+    private var ownSubscription: SubscriptionID?
     /// Whether the server knows what this client can do.
-    private var hasToldFeatures = false
+    private var hasWrittenFeatures = false
 
     private struct Subscription: Sendable {
         let characteristic: RemoteCharacteristic
@@ -181,7 +181,7 @@ package struct ClientSession: Sendable {
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
     /// The configurations last written, by the value's handle; for other handles none was written.
-    private var told: [AttributeHandle: Told] = [:]
+    private var written: [AttributeHandle: WrittenConfiguration] = [:]
     private var early = UnclaimedValues()
     private var held = PendingConfirmations()
     private var confirmationsOwed = 0
@@ -318,7 +318,7 @@ extension ClientSession {
         case .raised:
             var again = Running(current.operation, current.original)
             again.raisedAt = current.raisedAt.union([refusal.handle])
-            again.toldBefore = current.toldBefore
+            again.configurationBefore = current.configurationBefore
             running = again
         case .unavailable: conclude(.failure(.procedure(.att(refusal))))
         case .failed(let error): conclude(.failure(.security(error)))
@@ -443,7 +443,8 @@ extension ClientSession {
             case .configuration(let characteristic):
                 guard let (descriptor, wanted) = configurationToWrite(for: characteristic) else { break }
                 var begun = Running(operation, WriteValue(descriptor.handle, configuration: wanted))
-                begun.toldBefore = told.updateValue(.known(wanted), forKey: characteristic.valueHandle)
+                begun.configurationBefore = written.updateValue(
+                    .known(wanted), forKey: characteristic.valueHandle)
                 running = begun
             }
             if running != nil { return true }
@@ -509,7 +510,7 @@ extension ClientSession {
     ) {
         guard let ended = running.take() else { return }
         if case .configuration(let characteristic) = ended.operation.work, case .failure = result {
-            told[characteristic.valueHandle] = isUncertain ? .unknown : ended.toldBefore
+            written[characteristic.valueHandle] = isUncertain ? .unknown : ended.configurationBefore
         }
         end(ended.operation, result)
     }
@@ -624,8 +625,8 @@ extension ClientSession {
         }
         let kept = cache.keep(found, of: peer)
         if kept.generation.number != database?.generation.number {
-            told.removeAll()
-            if let wish = wishForChanges.take() { table.unsubscribe(wish) }
+            written.removeAll()
+            if let subscription = ownSubscription.take() { table.unsubscribe(subscription) }
         }
         (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
         let located = takeLocated()
@@ -684,7 +685,7 @@ extension ClientSession {
                 guard failure.isTolerable else { return discoverAgain(after: failure) }
                 events.append(.discoveryNote(.featuresRefused(failure)))
             }
-            hasToldFeatures = true
+            hasWrittenFeatures = true
             askForChanges()
         case .askingForChanges:
             if let failure = outcome.failure {
@@ -710,7 +711,7 @@ extension ClientSession {
     /// security is not raised: that is for the application's operations.
     private mutating func writeFeatures() {
         let features = currentDatabase?.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
-        guard !hasToldFeatures, let features, features.properties.contains(.write) else {
+        guard !hasWrittenFeatures, let features, features.properties.contains(.write) else {
             return askForChanges()
         }
         let can: ClientSupportedFeatures = [.robustCaching, .multipleNotifications]
@@ -724,7 +725,7 @@ extension ClientSession {
     private mutating func askForChanges() {
         let changed = currentDatabase?.characteristics(.serviceChanged, in: .genericAttribute).first
         guard let changed, changed.properties.contains(.indicate) else { return endDiscovery() }
-        if wishForChanges == nil { wishForChanges = table.subscribe(to: changed.valueHandle, .indicate) }
+        if ownSubscription == nil { ownSubscription = table.subscribe(to: changed.valueHandle, .indicate) }
         let ticket = open(Void.self)
         operations.append(
             Operation(
@@ -893,7 +894,7 @@ extension ClientSession {
         for characteristic: RemoteCharacteristic
     ) -> (descriptor: RemoteDescriptor, configuration: ClientCharacteristicConfiguration)? {
         let wanted = table.configuration(of: characteristic.valueHandle)
-        guard told[characteristic.valueHandle] ?? .known([]) != .known(wanted),
+        guard written[characteristic.valueHandle] ?? .known([]) != .known(wanted),
             let descriptor = characteristic.descriptor(.clientCharacteristicConfiguration)
         else { return nil }
         return (descriptor, wanted)

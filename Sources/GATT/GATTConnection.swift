@@ -168,7 +168,7 @@ extension GATTConnection {
         while true {
             if let event = events.popFirst() { return event }
             if let event = bearer.nextEvent() {
-                if let told = take(event, &server) { return told }
+                if let taken = take(event, &server) { return taken }
             } else if looksAgain {
                 looksAgain = false
                 reportServices(&server)

@@ -324,7 +324,7 @@ extension GATTServer {
     /// (Part C, 10.3.2).
     package func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
         (shared.subscribers[handle] ?? []).compactMap { client in
-            wish(of: client, for: handle).map { GATTSubscriber(central: client, configuration: $0) }
+            subscription(of: client, for: handle).map { GATTSubscriber(central: client, configuration: $0) }
         }
     }
 
@@ -351,17 +351,18 @@ extension GATTServer {
         var delivery = Delivery(
             packs: features(of: client).contains(.multipleNotifications), truncates: truncating)
         guard let first = updates.first else { return delivery }
-        let wanted = wish(of: client, for: first.handle)?.prefersIndications
+        let wanted = subscription(of: client, for: first.handle)?.prefersIndications
         // Where all go in one way, as one value does, clients share the array.
-        if updates.dropFirst().allSatisfy({ wish(of: client, for: $0.handle)?.prefersIndications == wanted })
-        {
+        if updates.dropFirst().allSatisfy({
+            subscription(of: client, for: $0.handle)?.prefersIndications == wanted
+        }) {
             if wanted == true { delivery.indications = updates }
             if wanted == false { delivery.notifications = updates }
             return delivery
         }
         for update in updates {
-            guard let wish = wish(of: client, for: update.handle) else { continue }
-            if wish.prefersIndications {
+            guard let subscription = subscription(of: client, for: update.handle) else { continue }
+            if subscription.prefersIndications {
                 delivery.indications.append(update)
             } else {
                 delivery.notifications.append(update)
@@ -371,7 +372,7 @@ extension GATTServer {
     }
 
     /// How a client has subscribed to a characteristic, if it may have the values now.
-    private func wish(
+    private func subscription(
         of client: ClientID, for handle: AttributeHandle
     ) -> ClientCharacteristicConfiguration? {
         guard let state = clients[client]?.state, let configuration = state.configurations[handle],

@@ -114,6 +114,19 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(second) fails: \(BLEError.parametersRefused)"])
     }
 
+    @Test("a request that is never answered ends with its change, or fails, and the next one begins")
+    func unanswered() {
+        var played = PlayedProcedures()
+        let silence = BLEError.timedOut(.parameterRequest, after: .seconds(30))
+        let (first, second, third) = (played.ask(.timing), played.ask(.timing), played.ask(.timing))
+        #expect(played.events() == ["\(first) begins timing"])
+        played.ended(.timing)
+        played.procedures.requestAnswered(orNot: silence)
+        #expect(played.events() == ["\(first) ends", "\(second) begins timing"])
+        played.procedures.requestAnswered(orNot: silence)
+        #expect(played.events() == ["\(second) fails: \(silence)", "\(third) begins timing"])
+    }
+
     @Test("a refused command ends its procedure; an answer that comes too late ends none") func refused() {
         var played = PlayedProcedures()
         let (first, second) = (played.ask(.version), played.ask(.version))

@@ -357,6 +357,29 @@ struct ScannerTests {
         #expect(played.settle() == [set, on])
     }
 
+    @Test("the refusal of a scan that has ended does not delay the next one") func refusedAfterItsEnd() {
+        var played = PlayedScanner()
+        let first = played.scan()
+        #expect(played.next() == set)
+        played.end(first)
+        _ = played.scan()
+        played.answer(.done([]))
+        #expect(played.settle(.refused(.controllerBusy)) == [on, set, on])
+        #expect(played.events.isEmpty && played.ended.isEmpty)
+    }
+
+    @Test("what others do during a pause does not stop the scan after it") func othersBeforeAPause() {
+        var played = PlayedScanner(isShared: true)
+        _ = played.scan()
+        played.others([LESetScanEnable(enable: false).packet] + all)
+        #expect(played.settle(disallowed) == [set])
+        played.conditions.isPaused = true
+        played.wait(Scanner.settlingTime)
+        #expect(played.settle() == [])
+        played.conditions.isPaused = false
+        #expect(!played.settle().isEmpty)
+    }
+
     @Test("others switch scanning while a joined scan is looked at: that waits until they have done")
     func joinedMeanwhile() {
         var played = PlayedScanner(isShared: true)

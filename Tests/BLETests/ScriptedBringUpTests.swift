@@ -54,7 +54,7 @@ import VirtualController
                 command: .leReadBufferSize,
                 .malformed(
                     DecodeError(
-                        packet: "LE buffer size", field: "ACL packets", offset: 2,
+                        packet: "LE buffer size", field: "Total_Num_LE_ACL_Data_Packets", offset: 2,
                         reason: .truncated(needed: 1, available: 0))))),
         .init("too few octets, and optional", .leReadMaximumDataLength, .answers { [$0.dropping(3)] }),
         .init(

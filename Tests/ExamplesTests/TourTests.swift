@@ -68,7 +68,7 @@ import Testing
         "longest write: 512 octets, without response the MTU less 3: true",
         "services: [180f, fff0]",
         "included in fff0: [180f]",
-        "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]",
+        "characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8, fffd]",
         "descriptor of fff2: it is called Answers",
         "descriptor of fff2: it is text",
         "descriptor of fff2: no client has subscribed",
@@ -88,6 +88,7 @@ import Testing
         "no alarm without pairing: true",
         "alarm by notification: fire; the link is encrypted",
         "alarm by indication: fire; the link is encrypted",
+        "signed: by me; the link is open",
         "chain: battery 80 % by scan, connect, read",
         "each: [80] %",
         "chain in vain: scan failed, as its channel in vain says",
@@ -107,5 +108,6 @@ import Testing
         "remove: the guest left",
         "alarm: notifications for a link that is encrypted",
         "alarm: indications for a link that is encrypted",
+        "signed: by me by a link that is open",
     ]
 }

@@ -85,7 +85,7 @@ func managementDeadlines() {
 func managementEvents() {
     var queue = ManagementQueue()
     queue.receive(Management.Packet(code: 0x0010, index: 3, parameters: lampOctets).encoded.span, at: .zero)
-    #expect(queue.nextEvent() == .told(index: 3, .passkeyRequest(lamp)))
+    #expect(queue.nextEvent() == .event(index: 3, .passkeyRequest(lamp)))
     var random = SplitMix64(seed: 4)
     for _ in 0..<5000 {
         var bytes = random.bytes(upTo: 60)
@@ -243,9 +243,9 @@ func managementEventOrder() {
     ] {
         queue.receive(packet.encoded.span, at: .zero)
     }
-    #expect(queue.nextEvent() == .told(index: 2, .added))
+    #expect(queue.nextEvent() == .event(index: 2, .added))
     #expect(queue.nextEvent() == .answered(power, .success, [1, 0, 0, 0]))
-    #expect(queue.nextEvent() == .told(index: 0, .settings(.powered)))
-    #expect(queue.nextEvent() == .told(index: 2, .removed))
+    #expect(queue.nextEvent() == .event(index: 0, .settings(.powered)))
+    #expect(queue.nextEvent() == .event(index: 2, .removed))
     #expect(queue.nextEvent() == nil)
 }

@@ -208,6 +208,7 @@ private struct Server {
     @Test("a Unix socket for which too many wait already refuses")
     func fullBacklog() async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let (served, address) = try StreamSockets.bind(to: .unix(path: folder.path("s")))
         defer { close(served) }
         // As many as may wait, and one.
@@ -220,7 +221,6 @@ private struct Server {
             defer { close(first) }
             #expect(await failure(to: address, on: loop) == .system(.wouldBlock, during: "connect"))
         }
-        withExtendedLifetime(folder) {}
     }
 
     @Test("a port that is served is in use")

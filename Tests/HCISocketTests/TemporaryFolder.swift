@@ -2,7 +2,7 @@ import Glibc
 import HCISocket
 import SystemPackage
 
-/// A folder of its own for a test, which removes it at its end.
+/// A folder of its own for a test, which calls `remove()` at its end.
 final class TemporaryFolder: Sendable {
     private let folder: String
     private let files = Lock<Set<String>>([])

@@ -118,7 +118,7 @@ import Testing
         #expect(
             problem
                 == DecodeError(
-                    packet: "LE Advertising Report", field: "data", offset: 24,
+                    packet: "LE Advertising Report", field: "Data", offset: 24,
                     reason: .truncated(needed: 5, available: 2)))
     }
 
@@ -127,7 +127,7 @@ import Testing
         #expect(visit("02 01 00 \(peerBytes) 1f \(most) c4").0.first?.data.count == 31)
         let (reports, problem) = visit("02 01 00 \(peerBytes) 20 \(most)00 c4")
         #expect(reports.isEmpty)
-        #expect(problem?.field == "data")
+        #expect(problem?.field == "Data")
         #expect(problem?.reason == .invalid(value: 32))
     }
 

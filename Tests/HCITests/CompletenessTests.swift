@@ -97,6 +97,27 @@ import Testing
         #expect(types.count == 5)
     }
 
+    @Test("fields have names of the form that the specification uses") func fieldNames() throws {
+        let layouts = try Self.sources().matches(
+            of: /\b(command|event|message|HCILayout)\(\s*(?:\.\w+,\s*)?("""[^"]*"""|"[^"]*")/)
+        #expect(layouts.count > 150)
+        var count = 0
+        for layout in layouts {
+            for field in layout.2.split(separator: ",") {
+                let name = field.trimmingCharacters(in: CharacterSet(charactersIn: "\"\\ \n"))
+                guard !name.isEmpty else { continue }
+                count += 1
+                // Those of signaling packets have several words.
+                let isNamed =
+                    layout.1 == "message"
+                    ? name.wholeMatch(of: /[A-Z][A-Za-z ]*/) != nil
+                    : name.wholeMatch(of: /[A-Z0-9][A-Za-z0-9_]*/) != nil
+                #expect(isNamed, "\(name)")
+            }
+        }
+        #expect(count > 300)
+    }
+
     /// All of Sources/HCI.
     private static func sources() throws -> String {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -137,12 +137,13 @@ import Testing
         #expect(problem("3e 05 14 4000 0102") == "LE Meta: end at octet 4: 1 octets too many")
         #expect(
             problem("3e 03 14 4000")
-                == "LE Channel Selection Algorithm: algorithm at octet 3 needs 1 octets, 0 left")
+                == "LE Channel Selection Algorithm: Channel_Selection_Algorithm at octet 3 needs 1 octets, 0 left"
+        )
         #expect(
             problem("13 03 01 4000")
-                == "Number Of Completed Packets: completed packets at octet 3 needs 2 octets, 0 left")
-        #expect(problem("10 00") == "Hardware Error: hardware code at octet 0 needs 1 octets, 0 left")
-        #expect(problem("10 02 00") == "HCI event: parameters at octet 2 needs 2 octets, 1 left")
+                == "Number Of Completed Packets: Num_Completed_Packets at octet 3 needs 2 octets, 0 left")
+        #expect(problem("10 00") == "Hardware Error: Hardware_Code at octet 0 needs 1 octets, 0 left")
+        #expect(problem("10 02 00") == "HCI event: Event_Parameters at octet 2 needs 2 octets, 1 left")
     }
 
     private func problem(_ hex: String) -> String? {

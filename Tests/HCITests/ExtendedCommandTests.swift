@@ -114,7 +114,7 @@ import Testing
     @Test func aFragmentHasALimit() throws {
         let most = try AdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 251))
         #expect(LESetExtendedAdvertisingData(fragment: most).packet.parameters.count == 255)
-        #expect(throws: HCIParameterError(field: "advertising data", value: 252, limit: 251)) {
+        #expect(throws: HCIParameterError(field: "Advertising_Data", value: 252, limit: 251)) {
             try AdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 252))
         }
     }

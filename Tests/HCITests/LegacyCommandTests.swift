@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func advertisingDataHaveALimit() {
-        #expect(throws: HCIParameterError(field: "advertising data", value: 32, limit: 31)) {
+        #expect(throws: HCIParameterError(field: "Advertising_Data", value: 32, limit: 31)) {
             try LegacyAdvertisingData([UInt8](repeating: 0, count: 32))
         }
         #expect(throws: Never.self) { try LegacyAdvertisingData([UInt8](repeating: 0, count: 31)) }

@@ -107,7 +107,7 @@ import Testing
     @Test func aFragmentHasALimit() throws {
         let most = try PeriodicAdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 252))
         #expect(LESetPeriodicAdvertisingData(fragment: most).packet.parameters.count == 255)
-        #expect(throws: HCIParameterError(field: "periodic advertising data", value: 253, limit: 252)) {
+        #expect(throws: HCIParameterError(field: "Advertising_Data", value: 253, limit: 252)) {
             try PeriodicAdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 253))
         }
     }

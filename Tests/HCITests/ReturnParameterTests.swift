@@ -105,7 +105,7 @@ import Testing
             try event.returned(by: ReadLocalVersionInformation.self)
         } throws: { error in
             "\(error)"
-                == "Read Local Version Information return parameters: HCI subversion at octet 2 needs 2 octets, 1 left"
+                == "Read Local Version Information return parameters: HCI_Subversion at octet 2 needs 2 octets, 1 left"
         }
     }
 }

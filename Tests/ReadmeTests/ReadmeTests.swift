@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What README.md shows does what it says. One after the other: all use the user's air.
-@Suite(.serialized) struct ReadmeTests {
+@Suite(.serialized) final class ReadmeTests {
     private let folder: URL
 
     /// An air of its own, whatever else runs on this machine.
@@ -11,6 +11,8 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         setenv("XDG_RUNTIME_DIR", folder.path, 1)
     }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     @Test func theSamplesAreThoseOfTheReadme() throws {
         #expect(try Readme.blocks("swift") == ["CentralSample", "PeripheralSample"].map(Readme.sample))
@@ -31,7 +33,6 @@ import Testing
         await peripheral.value
         #expect(seen.contains("[178, 8]"))
         #expect(seen.first?.hasPrefix("connected") == true)
-        try FileManager.default.removeItem(at: folder)
     }
 
     private func run(_ sample: @escaping @Sendable () async throws -> Void) -> Task<Void, Never> {

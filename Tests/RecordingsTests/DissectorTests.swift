@@ -23,7 +23,7 @@ private func text(_ value: FieldValue) -> String {
     case .text(let text): text
     case .list(let values): "[" + values.map(text).joined(separator: ", ") + "]"
     case .fields(let fields): "{" + line(fields) + "}"
-    case .told(let value, _): text(value)
+    case .described(let value, _): text(value)
     }
 }
 
@@ -163,11 +163,11 @@ func framesAreTakenApart(index: Int) throws {
         ),
         (
             DecodedLayer.hci(octets("04 0504 004000")).layer, "HCI Event",
-            "HCI packet: parameters at octet 3 needs 4 octets, 3 left"
+            "HCI packet: Event_Parameters at octet 3 needs 4 octets, 3 left"
         ),
         (
             DecodedLayer.hci(octets("01 0c2001 01")).layer, "LE Set Scan Enable",
-            "LE Set Scan Enable: filter duplicates at octet 1 needs 1 octets, 0 left"
+            "LE Set Scan Enable: Filter_Duplicates at octet 1 needs 1 octets, 0 left"
         ),
         (DecodedLayer.att([]), "empty PDU", "ATT PDU: opcode at octet 0 needs 1 octets, 0 left"),
         (
@@ -178,11 +178,11 @@ func framesAreTakenApart(index: Int) throws {
         (DecodedLayer.smp([0x0f]), "0x0f", "SMP packet: code at octet 0 has the invalid value 0xf"),
         (
             DecodedLayer.signaling([0x13, 1, 0, 0]), "Connection Parameter Update Response",
-            "Connection Parameter Update Response: result at octet 0 needs 2 octets, 0 left"
+            "Connection Parameter Update Response: Result at octet 0 needs 2 octets, 0 left"
         ),
         (
             DecodedLayer.l2cap([1, 0, 4, 0])[0], "L2CAP frame",
-            "L2CAP frame: payload at octet 4 needs 1 octets, 0 left"
+            "L2CAP frame: Information payload at octet 4 needs 1 octets, 0 left"
         ),
     ]
     for (layer, name, problem) in malformed {
@@ -225,7 +225,7 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
     #expect(note.direction == nil && note.adapter == 2)
     var cut = record("02 4020 0600 0700")
     cut.missing = 4
-    #expect(dissector.dissect(cut).top.problem == "HCI packet: data at octet 5 needs 6 octets, 2 left")
+    #expect(dissector.dissect(cut).top.problem == "HCI packet: Data at octet 5 needs 6 octets, 2 left")
 }
 
 /// Whatever the bytes: nothing traps, every layer has a name, and what has a message has no problem.

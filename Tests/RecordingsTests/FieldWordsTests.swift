@@ -15,7 +15,7 @@ private func text(_ value: FieldValue) -> String {
     case .text(let text): text
     case .list(let values): "[" + values.map(text).joined(separator: ", ") + "]"
     case .fields(let fields): "{" + line(fields) + "}"
-    case .told(_, let words): words
+    case .described(_, let words): words
     }
 }
 
@@ -100,6 +100,6 @@ struct FieldWordsTests {
 
     @Test func theNumberIsStillThere() {
         let event = octets("04 3e0a 03 00 4000 0600 0100 6400")
-        #expect(DecodedLayer.hci(event).layer.fields["interval"] == .told(.number(6), as: "7.5 ms"))
+        #expect(DecodedLayer.hci(event).layer.fields["interval"] == .described(.number(6), as: "7.5 ms"))
     }
 }

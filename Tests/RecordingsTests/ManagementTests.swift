@@ -21,7 +21,7 @@ struct ManagementTests {
             .controlEvent, "1200 665544332211 02 c4 01000000 0700 020106 03020f18")
         #expect(found.name == "Device Found")
         #expect(found.fields["peer"] == .text("11:22:33:44:55:66/random"))
-        #expect(found.fields["rssi"] == .told(.number(-60), as: "-60 dBm"))
+        #expect(found.fields["rssi"] == .described(.number(-60), as: "-60 dBm"))
         guard case .fields(let data)? = found.fields["data"] else {
             Issue.record("no data: \(found.fields)")
             return
@@ -57,7 +57,7 @@ struct ManagementTests {
             return
         }
         #expect(advertising["flags"] == .number(6))
-        #expect(response["txPower"] == .told(.number(0), as: "0 dBm"))
+        #expect(response["txPower"] == .described(.number(0), as: "0 dBm"))
     }
 
     /// Refused commands return nothing, and older kernels less than newer ones.

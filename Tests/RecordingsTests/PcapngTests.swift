@@ -62,6 +62,24 @@ private func record(
 }
 
 struct PcapngTests {
+    @Test("packets without a time, and blocks that are no packets, are no damage") func withoutTimes() throws
+    {
+        var file = Blocks()
+        file.section()
+        file.interface(187)
+        let time: UInt64 = 1_790_000_000_000_000
+        file.packet(reset, ticks: time)
+        for _ in 0..<3 { file.add(3, file.word(4) + reset) }
+        file.packet(reset, ticks: time + 1)
+        // Another day, before Interface Statistics.
+        file.packet(reset, ticks: time + 90 * 86_400_000_000)
+        file.add(5, file.word(0) + file.word(0) + file.word(0))
+        file.packet(reset, ticks: time + 90 * 86_400_000_000 + 1)
+        let found = try items(file.bytes)
+        #expect(found.count { if case .record = $0 { true } else { false } } == 7)
+        #expect(!found.contains { if case .damage = $0 { true } else { false } })
+    }
+
     @Test(arguments: [false, true], [1, 5, 12, 4096])
     func bothByteOrdersInChunksOfAnySize(bigEndian: Bool, size: Int) throws {
         var file = Blocks(bigEndian: bigEndian)

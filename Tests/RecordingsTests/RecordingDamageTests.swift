@@ -97,6 +97,32 @@ func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
     }
 }
 
+/// Clocks are set while recordings are made, and recordings of other days are joined: no packet is lost by that.
+@Test(arguments: [[1970, 2026], [2026, 1970], [2026, 2025, 2024], [2026, 1970, 2026]], [1, 4096])
+func timesThatLeapAreNoDamage(years: [Int64], size: Int) throws {
+    let joined = years.flatMap { year in
+        samples.enumerated().map { index, sample in
+            var sample = sample
+            sample.time = RecordingTime(
+                microseconds: (year - 1970) * 31_557_600_000_000 + 86_400_000_000 + Int64(index))
+            return sample
+        }
+    }
+    let found = try items(file(joined), chunks: size)
+    #expect(records(found) == joined && damage(found).isEmpty)
+}
+
+/// Each record is from another year.
+@Test func datesFarApartAreNoDamage() throws {
+    let all = samples.enumerated().map { index, sample in
+        var sample = sample
+        sample.time = RecordingTime(microseconds: Int64(40 + index % 7 * 2) * 31_557_600_000_000)
+        return sample
+    }
+    let found = try items(file(all))
+    #expect(records(found) == all && damage(found).isEmpty)
+}
+
 /// Octets that are missing cost the record they were in and those that it then seems to contain.
 @Test(arguments: [BTSnoopDatalink.h4, .monitor]) func missingOctetsCostWhatIsNearThem(
     datalink: BTSnoopDatalink

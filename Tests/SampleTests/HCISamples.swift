@@ -9,7 +9,7 @@ struct HCISamples {
         var reason: HCIStatus
 
         // Sources/HCI/Coding/HCILayout.swift
-        static let layout = HCILayout("handle, reason", Self.init) { ($0.connection, $0.reason) }
+        static let layout = HCILayout("Connection_Handle, Reason", Self.init) { ($0.connection, $0.reason) }
         // .
     }
 
@@ -28,7 +28,7 @@ struct HCISamples {
     func read(_ reader: inout ByteReader) throws {
         // Sources/HCI/Packets/ACLPacket.swift
         let header = try ACLHeader(decoding: &reader)
-        let data = try reader.span(header.dataLength, "data")
+        let data = try reader.span(header.dataLength, "Data")
         // .
         handle(data.count)
     }

@@ -136,6 +136,23 @@ struct CommandLineTests {
                 ],
                 "--ibeacon", "takes 27 octets", "--overflow scan-response or extended makes room"
             ),
+            // Two lists that say that there are more.
+            (
+                [
+                    "--service", "9d2a0001-0000-4000-8000-000000000001", "--service",
+                    "9d2a0001-0000-4000-8000-000000000002",
+                ],
+                "--service", "takes 34 octets", "--overflow scan-response or extended makes room"
+            ),
+            // Of three, one would be left out.
+            (
+                [
+                    "--service", "9d2a0001-0000-4000-8000-000000000001", "--service",
+                    "9d2a0001-0000-4000-8000-000000000002", "--service",
+                    "9d2a0001-0000-4000-8000-000000000003",
+                ],
+                "--service", "takes 50 octets", "--overflow extended makes room"
+            ),
             (["--raw-scan-response", "05"], "--raw-scan-response", "needs 5 octets, 0 left", nil),
         ] as [([String], String, String, String?)])
     func whatCannotBeAdvertised(_ arguments: [String], _ option: String, _ why: String, _ hint: String?)

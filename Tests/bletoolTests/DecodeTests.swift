@@ -36,7 +36,7 @@ private let lines = """
          4     0.003000 → 0040 att Read Request Battery Level handle=0x0003
          5     0.004000 ← 0040 att Error Response Battery Level request=Read Request handle=0x0003 \
     error=Read Not Permitted (0x02) (1.000 ms after 4)
-         6     0.005000 → hci HCI Command problem: HCI packet: parameter length at octet 3 needs 1 \
+         6     0.005000 → hci HCI Command problem: HCI packet: Parameter_Total_Length at octet 3 needs 1 \
     octets, 0 left
 
     """
@@ -50,7 +50,7 @@ private let objects = #"""
     {"handle":3,"uuid":"2a19","name":"Battery Level","characteristic":null,"service":null},\#
     "request":4,"latency":1}
     {"frame":6,"time":"2026-11-18T11:06:40.005000Z","direction":"host→controller","layer":"hci",\#
-    "name":"HCI Command","fields":{},"bytes":"01030c","problem":"HCI packet: parameter length \#
+    "name":"HCI Command","fields":{},"bytes":"01030c","problem":"HCI packet: Parameter_Total_Length \#
     at octet 3 needs 1 octets, 0 left","adapter":0}
 
     """#

@@ -126,5 +126,14 @@ struct DoctorTests {
         #expect(json["hciVersion"] == .null)
         #expect(AdapterEvent(adapter: adapter()).json["change"] == nil)
         #expect(AdapterEvent(adapter: adapter()).json["owner"] == "kernel")
+        #expect(AdapterEvent(adapter: adapter()).json["links"] == nil)
+        one.links = [DeviceAddress(0xc102_0304_0506, type: .random)]
+        let linked = AdapterEvent(adapter: one)
+        #expect(
+            linked.json["links"]
+                == .array([
+                    .object([.init("address", "C1:02:03:04:05:06"), .init("addressType", "random")])
+                ]))
+        #expect(linked.lines(colored: false).last == "  linked to C1:02:03:04:05:06")
     }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BLECore
 import Foundation
 import Testing
@@ -56,5 +57,23 @@ struct ExampleConfigurationTests {
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/serve.md")
         let document = try String(contentsOf: url, encoding: .utf8)
         #expect(document.contains("```yaml\n\(ServeConfiguration.example)```\n"))
+    }
+
+    /// The second configuration of the document is what a file without any of these keys means.
+    @Test("the document has the defaults") func defaults() throws {
+        let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/serve.md")
+        let document = try String(contentsOf: url, encoding: .utf8)
+        let blocks = document.components(separatedBy: "```yaml\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+        let minimal = "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read, write]}]}]"
+        var said = try ServeConfiguration(Array(blocks[1].utf8), context)
+        var left = try ServeConfiguration(Array(minimal.utf8), context)
+        let requests = try [said, left].map { try $0.advertising.request($0.advertising.plan()) }
+        #expect(requests[0] == requests[1])
+        // The time between advertisements is said in one and left to the library in the other.
+        said.advertising.interval = nil
+        left.advertising.interval = nil
+        #expect(said == left)
+        #expect(document.contains("`--max-links` is \(try ServeCommand.parse(["config.yaml"]).maxLinks)."))
     }
 }

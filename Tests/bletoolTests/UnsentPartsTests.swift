@@ -36,5 +36,15 @@ import Testing
             }
         }
         #expect(arrived == image.map { String(format: "%02x", $0) }.joined())
+
+        // A part larger than a packet is no matter for a value that is not.
+        let short = try RunningProgram(
+            [
+                "bletool", "gatt", "name:Store", "write", "2a06", "0102", "--chunk", "100",
+                "--without-response",
+                "--mtu", "23", "--adapter", "virtual:phone", "--json",
+            ], in: air.folder)
+        #expect(await short.line { $0.contains(#""event":"written""#) } != nil)
+        #expect(short.status() == 0)
     }
 }

@@ -23,6 +23,7 @@ struct TourCentral {
         try await tour.request()
         try await tour.followServices()
         try await tour.beAlarmed()
+        try await tour.sign()
         try await tour.chain()
         await adapter.close()
         await emit(states)

@@ -37,6 +37,7 @@ extension TourPeripheral {
                         return .accept
                     })
                 GATTCharacteristic(.tourFlood, properties: .notify)
+                GATTCharacteristic(.tourSigned, properties: [.read, .authenticatedSignedWrites])
             },
             .deviceInformation(DeviceInformation(manufacturer: "Examples", model: "Tour")),
             GATTService(.heartRateService) {

@@ -37,30 +37,30 @@ extension Adapter {
 
     /// What the controller is, and how much of everything it has.
     private func readAbilities() async throws(BLEError) {
-        var told = ControllerCapabilities()
-        told.usesExtendedCommands = usesExtendedCommands
-        told.version = try await run(ReadLocalVersionInformation())
-        told.commands = try await run(ReadLocalSupportedCommands()).value
+        var found = ControllerCapabilities()
+        found.usesExtendedCommands = usesExtendedCommands
+        found.version = try await run(ReadLocalVersionInformation())
+        found.commands = try await run(ReadLocalSupportedCommands()).value
         // What is optional is sent by what this says.
-        capabilities.commands = told.commands
-        told.classicFeatures = try await runOptional(ReadLocalSupportedFeatures())?.value
-        told.features = try await run(LEReadLocalSupportedFeatures()).value
-        told.acceptListSize = Int(try await runOptional(LEReadFilterAcceptListSize())?.value ?? 0)
-        told.resolvingListSize = Int(try await runOptional(LEReadResolvingListSize())?.value ?? 0)
-        told.maximumDataLength = try await runOptional(LEReadMaximumDataLength())
-        told.transmitPower = try await runOptional(LEReadTransmitPower())
+        capabilities.commands = found.commands
+        found.classicFeatures = try await runOptional(ReadLocalSupportedFeatures())?.value
+        found.features = try await run(LEReadLocalSupportedFeatures()).value
+        found.acceptListSize = Int(try await runOptional(LEReadFilterAcceptListSize())?.value ?? 0)
+        found.resolvingListSize = Int(try await runOptional(LEReadResolvingListSize())?.value ?? 0)
+        found.maximumDataLength = try await runOptional(LEReadMaximumDataLength())
+        found.transmitPower = try await runOptional(LEReadTransmitPower())
         // These belong to the extended commands, after which the legacy ones are refused.
-        if told.hasExtendedFamily {
+        if found.hasExtendedFamily {
             if let sets = try await runOptional(LEReadNumberOfSupportedAdvertisingSets())?.value {
-                told.numberOfAdvertisingSets = max(Int(sets), 1)
+                found.numberOfAdvertisingSets = max(Int(sets), 1)
             }
             if let octets = try await runOptional(LEReadMaximumAdvertisingDataLength())?.value {
-                told.maximumAdvertisingDataLength = min(max(Int(octets), 31), ReportAssembler.octetLimit)
+                found.maximumAdvertisingDataLength = min(max(Int(octets), 31), ReportAssembler.octetLimit)
             }
-            told.periodicAdvertiserListSize = Int(
+            found.periodicAdvertiserListSize = Int(
                 try await runOptional(LEReadPeriodicAdvertiserListSize())?.value ?? 0)
         }
-        capabilities = told
+        capabilities = found
     }
 
     /// How much data the controller takes: LE's own buffers, or those that it shares with BR/EDR.

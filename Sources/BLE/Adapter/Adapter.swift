@@ -233,7 +233,7 @@ extension Adapter {
             case .event: receive(try HCIEvent(reader.restInPlace()))
             case .acl:
                 let header = try ACLHeader(decoding: &reader)
-                let data = try reader.span(header.dataLength, "data")
+                let data = try reader.span(header.dataLength, "Data")
                 try reader.end()
                 receive(data, header)
             // Synchronous and isochronous packets are not handled; a shared socket delivers those of other programs.

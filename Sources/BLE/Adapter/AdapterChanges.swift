@@ -42,7 +42,7 @@ private actor AdapterWatch {
 
     private let management: KernelManagement
     private let buffer: StreamBuffer<AdapterChange>
-    private var told: [UInt16: AdapterDescription] = [:]
+    private var known: [UInt16: AdapterDescription] = [:]
     private var isLooking = false
     private var isStale = false
 
@@ -84,11 +84,11 @@ private actor AdapterWatch {
 
     private func compare(_ present: [AdapterDescription]) {
         let now = Dictionary(uniqueKeysWithValues: present.map { ($0.index, $0) })
-        for old in told.values.sorted(by: { $0.index < $1.index }) where now[old.index] == nil {
+        for old in known.values.sorted(by: { $0.index < $1.index }) where now[old.index] == nil {
             buffer.yield(.removed(old))
         }
         for new in present {
-            switch told[new.index] {
+            switch known[new.index] {
             case nil: buffer.yield(.added(new))
             // Another one that took the number.
             case let old? where old.address != new.address && old.availability != .notSetUp:
@@ -98,6 +98,6 @@ private actor AdapterWatch {
             default: break
             }
         }
-        told = now
+        known = now
     }
 }

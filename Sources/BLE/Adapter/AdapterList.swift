@@ -27,6 +27,10 @@ public struct AdapterDescription: Hashable, Sendable {
     public var isPowered: Bool { current.contains(.powered) }
     /// Whether it can be opened, and why not.
     public var availability = Availability.available
+    /// The LE devices that it has links to, of whatever program; nil when the kernel does not list them to this process,
+    /// as without CAP_NET_ADMIN, or cannot, as while the adapter is off. `Adapter.list()` asks for them, changes do not
+    /// contain them.
+    public var links: [DeviceAddress]?
 
     /// Whether an adapter can be used, or what keeps it from that.
     public enum Availability: Hashable, Sendable {
@@ -45,8 +49,7 @@ extension Adapter {
     public static func list(on loop: EventLoop = .shared) async throws(BLEError) -> [AdapterDescription] {
         let management = try await KernelManagement.open(on: loop)
         do throws(BLEError) {
-            let adapters = AdapterDescription.all(
-                listed: try await management.adapters(), by: management.kernel)
+            let adapters = try await AdapterDescription.all(of: management)
             await management.close()
             return adapters
         } catch {
@@ -57,6 +60,15 @@ extension Adapter {
 }
 
 extension AdapterDescription {
+    /// All adapters, with their links.
+    static func all(of management: KernelManagement) async throws(BLEError) -> [AdapterDescription] {
+        var all = all(listed: try await management.adapters(), by: management.kernel)
+        for place in all.indices where all[place].availability == .available && all[place].isPowered {
+            all[place].links = try? await management.connections(of: all[place].index).peers
+        }
+        return all
+    }
+
     /// The adapters that management lists, and those that it does not, in the order of their numbers.
     static func all(
         listed: [KernelManagement.KnownAdapter], by kernel: any Kernel

@@ -131,7 +131,7 @@ struct Advertiser: Sendable {
         /// Whether that is since it has refused to end it, which is not asked for again before.
         var hasRefused = false
         /// Whether the controller may know it.
-        var isTold = false
+        var isConfigured = false
         /// Whether it has all that it is to send.
         var isReady = false
         /// Whether a periodic train of this host's may go with it.
@@ -442,7 +442,7 @@ extension Advertiser {
 
     /// What a command changes from the moment in which it is sent.
     private mutating func sending(_ step: Step, on set: AdvertisingHandle) {
-        slots[set]?.isTold = true
+        slots[set]?.isConfigured = true
         switch step {
         // From here on its end may be reported.
         case .enable:
@@ -484,7 +484,7 @@ extension Advertiser {
             slots[set]?.hasRefused = false
         case (.remove, _):
             slots[set]?.silences = 0
-            slots[set]?.isTold = false
+            slots[set]?.isConfigured = false
             slots[set]?.mayHaveTrain = false
         case (.setParameters, .done(let octets)):
             learnPower(octets.first.map(Int8.init(bitPattern:)), of: set)
@@ -600,7 +600,7 @@ extension Advertiser {
     private mutating func end(_ handle: AdvertisingHandle) {
         guard let slot = slots[handle] else { return }
         // The legacy commands' advertiser may be another program's when this host has not switched it on.
-        let isNothing = family == .legacy ? !slot.air.isPossible : !slot.isTold
+        let isNothing = family == .legacy ? !slot.air.isPossible : !slot.isConfigured
         if isNothing { return removed(handle) }
         var steps: Deque<Step> = [.disable]
         if family == .extended { steps += removal(of: slot) }
@@ -689,7 +689,7 @@ extension Advertiser {
         case .extended:
             // Data of other parameters could be in the way; and a shared controller may have a set that another process
             // has left behind. No scanner is to find a train that is about to end.
-            if slot.isTold || conditions.isShared { steps += [.disable] + removal(of: slot) }
+            if slot.isConfigured || conditions.isShared { steps += [.disable] + removal(of: slot) }
             steps.append(.setParameters)
             steps += address(conditions)
             if let train = request.periodic { steps.append(.setTrainParameters(train)) }
@@ -761,14 +761,14 @@ extension Advertiser {
         guard family == .extended else { return MachineCommand(LESetAdvertisingEnable(enable: true)) }
         let left = entry.end.map(now.duration(until:)) ?? entry.request.timeLimit
         // 0xffff steps of 10 ms (Core Specification 5.4, Vol 4, Part E, 7.8.56).
-        let told = left.flatMap { $0 <= .milliseconds(655_350) ? $0 : nil }
-        slots[set]?.endsItself = told != nil || isBrief
+        let limited = left.flatMap { $0 <= .milliseconds(655_350) ? $0 : nil }
+        slots[set]?.endsItself = limited != nil || isBrief
         return MachineCommand(
             LESetExtendedAdvertisingEnable(
                 enable: true,
                 sets: [
                     .init(
-                        set: set, duration: Centiseconds(limiting: told), maxEvents: entry.eventsLeft ?? 0)
+                        set: set, duration: Centiseconds(limiting: limited), maxEvents: entry.eventsLeft ?? 0)
                 ]))
     }
 
@@ -817,8 +817,8 @@ extension Advertiser {
         let set = change.set
         guard let slot = slots[set], let index = index(of: slot.owner) else { return }
         let id = slot.owner
-        let told = if case .replace(let request, _) = change.kind { request } else { slot.request }
-        let error = told.explaining(refusal)
+        let asked = if case .replace(let request, _) = change.kind { request } else { slot.request }
+        let error = asked.explaining(refusal)
         if case .hci(.unknownAdvertisingIdentifier, _) = refusal {
             // Others have removed it: it begins anew.
             slots[set] = nil

@@ -89,8 +89,8 @@ public struct CentralManager: Sendable {
     ) async throws(BLEError) -> Peripheral {
         if let restoration {
             let id = await adapter.identifier(of: address)
-            let wish = try await restoration.wish(for: id, options)
-            return try await connect(wish, to: address, timeout: timeout, options: options)
+            let request = try await restoration.request(for: id, options)
+            return try await connect(request, to: address, timeout: timeout, options: options)
         }
         let timedOut = BLEError.timedOut(.connecting, after: timeout ?? .zero)
         do throws(BLEError) {
@@ -105,17 +105,17 @@ public struct CentralManager: Sendable {
         }
     }
 
-    /// Connects for a `LinkWish`, which the next process can restore.
+    /// Connects for a `LinkRequest`, which the next process can restore.
     private func connect(
-        _ wish: LinkWish, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
+        _ request: LinkRequest, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {
         do throws(BLEError) {
-            return try await wish.connect(to: address, timeout: timeout, options: options)
+            return try await request.connect(to: address, timeout: timeout, options: options)
         } catch {
             // The end of the adapter does not withdraw the request.
             if await adapter.end == nil {
-                wish.end()
-                await wish.save()
+                request.end()
+                await request.save()
             }
             throw error
         }

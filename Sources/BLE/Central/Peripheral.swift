@@ -11,23 +11,23 @@ public struct Peripheral: Sendable {
     let adapter: Adapter
     let user: LinkUser
     /// What is kept of the link for the next process; nil: nothing.
-    let wish: LinkWish?
+    let request: LinkRequest?
     var link: LinkID { user.link }
 
     init(_ adapter: Adapter, _ user: LinkUser, _ address: DeviceAddress) {
         self.adapter = adapter
         self.user = user
         self.address = address
-        wish = nil
+        request = nil
     }
 
     /// The same, of which the next process is to know.
-    init(_ peripheral: Peripheral, _ wish: LinkWish) {
+    init(_ peripheral: Peripheral, _ request: LinkRequest) {
         adapter = peripheral.adapter
         user = peripheral.user
         address = peripheral.address
-        self.wish = wish
-        wish.follow(self)
+        self.request = request
+        request.follow(self)
     }
 
     /// The largest ATT packet on this link, in octets. Throws when the link has ended, as all that asks about it does.
@@ -45,9 +45,9 @@ public struct Peripheral: Sendable {
     /// the peer receives.
     public func disconnect(reason: DisconnectCause = .userTerminated) async {
         await adapter.release(user, reason)
-        guard let wish else { return }
-        wish.linkEnded()
-        await wish.save()
+        guard let request else { return }
+        request.linkEnded()
+        await request.save()
     }
 
     /// Waits for the link to end, or for this user's `disconnect`; returns why. Of a link that has ended before, too:
@@ -64,7 +64,7 @@ public struct Peripheral: Sendable {
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         let database = try await adapter.discover(on: link, refreshing: refreshing)
         // The next process of a manager that is restored has it, too.
-        if wish != nil { try await adapter.saveDatabases() }
+        if request != nil { try await adapter.saveDatabases() }
         return database
     }
 
@@ -200,7 +200,7 @@ extension Peripheral {
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
         let options = SubscriptionOptions(
             indications: indications, buffer: buffer, confirmation: confirming, completing: completing)
-        if let wish { return try await wish.values(of: characteristic, options, on: self) }
+        if let request { return try await request.values(of: characteristic, options, on: self) }
         return try await adapter.subscribe(to: characteristic, options, on: link)
     }
 }

@@ -88,18 +88,18 @@ extension Adapter {
             if isPeripheral { expectChannel(of: event.connection) }
             return
         }
-        guard let told = event.peer.deviceAddress else { return }
+        guard let reported = event.peer.deviceAddress else { return }
         if known?.peerResolvable.value ?? 0 != 0 { privacy.controllerResolved() }
         let isOurs = event.role == .central
-        let names = [told, known?.peerOnAir ?? told, identity(behind: told)]
+        let names = [reported, known?.peerOnAir ?? reported, identity(behind: reported)]
         guard isNews(event.connection, of: names) else { return }
         // An older link's end may have been what its controller's restart waited for, which ends this one, too.
         guard end == nil, !recovery.isUnderWay else { return }
-        let wanted = isOurs ? connected(to: told, names) : identity(behind: told)
+        let wanted = isOurs ? connected(to: reported, names) : identity(behind: reported)
         let mtu = connecting.firstOptions(for: wanted)?.mtu
         let id = addLink(
             to: wanted, as: isOurs ? .central : .peripheral, over: .acl(event.connection),
-            onAir: AddressesOnAir(own: known?.own ?? addressOnAir, peer: known?.peerOnAir ?? told),
+            onAir: AddressesOnAir(own: known?.own ?? addressOnAir, peer: known?.peerOnAir ?? reported),
             radio: radio, mtu: mtu)
         if capabilities.hasExtendedFamily, capabilities.commands.contains(.leReadPHY) {
             // A link begins on the PHY on which the advertiser was received, and the event does not name it.
@@ -122,12 +122,12 @@ extension Adapter {
     }
 
     /// Which device a link of this host's own making is to.
-    private func connected(to told: DeviceAddress, _ names: [DeviceAddress]) -> DeviceAddress {
+    private func connected(to reported: DeviceAddress, _ names: [DeviceAddress]) -> DeviceAddress {
         let device = initiator.connected { address in
             names.contains(address) || names.contains(connecting.wanted(by: address))
                 || names.contains(identity(behind: address))
         }
-        return identity(behind: connecting.wanted(by: device ?? told))
+        return identity(behind: connecting.wanted(by: device ?? reported))
     }
 
     /// Whether a connection is a new one: false when it is reported twice. An older one of the same handle has

@@ -68,11 +68,11 @@ extension Adapter {
         let id = link.id
         guard kernelPairing?.isPairing(link.peer, at: loop.now) == true else { return }
         _ = try? await withDeadline(.seconds(2), on: loop, orThrow: .cancelled) { () throws(BLEError) in
-            try await self.toldKeys(of: id)
+            try await self.reportedKeys(of: id)
         }
     }
 
-    private func toldKeys(of id: LinkID) async throws(BLEError) {
+    private func reportedKeys(of id: LinkID) async throws(BLEError) {
         try await waitForKernel(on: id) { () throws(BLEError) in }
     }
 

@@ -182,7 +182,7 @@ actor KernelManagement {
             case .answered(let ticket, let status, _): refused(ticket, status)
             case .timedOut(let ticket, let limit):
                 timedOut(ticket, after: limit)
-            case .told(let index, let told): observer?(index, told)
+            case .event(let index, let event): observer?(index, event)
             case .malformed: break
             }
         }

@@ -61,8 +61,8 @@ final class KernelCapture: Sendable {
 
     /// Starts to record packets.
     func start(_ log: Logger) throws(PortError) {
-        try monitor.start(log) { [index, sink] told in
-            guard told.index == index, let (direction, packet) = told.packet else { return }
+        try monitor.start(log) { [index, sink] monitored in
+            guard monitored.index == index, let (direction, packet) = monitored.packet else { return }
             sink(direction, packet.span)
         } ended: {
             log.warning("the recording ends here: \($0)")

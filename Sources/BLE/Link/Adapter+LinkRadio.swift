@@ -47,9 +47,9 @@ extension Adapter {
     }
 
     func readPHYs(of id: LinkID) async throws(BLEError) -> LinkParameters.PHYs {
-        let told = try await ask(id) { LEReadPHY(connection: $0) }
-        let phys = LinkParameters.PHYs(transmit: told.transmit, receive: told.receive)
-        changeLink(with: told.connection) { $0.phys = phys }
+        let read = try await ask(id) { LEReadPHY(connection: $0) }
+        let phys = LinkParameters.PHYs(transmit: read.transmit, receive: read.receive)
+        changeLink(with: read.connection) { $0.phys = phys }
         return phys
     }
 

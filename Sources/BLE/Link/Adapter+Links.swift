@@ -365,8 +365,8 @@ extension Adapter {
 
     private func socketEnded(_ id: LinkID, _ error: PortError) {
         guard let link = links[id] else { return }
-        let told = link.handle.map { kernelLinks.channelEnded(of: $0) } ?? link.reason
-        drop(link, told.map { .status($0) } ?? DisconnectReason(error))
+        let reported = link.handle.map { kernelLinks.channelEnded(of: $0) } ?? link.reason
+        drop(link, reported.map { .status($0) } ?? DisconnectReason(error))
     }
 }
 
@@ -465,12 +465,12 @@ extension Adapter {
 
     /// Handles the events of the client's role; false when there are none.
     private func drainSession(of link: Link) -> Bool {
-        var isTold = false
+        var isReported = false
         while let event = link.gatt.session.nextEvent() {
             handle(event, of: link)
-            isTold = true
+            isReported = true
         }
-        return isTold
+        return isReported
     }
 
     /// A bonded peer may have shown who it is by what it could do, so its bond comes first.

@@ -77,20 +77,16 @@ extension Adapter {
             if isAccepted { promise(wanted, to: link) }
         case .parameterUpdateAnswered(false), .requestRejected:
             end(.timing, on: id, .failure(.parametersRefused))
-        case .parameterUpdateAnswered(true): answered(link)
+        case .parameterUpdateAnswered(true):
+            link.procedures.requestAnswered()
+            proceed(with: link)
         case .requestTimedOut:
-            let limit = link.signaling.timeLimit
             // What has come about all the same is no failure.
-            answered(link)
-            end(.timing, on: id, .failure(.timedOut(.parameterRequest, after: limit)))
+            link.procedures.requestAnswered(
+                orNot: .timedOut(.parameterRequest, after: link.signaling.timeLimit))
+            proceed(with: link)
         default: log.debug("signaling of \(link.peer): \(event)")
         }
-    }
-
-    /// The peer answers a request, or does so no more.
-    private func answered(_ link: Link) {
-        link.procedures.requestAnswered()
-        proceed(with: link)
     }
 
     /// The peer's controller asks for other parameters.

@@ -51,6 +51,10 @@ final class Link {
     /// How many bonds that were made on it are on their way to the disk. Until they are there, no change of its security
     /// is reported.
     var bondsBeingSaved = 0
+    /// Whether the last of them could not be saved.
+    var isBondUnsaved = false
+    /// Ends when the last of them is saved, or cannot be.
+    var saving: Task<Result<Void, BLEError>, Never>?
     /// Whether such a change is to be reported then.
     var isSecurityWithheld = false
     /// What the user is asked or shown about a pairing.
@@ -76,9 +80,9 @@ final class Link {
     /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.
     var users: Set<LinkUser> = []
     /// Whether those who watch connections were notified of it.
-    var isTold = false
+    var isReported = false
     /// Whether it was said that values were too long for it.
-    var isToldTooNarrow = false
+    var hasReportedNarrowness = false
     /// The state of this host's disconnection.
     var ending = LinkEnding()
     /// Whether packets that leave its socket are reported.
@@ -110,8 +114,15 @@ final class Link {
         if case .acl(let handle) = channel { self.handle = handle }
     }
 
-    /// What was reported of its security.
+    /// What its encryption is worth.
     var security: LinkSecurity { protection.security }
+
+    /// The same as it is reported: with a bond when the disk has that.
+    var reportedSecurity: LinkSecurity {
+        var reported = security
+        if bondsBeingSaved > 0 || isBondUnsaved { reported.isBonded = false }
+        return reported
+    }
 
     /// The user is not needed any more.
     func endDialogue() { dialogue.take()?.cancel() }
@@ -119,7 +130,7 @@ final class Link {
     var parameters: LinkParameters {
         LinkParameters(
             timing: radio.timing, phys: radio.phys, dataLengths: radio.dataLengths, mtu: gatt.mtu.octets,
-            security: security)
+            security: reportedSecurity)
     }
 
     /// The identity address of a bonded peer, else the address that the peer connected with.

@@ -114,9 +114,10 @@ extension LinkProcedures {
         encryption.answered(answer, to: command, of: number)
     }
 
-    /// The peer has answered the request that goes on, other than by refusing it, or has had its time for that. The
-    /// change may have come before: a controller may report it while the answer still waits for a connection event.
-    mutating func requestAnswered() { control.requestAnswered() }
+    /// The peer has answered the request that goes on, other than by refusing it. The change may have come before: a
+    /// controller may report it while the answer still waits for a connection event. With `error` the peer has had its
+    /// time, and a request without that change has failed.
+    mutating func requestAnswered(orNot error: BLEError? = nil) { control.requestAnswered(orNot: error) }
 
     /// A procedure has ended, whichever side began it; a request to the peer only when it is answered, too. Nothing
     /// happens when another one than `number` goes on by now.
@@ -182,10 +183,10 @@ extension LinkProcedures.Lane {
         }
     }
 
-    mutating func requestAnswered() {
+    mutating func requestAnswered(orNot error: BLEError?) {
         guard running?.isUnanswered == true else { return }
         running?.isUnanswered = false
-        if running?.isDone == true { end(.success(())) }
+        if running?.isDone == true { end(.success(())) } else if let error { end(.failure(error)) }
     }
 
     mutating func expire(at now: Instant) {

@@ -109,6 +109,8 @@ extension Adapter {
     func linkDisconnected(_ link: Link, _ reason: DisconnectReason) {
         remember(server.gatt.disconnect(ClientID(link.id)), of: link)
         reportServerEvents()
+        // Whether its bond is saved is not known yet, so it is reported as none.
+        reportWithheldSecurity(of: link)
         if link.role == .peripheral { server.emit(.disconnected(Central(link), reason)) }
     }
 
@@ -281,8 +283,8 @@ extension Adapter {
 
     /// Who sends values that are too long for one central of several does so often: once a link is enough.
     private func warn(_ central: Central, _ error: BLEError) {
-        guard let link = links[central.link], !link.isToldTooNarrow else { return }
-        link.isToldTooNarrow = true
+        guard let link = links[central.link], !link.hasReportedNarrowness else { return }
+        link.hasReportedNarrowness = true
         log.warning("\(central.address) is not sent what other centrals are: \(error)")
     }
 

@@ -2,7 +2,7 @@ import BLECore
 
 /// What one consumer of a scan receives: the filters of its options, and its repetitions.
 struct ScanFilter: Sendable {
-    private struct Told {
+    private struct Report {
         var at: Instant
         var fingerprint: Int
     }
@@ -11,10 +11,10 @@ struct ScanFilter: Sendable {
     private let glob: Glob?
     private let addresses: Set<AddressFilter>
     /// What was reported of each sender last; nil: nothing yet.
-    private var told: RecencyTable<Sender, Told?>
+    private var reported: RecencyTable<Sender, Report?>
 
     init(_ options: ScanOptions, remembering limit: Int = DeviceTable.limit) {
-        told = RecencyTable(limit: limit)
+        reported = RecencyTable(limit: limit)
         self.options = options
         glob = options.name.map { Glob($0) }
         addresses = Set(options.addresses)
@@ -51,7 +51,7 @@ struct ScanFilter: Sendable {
     private mutating func isWorthReporting(_ sighting: DeviceTable.Sighting) -> Bool {
         if options.repeats == .all { return true }
         let now = sighting.advertisement.received
-        return told.use(sighting.sender, first: nil) { last in
+        return reported.use(sighting.sender, first: nil) { last in
             let isNews: Bool =
                 switch (options.repeats, last) {
                 case (.all, _), (_, nil): true
@@ -59,7 +59,7 @@ struct ScanFilter: Sendable {
                 case (.changes, let last?): last.fingerprint != sighting.fingerprint
                 case (.every(let pause), let last?): now >= last.at + pause
                 }
-            if isNews { last = Told(at: now, fingerprint: sighting.fingerprint) }
+            if isNews { last = Report(at: now, fingerprint: sighting.fingerprint) }
             return isNews
         }.result
     }

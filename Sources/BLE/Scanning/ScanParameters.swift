@@ -31,10 +31,10 @@ struct ScanConditions {
 }
 
 extension ScanParameters {
-    /// The union of `wishes`, each with the number of its scan; nil when there are none.
-    init?(_ wishes: [(id: UInt64, options: ScanOptions)], under conditions: ScanConditions) {
-        guard !wishes.isEmpty else { return nil }
-        let options = wishes.map(\.options)
+    /// The union of `scans`, each with the number of its scan; nil when there are none.
+    init?(_ scans: [(id: UInt64, options: ScanOptions)], under conditions: ScanConditions) {
+        guard !scans.isEmpty else { return nil }
+        let options = scans.map(\.options)
         let isExtended = conditions.hasExtendedFamily
         isActive = !options.allSatisfy(\.isPassive)
         family = isExtended ? .extended : .legacy
@@ -50,7 +50,7 @@ extension ScanParameters {
         {
             acceptList = devices
         }
-        if options.allSatisfy(\.allowsDuplicateFilter) { duplicateFilter = wishes.map(\.id).max() }
+        if options.allSatisfy(\.allowsDuplicateFilter) { duplicateFilter = scans.map(\.id).max() }
     }
 
     /// The timing that listens most; of equals, the one with the shorter interval.

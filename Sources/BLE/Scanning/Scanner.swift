@@ -95,7 +95,7 @@ struct Scanner: Sendable {
         let parameters: ScanParameters
         var steps: Deque<Step>
         /// The scans that the change begins.
-        var wishes: Set<Wish> = []
+        var users: Set<User> = []
         /// Whether it is the second try, after Command Disallowed.
         var isSecondTry = false
 
@@ -121,7 +121,7 @@ struct Scanner: Sendable {
     }
 
     /// A scan or a search that needs the radio.
-    private enum Wish: Hashable {
+    private enum User: Hashable {
         case scan(ScanID)
         case search(Search)
     }
@@ -134,7 +134,7 @@ struct Scanner: Sendable {
     private var consumers: [Consumer] = []
     private var searches: [Search: ScanOptions] = [:]
     /// Those with which the controller has begun to scan.
-    private var accepted: Set<Wish> = []
+    private var accepted: Set<User> = []
     private var lastID: UInt64 = 0
     private var events = Deque<Event>()
 
@@ -167,7 +167,7 @@ struct Scanner: Sendable {
     /// When the radio was taken back from others.
     private var restarts: [Instant] = []
     /// Whether it was said what a joined scan lacks.
-    private var hasToldLack = false
+    private var hasReportedLack = false
 
     /// How long others may take to switch scanning: they say off, parameters, on.
     static let settlingTime = Duration.milliseconds(250)
@@ -185,7 +185,7 @@ extension Scanner {
         lastID += 1
         let id = ScanID(number: lastID)
         consumers.append(Consumer(id: id, filter: ScanFilter(options, remembering: devices.limit)))
-        wishesChanged(at: now)
+        usersChanged(at: now)
         return id
     }
 
@@ -193,7 +193,7 @@ extension Scanner {
         guard let index = consumers.firstIndex(where: { $0.id == id }) else { return }
         consumers.remove(at: index)
         accepted.remove(.scan(id))
-        wishesChanged(at: now)
+        usersChanged(at: now)
     }
 
     /// Ends all scans and searches; gives the scans.
@@ -202,7 +202,7 @@ extension Scanner {
             consumers = []
             searches = [:]
             accepted = []
-            wishesChanged(at: now)
+            usersChanged(at: now)
         }
         return consumers.map(\.id)
     }
@@ -212,23 +212,23 @@ extension Scanner {
         guard searches[search] != options else { return }
         searches[search] = options
         accepted.remove(.search(search))
-        wishesChanged(at: now)
+        usersChanged(at: now)
     }
 
     /// Whether there is a scan or a search.
     var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
 
-    private mutating func wishesChanged(at now: Instant) {
+    private mutating func usersChanged(at now: Instant) {
         if case .failed? = stall { (stall, retryAt) = (nil, nil) }
         watchdog.watch(isWanted, at: now)
         guard !isWanted else { return }
-        (settleAt, stall, hasToldLack) = (nil, nil, false)
+        (settleAt, stall, hasReportedLack) = (nil, nil, false)
         if takeover != .own { takeover = nil }
     }
 
     /// All scans and searches, in a stable order; the later ones have the greater numbers.
-    private var wishes: [(wish: Wish, number: UInt64, options: ScanOptions)] {
-        var all: [(wish: Wish, number: UInt64, options: ScanOptions)] = []
+    private var users: [(user: User, number: UInt64, options: ScanOptions)] {
+        var all: [(user: User, number: UInt64, options: ScanOptions)] = []
         if let options = searches[.train] { all.append((.search(.train), 0, options)) }
         all += consumers.map { (.scan($0.id), $0.id.number, $0.filter.options) }
         if let options = searches[.peers] { all.append((.search(.peers), .max, options)) }
@@ -239,7 +239,7 @@ extension Scanner {
         guard !conditions.isPaused else { return nil }
         var limits = conditions.limits
         limits.acceptList = conditions.isShared ? nil : acceptList
-        return ScanParameters(wishes.map { ($0.number, $0.options) }, under: limits)
+        return ScanParameters(users.map { ($0.number, $0.options) }, under: limits)
     }
 }
 
@@ -331,7 +331,7 @@ extension Scanner {
         case (.enable, .done):
             radio = .on(change.parameters)
             postponements = 0
-            accepted.formUnion(change.wishes)
+            accepted.formUnion(change.users)
             endChange(at: conditions.now)
         case (.disable, .done):
             radio = .off
@@ -427,7 +427,7 @@ extension Scanner {
         }
         steps += [.setParameters(conditions.ownAddressType), .enable]
         change = Change(
-            parameters: wanted, steps: steps, wishes: Set(wishes.map(\.wish)),
+            parameters: wanted, steps: steps, users: Set(users.map(\.user)),
             isSecondTry: takeover == .disallowed)
     }
 
@@ -491,10 +491,10 @@ extension Scanner {
     private mutating func refuse(
         _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
     ) {
-        var refused = Array(change.wishes)
+        var refused = Array(change.users)
         if case .hci(let status, _) = error {
-            refused = suspects(among: change.wishes)
-            if status.mayPass, accepted.isSuperset(of: refused) {
+            refused = suspects(among: change.users)
+            if status.mayPass, !refused.isEmpty, accepted.isSuperset(of: refused) {
                 let wait = Duration.seconds(1 << min(postponements, 5))
                 postponements += 1
                 stall = .failed(wanted(under: conditions, acceptList))
@@ -502,9 +502,9 @@ extension Scanner {
                 return events.append(.note(.scanPostponed(status, for: wait)))
             }
         }
-        for wish in refused {
-            accepted.remove(wish)
-            switch wish {
+        for user in refused {
+            accepted.remove(user)
+            switch user {
             case .scan(let id):
                 consumers.removeAll { $0.id == id }
                 events.append(.ended(id, error))
@@ -517,11 +517,11 @@ extension Scanner {
 
     /// Who may have asked for what the controller refuses: those who want more than a preset on LE 1M, those who came
     /// since it scanned last; else all.
-    private func suspects(among wishes: Set<Wish>) -> [Wish] {
-        let all = self.wishes.filter { wishes.contains($0.wish) }
-        let new = all.filter { !accepted.contains($0.wish) }
+    private func suspects(among users: Set<User>) -> [User] {
+        let all = self.users.filter { users.contains($0.user) }
+        let new = all.filter { !accepted.contains($0.user) }
         let choices = [new.filter(\.options.isSpecial), new, all.filter(\.options.isSpecial), all]
-        return choices.first { !$0.isEmpty }?.map(\.wish) ?? []
+        return choices.first { !$0.isEmpty }?.map(\.user) ?? []
     }
 }
 
@@ -572,14 +572,18 @@ extension Scanner {
 
     /// Says once what a joined scan lacks.
     private mutating func reportLack() {
-        guard foreign.filtersDuplicates, !hasToldLack else { return }
-        hasToldLack = true
+        guard foreign.filtersDuplicates, !hasReportedLack else { return }
+        hasReportedLack = true
         events.append(.note(.scanJoinedWithoutRepeats))
     }
 
     private mutating func foreignSettled(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
-        guard let wanted = wanted(under: conditions, acceptList) else { return }
+        guard let wanted = wanted(under: conditions, acceptList) else {
+            // What is wanted again later begins anew.
+            if case .others = stall { stall = nil }
+            return
+        }
         guard !foreign.receives(wanted) else { return join() }
         restarts.removeAll { $0 + .seconds(60) <= now }
         if restarts.count >= Self.restartLimit, let first = restarts.first {

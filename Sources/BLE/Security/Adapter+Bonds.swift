@@ -16,12 +16,14 @@ extension Adapter {
     /// Forgets a device, by its identity or an address of its; false when there is no bond with it. A link to it stays
     /// as it is. Returns when the bond is gone from the disk, too.
     ///
-    /// - Throws: `BLEError.bonds` when the disk cannot be written: the bond is gone for this process only.
+    /// - Throws: `BLEError.bonds` when the disk cannot be written: the bond is gone for this process only, until a
+    ///   later call, or another change of the bonds, reaches the disk.
     @discardableResult
     public func removeBond(with peer: DeviceAddress) async throws(BLEError) -> Bool {
-        guard forgetBond(with: peer) else { return false }
+        let wasThere = forgetBond(with: peer)
+        // Another call may have taken it from memory, and the disk may have refused.
         try await store.flush()
-        return true
+        return wasThere
     }
 
     /// Forgets a device; the disk follows.

@@ -64,7 +64,7 @@ extension Adapter {
             throw .pairing(.local(.authenticationRequirements))
         }
         // A caller may rely on the bond once this returns.
-        if link.security.isBonded { try await security.options.bonds.flush() }
+        if link.security.isBonded { try await link.saving?.value.get() }
     }
 
     /// Handles an event of a link's security manager.
@@ -150,15 +150,15 @@ extension Adapter {
     }
 
     private func answerSecurityRequest(on id: LinkID) async {
-        while let wish = links[id]?.protection.nextWish() {
+        while let step = links[id]?.protection.nextSecurityStep() {
             do throws(BLEError) {
-                switch wish {
+                switch step {
                 case .refresh: try await refreshEncryption(of: id)
                 case .security(let level): try await secure(id, level)
                 }
             } catch {
                 log.info("the peripheral wants security: \(error)")
-                links[id]?.protection.wishFailed()
+                links[id]?.protection.securityStepFailed()
             }
         }
     }
@@ -239,7 +239,7 @@ extension Adapter {
             link.isSecurityWithheld = true
             return
         }
-        report(security, of: link)
+        reportSecurity(of: link)
     }
 
     /// Brings a bond that was made on a link to the disk, and reports the link's security then. A bond that cannot be
@@ -249,12 +249,14 @@ extension Adapter {
         guard bonds.stateFolder != nil else { return }
         link.bondsBeingSaved += 1
         let id = link.id
-        Task(executorPreference: loop) { [weak self, loop] in
+        link.saving = Task(executorPreference: loop) { [weak self, loop] in
             do throws(BLEError) {
                 try await loop.withClockHeld { () throws(BLEError) in try await bonds.flush() }
                 await self?.saved(bond, of: id, nil)
+                return .success(())
             } catch {
                 await self?.saved(bond, of: id, error)
+                return .failure(error)
             }
         }
     }
@@ -263,15 +265,19 @@ extension Adapter {
         if let error { log.error("the bond with \(bond.peer) is not saved: \(error)") }
         guard let link = links[id] else { return }
         link.bondsBeingSaved -= 1
-        guard link.bondsBeingSaved == 0, link.isSecurityWithheld else { return }
-        link.isSecurityWithheld = false
-        var security = link.security
-        if error != nil { security.isBonded = false }
-        report(security, of: link)
+        link.isBondUnsaved = error != nil
+        if link.bondsBeingSaved == 0 { reportWithheldSecurity(of: link) }
     }
 
-    private func report(_ security: LinkSecurity, of link: Link) {
-        if link.role == .peripheral { server.emit(.security(Central(link), security)) }
+    /// Reports what was not reported because a bond was not on the disk yet.
+    func reportWithheldSecurity(of link: Link) {
+        guard link.isSecurityWithheld else { return }
+        link.isSecurityWithheld = false
+        reportSecurity(of: link)
+    }
+
+    private func reportSecurity(of link: Link) {
+        if link.role == .peripheral { server.emit(.security(Central(link), link.reportedSecurity)) }
         link.watchers.emit(link.parameters)
     }
 

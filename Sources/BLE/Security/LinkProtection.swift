@@ -77,7 +77,7 @@ struct LinkProtection: Sendable {
     }
 
     /// What a peripheral asks its central for.
-    enum Wish: Hashable, Sendable {
+    enum SecurityStep: Hashable, Sendable {
         /// Another session key for a link that is as safe as it requires (Core Specification 5.4, Vol 3, Part
         /// H, 2.4.6).
         case refresh
@@ -109,7 +109,7 @@ struct LinkProtection: Sendable {
     /// What that was when the link was encrypted last; nil while it is not encrypted.
     private var used: GivenKey?
     /// The security that the peripheral has asked for and that is not seen to yet.
-    private var wish: SecurityLevel?
+    private var step: SecurityLevel?
     private var isFulfilling = false
     private var events = Deque<Event>()
 
@@ -170,7 +170,7 @@ extension LinkProtection {
     /// `raisesSecurity`, by a pairing. False when it does not get it.
     mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
-        wish = max(level, wish ?? level)
+        step = max(level, step ?? level)
         guard !isFulfilling else { return true }
         isFulfilling = true
         events.append(.answerSecurityRequest)
@@ -178,8 +178,8 @@ extension LinkProtection {
     }
 
     /// What to do next; nil when nothing is left. All requests of the peripheral that come meanwhile count as one.
-    mutating func nextWish() -> Wish? {
-        guard let level = wish.take() else {
+    mutating func nextSecurityStep() -> SecurityStep? {
+        guard let level = step.take() else {
             isFulfilling = false
             return nil
         }
@@ -187,7 +187,7 @@ extension LinkProtection {
     }
 
     /// What was seen to has failed: what was asked for meanwhile would fail as well.
-    mutating func wishFailed() { wish = nil }
+    mutating func securityStepFailed() { step = nil }
 }
 
 // MARK: - Keys

@@ -69,6 +69,6 @@ extension Adapter {
     fileprivate func security(of id: LinkID) throws(BLEError) -> LinkSecurity {
         let link = try link(id)
         noteSecurity(of: link)
-        return link.security
+        return link.reportedSecurity
     }
 }

@@ -18,7 +18,7 @@ public struct ServiceChange: Hashable, Sendable {
             return
         }
         let words = stride(from: 0, to: 4, by: 2).map { UInt16(value[$0]) | UInt16(value[$0 + 1]) << 8 }
-        let told = AttributeRange(AttributeHandle(words[0]), AttributeHandle(words[1]))
-        range = told.isValid ? told : .all
+        let given = AttributeRange(AttributeHandle(words[0]), AttributeHandle(words[1]))
+        range = given.isValid ? given : .all
     }
 }

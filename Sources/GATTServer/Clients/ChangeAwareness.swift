@@ -4,7 +4,7 @@ struct ChangeAwareness: Hashable, Sendable {
         case aware
         case unaware
         /// Informed by Database Out Of Sync or by the hash it read; its next request makes it change-aware.
-        case told
+        case informed
     }
 
     private var state = State.aware
@@ -19,19 +19,19 @@ struct ChangeAwareness: Hashable, Sendable {
     mutating func confirmed() { state = .aware }
 
     /// The client's read of the Database Hash is answered.
-    mutating func readHash() { if state == .unaware { state = .told } }
+    mutating func readHash() { if state == .unaware { state = .informed } }
 
     /// A request comes. False when it uses a handle of which the client does not know that it changed, and
     /// is to be refused with Database Out Of Sync, once.
     mutating func admit(usesHandle: Bool, isRobust: Bool) -> Bool {
         switch state {
         case .aware: return true
-        case .told:
+        case .informed:
             state = .aware
             return true
         case .unaware:
             guard usesHandle, isRobust else { return true }
-            state = .told
+            state = .informed
             return false
         }
     }

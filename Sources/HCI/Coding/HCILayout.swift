@@ -3,11 +3,11 @@ import BLECore
 /// The wire form of a value: its fields in order, stated once, for reading, measuring and writing alike.
 ///
 /// ```swift
-/// static let layout = HCILayout("handle, reason", Self.init) { ($0.connection, $0.reason) }
+/// static let layout = HCILayout("Connection_Handle, Reason", Self.init) { ($0.connection, $0.reason) }
 /// ```
-/// The text names the fields for errors, the initializer takes them in the order of the wire, and the
-/// closure gives them in that order. That there is a name for each field is asserted in debug builds, in which tests
-/// use every layout.
+/// The text names the fields for errors, as the specification spells them; the initializer takes them in the order of
+/// the wire, and the closure gives them in that order. A field that covers several parameters has the name of one of
+/// them. That there is a name for each field is asserted in debug builds, in which tests use every layout.
 package struct HCILayout<Value: Sendable>: Sendable {
     let decode: @Sendable (inout ByteReader) throws(DecodeError) -> Value
     let count: @Sendable (Value) -> Int

@@ -19,7 +19,7 @@ extension HCIParameters {
 
 /// Parameters of a message that has no type of its own, kept as they came.
 package struct UnknownParameters: HCIParameters {
-    package static let layout = HCILayout("octets", { (rest: Remainder) in Self(octets: rest.octets) }) {
+    package static let layout = HCILayout("Parameters", { (rest: Remainder) in Self(octets: rest.octets) }) {
         Remainder($0.octets)
     }
     package static let packetName = "parameters"
@@ -48,7 +48,7 @@ package struct HCIDefinition<Code: Sendable, Value: Sendable>: Sendable {
 
 /// A value that does not fit into its field, found while a message was being made.
 package struct HCIParameterError: Error, Hashable, Sendable {
-    /// The name of the field, "advertising data".
+    /// The name of the parameter in the specification, "Advertising_Data".
     package let field: String
     /// The value that exceeds `limit`, for example a count of octets.
     package let value: Int
@@ -62,6 +62,6 @@ package struct HCIParameterError: Error, Hashable, Sendable {
 }
 
 extension HCIParameterError: CustomStringConvertible {
-    /// "advertising data: 32 is more than the limit of 31".
+    /// "Advertising_Data: 32 is more than the limit of 31".
     package var description: String { "\(field): \(value) is more than the limit of \(limit)" }
 }

@@ -3,7 +3,9 @@ import BLECore
 /// Asks how long an encrypted connection may be without a packet that proves its key.
 package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.93.
-    package static let definition = command(.readAuthenticatedPayloadTimeout, "handle", Self.init) {
+    package static let definition = command(
+        .readAuthenticatedPayloadTimeout, "Connection_Handle", Self.init
+    ) {
         $0.connection
     }
     /// The timeout, from 10 ms to 655.35 s.
@@ -19,7 +21,7 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
 package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.94.
     package static let definition = command(
-        .writeAuthenticatedPayloadTimeout, "handle, timeout", Self.init
+        .writeAuthenticatedPayloadTimeout, "Connection_Handle, Authenticated_Payload_Timeout", Self.init
     ) {
         ($0.connection, $0.timeout)
     }
@@ -37,7 +39,9 @@ package struct WriteAuthenticatedPayloadTimeout: HCICommand {
 /// Asks how long the key of an encrypted connection is.
 package struct ReadEncryptionKeySize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.5.7.
-    package static let definition = command(.readEncryptionKeySize, "handle", Self.init) { $0.connection }
+    package static let definition = command(.readEncryptionKeySize, "Connection_Handle", Self.init) {
+        $0.connection
+    }
     /// Octets, 7 to 16 on Low Energy.
     package typealias ReturnParameters = ReturnedForConnection<UInt8>
 

@@ -11,7 +11,7 @@ package struct Reset: HCICommand {
 /// Chooses the events that may come.
 package struct SetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.1.
-    package static let definition = command(.setEventMask, "event mask", Self.init) { $0.mask }
+    package static let definition = command(.setEventMask, "Event_Mask", Self.init) { $0.mask }
 
     package var mask: HCIEventMask
 
@@ -22,7 +22,7 @@ package struct SetEventMask: HCICommand {
 /// Chooses the events with codes from 0x40 on that may come.
 package struct SetEventMaskPage2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.69.
-    package static let definition = command(.setEventMaskPage2, "event mask page 2", Self.init) { $0.mask }
+    package static let definition = command(.setEventMaskPage2, "Event_Mask_Page_2", Self.init) { $0.mask }
 
     package var mask: HCIEventMaskPage2
 
@@ -34,7 +34,9 @@ package struct SetEventMaskPage2: HCICommand {
 /// buffers for.
 package struct SetControllerToHostFlowControl: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.38.
-    package static let definition = command(.setControllerToHostFlowControl, "flow control", Self.init) {
+    package static let definition = command(
+        .setControllerToHostFlowControl, "Flow_Control_Enable", Self.init
+    ) {
         $0.kinds
     }
 
@@ -59,7 +61,11 @@ package struct SetControllerToHostFlowControl: HCICommand {
 package struct HostBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.39.
     package static let definition = command(
-        .hostBufferSize, "ACL length, synchronous length, ACL packets, synchronous packets", Self.init
+        .hostBufferSize,
+        """
+        Host_ACL_Data_Packet_Length, Host_Synchronous_Data_Packet_Length, Host_Total_Num_ACL_Data_Packets, \
+        Host_Total_Num_Synchronous_Data_Packets
+        """, Self.init
     ) {
         ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
     }
@@ -85,7 +91,7 @@ package struct HostBufferSize: HCICommand {
 /// answered only when it is wrong.
 package struct HostNumberOfCompletedPackets: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.40.
-    package static let definition = command(.hostNumberOfCompletedPackets, "completed packets", Self.init) {
+    package static let definition = command(.hostNumberOfCompletedPackets, "Num_Handles", Self.init) {
         $0.completed
     }
     /// None, unless a parameter is wrong.
@@ -101,7 +107,7 @@ package struct HostNumberOfCompletedPackets: HCICommand {
 /// Informs a dual-mode controller whether the host supports Low Energy.
 package struct WriteLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.79.
-    package static let definition = command(.writeLEHostSupport, "LE supported, unused", Self.init) {
+    package static let definition = command(.writeLEHostSupport, "LE_Supported_Host, Unused", Self.init) {
         ($0.isSupported, $0.unused)
     }
 
@@ -125,7 +131,7 @@ package struct ReadLEHostSupport: HCICommand {
 
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("LE supported, unused", Self.init) {
+        package static let layout = HCILayout("LE_Supported_Host, Unused", Self.init) {
             ($0.isSupported, $0.unused)
         }
         package static let packetName = "LE host support"

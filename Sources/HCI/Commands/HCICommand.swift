@@ -51,7 +51,7 @@ package struct NoReturnParameters: HCIParameters {
 
 /// What a command returns that returns one value.
 package struct Returned<Value: HCIField>: HCIParameters {
-    package static var layout: HCILayout<Self> { HCILayout("value", Self.init) { $0.value } }
+    package static var layout: HCILayout<Self> { HCILayout("Return_Parameters", Self.init) { $0.value } }
     package static var packetName: String { "return parameters" }
     package var value: Value
     package init(_ value: Value) { self.value = value }
@@ -61,7 +61,7 @@ package struct Returned<Value: HCIField>: HCIParameters {
 package struct ReturnedForConnection<Value: HCIField>: HCIParameters {
     /// The connection handle, then the value.
     package static var layout: HCILayout<Self> {
-        HCILayout("handle, value", Self.init) { ($0.connection, $0.value) }
+        HCILayout("Connection_Handle, Return_Parameters", Self.init) { ($0.connection, $0.value) }
     }
     package static var packetName: String { "return parameters" }
     package var connection: ConnectionHandle

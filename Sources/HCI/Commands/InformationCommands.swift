@@ -10,7 +10,7 @@ package struct ReadLocalVersionInformation: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
-            "HCI version, HCI subversion, LMP version, company, LMP subversion", Self.init
+            "HCI_Version, HCI_Subversion, LMP_Version, Company_Identifier, LMP_Subversion", Self.init
         ) {
             ($0.hciVersion, $0.hciSubversion, $0.lmpVersion, $0.company, $0.lmpSubversion)
         }
@@ -58,7 +58,7 @@ package struct ReadLocalSupportedFeatures: HCICommand {
 /// Asks for a page of what the controller can do on BR/EDR and how it combines it with Low Energy.
 package struct ReadLocalExtendedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.4.
-    package static let definition = command(.readLocalExtendedFeatures, "page", Self.init) { $0.page }
+    package static let definition = command(.readLocalExtendedFeatures, "Page_Number", Self.init) { $0.page }
 
     /// The number of the page, from 0.
     package var page: UInt8
@@ -67,7 +67,9 @@ package struct ReadLocalExtendedFeatures: HCICommand {
 
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("page, max page, features", Self.init) {
+        package static let layout = HCILayout(
+            "Page_Number, Max_Page_Number, Extended_LMP_Features", Self.init
+        ) {
             ($0.page, $0.lastPage, $0.features)
         }
         package static let packetName = "extended features"
@@ -95,7 +97,7 @@ package struct ReadBDADDR: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The address in 6 octets, without its type, which is always public.
         package static let layout = HCILayout(
-            "address", { (bare: BareAddress) in Self(address: bare.public) }
+            "BD_ADDR", { (bare: BareAddress) in Self(address: bare.public) }
         ) {
             BareAddress($0.address)
         }
@@ -118,7 +120,10 @@ package struct ReadBufferSize: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
-            "ACL length, synchronous length, ACL packets, synchronous packets", Self.init
+            """
+            ACL_Data_Packet_Length, Synchronous_Data_Packet_Length, Total_Num_ACL_Data_Packets, \
+            Total_Num_Synchronous_Data_Packets
+            """, Self.init
         ) {
             ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
         }

@@ -5,7 +5,10 @@ package struct LESetAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.5.
     package static let definition = command(
         .leSetAdvertisingParameters,
-        "interval min, interval max, type, own address type, peer address, channels, filter policy", Self.init
+        """
+        Advertising_Interval_Min, Advertising_Interval_Max, Advertising_Type, Own_Address_Type, \
+        Peer_Address, Advertising_Channel_Map, Advertising_Filter_Policy
+        """, Self.init
     ) {
         ($0.intervalMin, $0.intervalMax, $0.type, $0.ownAddressType, $0.peer, $0.channels, $0.filterPolicy)
     }
@@ -48,7 +51,7 @@ package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
 /// Sets the advertising data of legacy advertising.
 package struct LESetAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.7.
-    package static let definition = command(.leSetAdvertisingData, "advertising data", Self.init) { $0.data }
+    package static let definition = command(.leSetAdvertisingData, "Advertising_Data", Self.init) { $0.data }
 
     package var data: LegacyAdvertisingData
 
@@ -58,7 +61,7 @@ package struct LESetAdvertisingData: HCICommand {
 /// Sets what scanners get who ask.
 package struct LESetScanResponseData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.8.
-    package static let definition = command(.leSetScanResponseData, "scan response data", Self.init) {
+    package static let definition = command(.leSetScanResponseData, "Scan_Response_Data", Self.init) {
         $0.data
     }
 
@@ -69,7 +72,9 @@ package struct LESetScanResponseData: HCICommand {
 
 package struct LESetAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.9.
-    package static let definition = command(.leSetAdvertisingEnable, "enable", Self.init) { $0.enable }
+    package static let definition = command(.leSetAdvertisingEnable, "Advertising_Enable", Self.init) {
+        $0.enable
+    }
 
     package var enable: HCIFlag
 

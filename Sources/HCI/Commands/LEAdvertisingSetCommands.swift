@@ -23,7 +23,7 @@ package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
 /// Removes an advertising set. Refused while it is sent.
 package struct LERemoveAdvertisingSet: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.59.
-    package static let definition = command(.leRemoveAdvertisingSet, "advertising handle", Self.init) {
+    package static let definition = command(.leRemoveAdvertisingSet, "Advertising_Handle", Self.init) {
         $0.set
     }
 

@@ -3,7 +3,7 @@ import BLECore
 /// Makes the controller's sleep clock more or less accurate: a test of what its peers then do.
 package struct LEModifySleepClockAccuracy: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.94.
-    package static let definition = command(.leModifySleepClockAccuracy, "action", Self.init) { $0.action }
+    package static let definition = command(.leModifySleepClockAccuracy, "Action", Self.init) { $0.action }
 
     /// The direction in which the accuracy of the sleep clock changes.
     package struct Action: HCICode {
@@ -25,7 +25,9 @@ package struct LEModifySleepClockAccuracy: HCICommand {
 /// Asks a connected peer how accurate its sleep clock is. LE Request Peer SCA Complete follows.
 package struct LERequestPeerSCA: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.108.
-    package static let definition = command(.leRequestPeerSCA, "handle", Self.init) { $0.connection }
+    package static let definition = command(.leRequestPeerSCA, "Connection_Handle", Self.init) {
+        $0.connection
+    }
     /// LE Request Peer SCA Complete follows.
     package static let answer = HCIAnswer.status
 

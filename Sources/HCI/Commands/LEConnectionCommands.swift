@@ -5,7 +5,10 @@ package struct LECreateConnection: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.12.
     package static let definition = command(
         .leCreateConnection,
-        "scan interval, scan window, filter policy, peer address, own address type, parameters", Self.init
+        """
+        LE_Scan_Interval, LE_Scan_Window, Initiator_Filter_Policy, Peer_Address, Own_Address_Type, \
+        Connection_Interval_Min
+        """, Self.init
     ) {
         ($0.scanInterval, $0.scanWindow, $0.filterPolicy, $0.peer, $0.ownAddressType, $0.parameters)
     }
@@ -46,7 +49,9 @@ package struct LECreateConnectionCancel: HCICommand {
 /// Changes what a connection is like. LE Connection Update Complete follows.
 package struct LEConnectionUpdate: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.18.
-    package static let definition = command(.leConnectionUpdate, "handle, parameters", Self.init) {
+    package static let definition = command(
+        .leConnectionUpdate, "Connection_Handle, Connection_Interval_Min", Self.init
+    ) {
         ($0.connection, $0.parameters)
     }
     /// LE Connection Update Complete follows.
@@ -64,7 +69,7 @@ package struct LEConnectionUpdate: HCICommand {
 /// Informs the controller which data channels are known to be bad.
 package struct LESetHostChannelClassification: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.19.
-    package static let definition = command(.leSetHostChannelClassification, "channel map", Self.init) {
+    package static let definition = command(.leSetHostChannelClassification, "Channel_Map", Self.init) {
         $0.channels
     }
 
@@ -78,7 +83,9 @@ package struct LESetHostChannelClassification: HCICommand {
 /// Asks which data channels a connection uses.
 package struct LEReadChannelMap: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.20.
-    package static let definition = command(.leReadChannelMap, "handle", Self.init) { $0.connection }
+    package static let definition = command(.leReadChannelMap, "Connection_Handle", Self.init) {
+        $0.connection
+    }
     package typealias ReturnParameters = ReturnedForConnection<ChannelMap>
 
     package var connection: ConnectionHandle
@@ -89,7 +96,9 @@ package struct LEReadChannelMap: HCICommand {
 /// Asks what a peer's controller can do. LE Read Remote Features Complete follows.
 package struct LEReadRemoteFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.21.
-    package static let definition = command(.leReadRemoteFeatures, "handle", Self.init) { $0.connection }
+    package static let definition = command(.leReadRemoteFeatures, "Connection_Handle", Self.init) {
+        $0.connection
+    }
     /// LE Read Remote Features Complete follows.
     package static let answer = HCIAnswer.status
 
@@ -102,7 +111,7 @@ package struct LEReadRemoteFeatures: HCICommand {
 package struct LERemoteConnectionParameterRequestReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.31.
     package static let definition = command(
-        .leRemoteConnectionParameterRequestReply, "handle, parameters", Self.init
+        .leRemoteConnectionParameterRequestReply, "Connection_Handle, Interval_Min", Self.init
     ) {
         ($0.connection, $0.parameters)
     }
@@ -121,7 +130,7 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
 package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.32.
     package static let definition = command(
-        .leRemoteConnectionParameterRequestNegativeReply, "handle, reason", Self.init
+        .leRemoteConnectionParameterRequestNegativeReply, "Connection_Handle, Reason", Self.init
     ) {
         ($0.connection, $0.reason)
     }

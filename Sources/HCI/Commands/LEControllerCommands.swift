@@ -3,7 +3,7 @@ import BLECore
 /// Chooses the Low Energy events that may come, when LE Meta may.
 package struct LESetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.1.
-    package static let definition = command(.leSetEventMask, "LE event mask", Self.init) { $0.mask }
+    package static let definition = command(.leSetEventMask, "LE_Event_Mask", Self.init) { $0.mask }
 
     package var mask: LEEventMask
 
@@ -21,7 +21,9 @@ package struct LEReadBufferSize: HCICommand {
     /// The buffers. Zeros mean that Read Buffer Size reports them.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("ACL length, ACL packets", Self.init) {
+        package static let layout = HCILayout(
+            "LE_ACL_Data_Packet_Length, Total_Num_LE_ACL_Data_Packets", Self.init
+        ) {
             ($0.aclLength, $0.aclPackets)
         }
         package static let packetName = "LE buffer size"
@@ -47,7 +49,12 @@ package struct LEReadBufferSizeV2: HCICommand {
     /// The buffers. Zeros for ACL mean that Read Buffer Size reports them.
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("ACL length, ACL packets, ISO length, ISO packets", Self.init) {
+        package static let layout = HCILayout(
+            """
+            LE_ACL_Data_Packet_Length, Total_Num_LE_ACL_Data_Packets, ISO_Data_Packet_Length, \
+            Total_Num_ISO_Data_Packets
+            """, Self.init
+        ) {
             ($0.aclLength, $0.aclPackets, $0.isoLength, $0.isoPackets)
         }
         package static let packetName = "LE buffer size [v2]"
@@ -81,7 +88,7 @@ package struct LEReadLocalSupportedFeatures: HCICommand {
 package struct LESetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.4.
     package static let definition = command(
-        .leSetRandomAddress, "random address", { (bare: BareAddress) in Self(address: bare.random) }
+        .leSetRandomAddress, "Random_Address", { (bare: BareAddress) in Self(address: bare.random) }
     ) {
         BareAddress($0.address)
     }
@@ -121,7 +128,7 @@ package struct LEClearFilterAcceptList: HCICommand {
 /// Puts a device on the filter accept list.
 package struct LEAddDeviceToFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.16.
-    package static let definition = command(.leAddDeviceToFilterAcceptList, "address", Self.init) {
+    package static let definition = command(.leAddDeviceToFilterAcceptList, "Address", Self.init) {
         $0.device
     }
 
@@ -134,7 +141,7 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
 /// Takes a device off the filter accept list.
 package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.17.
-    package static let definition = command(.leRemoveDeviceFromFilterAcceptList, "address", Self.init) {
+    package static let definition = command(.leRemoveDeviceFromFilterAcceptList, "Address", Self.init) {
         $0.device
     }
 

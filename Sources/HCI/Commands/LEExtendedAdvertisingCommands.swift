@@ -4,7 +4,7 @@ import BLECore
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.52.
     package static let definition = command(
-        .leSetAdvertisingSetRandomAddress, "advertising handle, random address",
+        .leSetAdvertisingSetRandomAddress, "Advertising_Handle, Random_Address",
         { (set, bare: BareAddress) in Self(set: set, address: bare.random) }
     ) {
         ($0.set, BareAddress($0.address))
@@ -23,9 +23,11 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package static let definition = command(
         .leSetExtendedAdvertisingParameters,
         """
-        advertising handle, properties, interval min, interval max, channels, own address type, \
-        peer address, filter policy, TX power, primary PHY, max skip, secondary PHY, SID, \
-        scan request notification
+        Advertising_Handle, Advertising_Event_Properties, Primary_Advertising_Interval_Min, \
+        Primary_Advertising_Interval_Max, Primary_Advertising_Channel_Map, Own_Address_Type, Peer_Address, \
+        Advertising_Filter_Policy, Advertising_TX_Power, Primary_Advertising_PHY, \
+        Secondary_Advertising_Max_Skip, Secondary_Advertising_PHY, Advertising_SID, \
+        Scan_Request_Notification_Enable
         """, Self.init
     ) {
         (
@@ -105,7 +107,8 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 package struct AdvertisingDataFragment: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
-        "advertising handle, operation, fragment preference, data", Self.init(set:operation:preference:data:)
+        "Advertising_Handle, Operation, Fragment_Preference, Advertising_Data",
+        Self.init(set:operation:preference:data:)
     ) {
         ($0.set, $0.operation, $0.preference, $0.data)
     }
@@ -157,7 +160,7 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
         _ data: [UInt8]
     ) throws(HCIParameterError) {
         guard data.count <= Self.capacity else {
-            throw HCIParameterError(field: "advertising data", value: data.count, limit: Self.capacity)
+            throw HCIParameterError(field: "Advertising_Data", value: data.count, limit: Self.capacity)
         }
         self.init(set: set, operation: operation, preference: preference, data: data)
     }
@@ -170,7 +173,7 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
 /// Sets what an advertising set says.
 package struct LESetExtendedAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.54.
-    package static let definition = command(.leSetExtendedAdvertisingData, "fragment", Self.init) {
+    package static let definition = command(.leSetExtendedAdvertisingData, "Advertising_Handle", Self.init) {
         $0.fragment
     }
 
@@ -183,7 +186,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
 /// Sets what scanners get who ask an advertising set.
 package struct LESetExtendedScanResponseData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.55.
-    package static let definition = command(.leSetExtendedScanResponseData, "fragment", Self.init) {
+    package static let definition = command(.leSetExtendedScanResponseData, "Advertising_Handle", Self.init) {
         $0.fragment
     }
 
@@ -195,14 +198,16 @@ package struct LESetExtendedScanResponseData: HCICommand {
 
 package struct LESetExtendedAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.56.
-    package static let definition = command(.leSetExtendedAdvertisingEnable, "enable, sets", Self.init) {
+    package static let definition = command(.leSetExtendedAdvertisingEnable, "Enable, Num_Sets", Self.init) {
         ($0.enable, $0.sets)
     }
 
     /// A set, and for how long.
     package struct Entry: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("advertising handle, duration, max events", Self.init) {
+        package static let layout = HCILayout(
+            "Advertising_Handle, Duration, Max_Extended_Advertising_Events", Self.init
+        ) {
             ($0.set, $0.duration, $0.maxEvents)
         }
         package static let packetName = "advertising set"
@@ -234,8 +239,8 @@ extension LESetExtendedAdvertisingParameters: HCIField {}
 package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
     package static let definition = command(
-        .leSetExtendedAdvertisingParametersV2, "parameters, primary PHY options, secondary PHY options",
-        Self.init
+        .leSetExtendedAdvertisingParametersV2,
+        "Advertising_Handle, Primary_Advertising_PHY_Options, Secondary_Advertising_PHY_Options", Self.init
     ) {
         ($0.parameters, $0.primaryCoding, $0.secondaryCoding)
     }

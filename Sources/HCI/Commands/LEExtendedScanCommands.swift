@@ -4,7 +4,7 @@ import BLECore
 package struct LESetExtendedScanParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.64.
     package static let definition = command(
-        .leSetExtendedScanParameters, "own address type, filter policy, scanning PHYs", Self.init
+        .leSetExtendedScanParameters, "Own_Address_Type, Scanning_Filter_Policy, Scanning_PHYs", Self.init
     ) {
         ($0.ownAddressType, $0.filterPolicy, $0.phys)
     }
@@ -12,7 +12,7 @@ package struct LESetExtendedScanParameters: HCICommand {
     /// How to scan on one PHY.
     package struct Scanning: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("type, interval, window", Self.init) {
+        package static let layout = HCILayout("Scan_Type, Scan_Interval, Scan_Window", Self.init) {
             ($0.type, $0.interval, $0.window)
         }
         package static let packetName = "scan parameters"
@@ -46,7 +46,7 @@ package struct LESetExtendedScanParameters: HCICommand {
 package struct LESetExtendedScanEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.65.
     package static let definition = command(
-        .leSetExtendedScanEnable, "enable, filter duplicates, duration, period", Self.init
+        .leSetExtendedScanEnable, "Enable, Filter_Duplicates, Duration, Period", Self.init
     ) {
         ($0.enable, $0.filterDuplicates, $0.duration, $0.period)
     }
@@ -87,7 +87,7 @@ package struct LEExtendedCreateConnection: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.66.
     package static let definition = command(
         .leExtendedCreateConnection,
-        "filter policy, own address type, peer address, initiating PHYs", Self.init
+        "Initiator_Filter_Policy, Own_Address_Type, Peer_Address, Initiating_PHYs", Self.init
     ) {
         ($0.filterPolicy, $0.ownAddressType, $0.peer, $0.phys)
     }
@@ -97,7 +97,9 @@ package struct LEExtendedCreateConnection: HCICommand {
     /// How to connect on one PHY.
     package struct Initiating: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("scan interval, scan window, parameters", Self.init) {
+        package static let layout = HCILayout(
+            "Scan_Interval, Scan_Window, Connection_Interval_Min", Self.init
+        ) {
             ($0.scanInterval, $0.scanWindow, $0.parameters)
         }
         package static let packetName = "initiating parameters"

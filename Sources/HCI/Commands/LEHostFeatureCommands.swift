@@ -3,7 +3,7 @@ import BLECore
 /// Says that the host does a feature that takes both, so that peers see it in the features.
 package struct LESetHostFeature: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.115.
-    package static let definition = command(.leSetHostFeature, "bit number, bit value", Self.init) {
+    package static let definition = command(.leSetHostFeature, "Bit_Number, Bit_Value", Self.init) {
         ($0.bit, $0.value)
     }
 
@@ -20,7 +20,7 @@ package struct LESetHostFeature: HCICommand {
 package struct LESetDataRelatedAddressChanges: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.122.
     package static let definition = command(
-        .leSetDataRelatedAddressChanges, "advertising handle, change reasons", Self.init
+        .leSetDataRelatedAddressChanges, "Advertising_Handle, Change_Reasons", Self.init
     ) {
         ($0.set, $0.reasons)
     }

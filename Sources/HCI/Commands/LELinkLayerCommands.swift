@@ -3,7 +3,7 @@ import BLECore
 /// Asks for longer data packets on a connection. LE Data Length Change follows when it works.
 package struct LESetDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.33.
-    package static let definition = command(.leSetDataLength, "handle, transmit", Self.init) {
+    package static let definition = command(.leSetDataLength, "Connection_Handle, TX_Octets", Self.init) {
         ($0.connection, $0.transmit)
     }
     package typealias ReturnParameters = Returned<ConnectionHandle>
@@ -30,7 +30,9 @@ package struct LEReadSuggestedDefaultDataLength: HCICommand {
 /// Says how long data packets of new connections should be.
 package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.35.
-    package static let definition = command(.leWriteSuggestedDefaultDataLength, "transmit", Self.init) {
+    package static let definition = command(
+        .leWriteSuggestedDefaultDataLength, "Suggested_Max_TX_Octets", Self.init
+    ) {
         $0.transmit
     }
 
@@ -49,7 +51,9 @@ package struct LEReadMaximumDataLength: HCICommand {
 
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("transmit, receive", Self.init) { ($0.transmit, $0.receive) }
+        package static let layout = HCILayout("Supported_Max_TX_Octets, Supported_Max_RX_Octets", Self.init) {
+            ($0.transmit, $0.receive)
+        }
         package static let packetName = "maximum data length"
 
         package var transmit: DataLength
@@ -64,7 +68,7 @@ package struct LEReadMaximumDataLength: HCICommand {
 /// Asks which PHYs a connection uses.
 package struct LEReadPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.47.
-    package static let definition = command(.leReadPHY, "handle", Self.init) { $0.connection }
+    package static let definition = command(.leReadPHY, "Connection_Handle", Self.init) { $0.connection }
 
     package var connection: ConnectionHandle
 
@@ -72,7 +76,7 @@ package struct LEReadPHY: HCICommand {
 
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("handle, TX PHY, RX PHY", Self.init) {
+        package static let layout = HCILayout("Connection_Handle, TX_PHY, RX_PHY", Self.init) {
             ($0.connection, $0.transmit, $0.receive)
         }
         package static let packetName = "PHYs"
@@ -90,7 +94,7 @@ package struct LEReadPHY: HCICommand {
 /// Says which PHYs new connections should use.
 package struct LESetDefaultPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.48.
-    package static let definition = command(.leSetDefaultPHY, "PHYs", Self.init) { $0.preference }
+    package static let definition = command(.leSetDefaultPHY, "All_PHYs", Self.init) { $0.preference }
 
     package var preference: PHYPreference
 
@@ -100,7 +104,9 @@ package struct LESetDefaultPHY: HCICommand {
 /// Changes the PHYs of a connection. LE PHY Update Complete follows.
 package struct LESetPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.49.
-    package static let definition = command(.leSetPHY, "handle, PHYs, options", Self.init) {
+    package static let definition = command(
+        .leSetPHY, "Connection_Handle, All_PHYs, PHY_Options", Self.init
+    ) {
         ($0.connection, $0.preference, $0.coding)
     }
     /// LE PHY Update Complete follows.
@@ -125,7 +131,9 @@ package struct LEReadTransmitPower: HCICommand {
 
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("minimum, maximum", Self.init) { ($0.minimum, $0.maximum) }
+        package static let layout = HCILayout("Min_TX_Power, Max_TX_Power", Self.init) {
+            ($0.minimum, $0.maximum)
+        }
         package static let packetName = "transmit power"
 
         /// The least power in dBm, -127 to 20.
@@ -147,7 +155,8 @@ package struct LEReadAntennaInformation: HCICommand {
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
-            "sampling rates, antennas, max pattern length, max CTE length", Self.init
+            "Supported_Switching_Sampling_Rates, Num_Antennae, Max_Switching_Pattern_Length, Max_CTE_Length",
+            Self.init
         ) {
             ($0.samplingRates, $0.antennas, $0.maxPatternLength, $0.maxCTELength)
         }

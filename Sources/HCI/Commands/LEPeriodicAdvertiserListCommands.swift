@@ -3,7 +3,9 @@ import BLECore
 /// Adds an advertising set to the periodic advertiser list. Refused while a sync is being created.
 package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.70.
-    package static let definition = command(.leAddDeviceToPeriodicAdvertiserList, "advertiser", Self.init) {
+    package static let definition = command(
+        .leAddDeviceToPeriodicAdvertiserList, "Advertiser_Address", Self.init
+    ) {
         $0.advertiser
     }
 
@@ -16,7 +18,7 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
 package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.71.
     package static let definition = command(
-        .leRemoveDeviceFromPeriodicAdvertiserList, "advertiser", Self.init
+        .leRemoveDeviceFromPeriodicAdvertiserList, "Advertiser_Address", Self.init
     ) {
         $0.advertiser
     }

@@ -5,8 +5,11 @@ import BLECore
 package struct LESetPeriodicAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.61.
     package static let definition = command(
-        .leSetPeriodicAdvertisingParameters, "advertising handle, interval min, interval max, properties",
-        Self.init
+        .leSetPeriodicAdvertisingParameters,
+        """
+        Advertising_Handle, Periodic_Advertising_Interval_Min, Periodic_Advertising_Interval_Max, \
+        Periodic_Advertising_Properties
+        """, Self.init
     ) {
         ($0.set, $0.intervalMin, $0.intervalMax, $0.properties)
     }
@@ -42,7 +45,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
 package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
-        "advertising handle, operation, data", Self.init(set:operation:data:)
+        "Advertising_Handle, Operation, Advertising_Data", Self.init(set:operation:data:)
     ) {
         ($0.set, $0.operation, $0.data)
     }
@@ -61,8 +64,7 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
         set: AdvertisingHandle, operation: AdvertisingDataFragment.Operation = .complete, _ data: [UInt8]
     ) throws(HCIParameterError) {
         guard data.count <= Self.capacity else {
-            throw HCIParameterError(
-                field: "periodic advertising data", value: data.count, limit: Self.capacity)
+            throw HCIParameterError(field: "Advertising_Data", value: data.count, limit: Self.capacity)
         }
         self.init(set: set, operation: operation, data: data)
     }
@@ -75,7 +77,7 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
 /// Sets what a periodic train says. In pieces only while the train is off.
 package struct LESetPeriodicAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.62.
-    package static let definition = command(.leSetPeriodicAdvertisingData, "fragment", Self.init) {
+    package static let definition = command(.leSetPeriodicAdvertisingData, "Advertising_Handle", Self.init) {
         $0.fragment
     }
 
@@ -90,7 +92,7 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
 package struct LESetPeriodicAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.63.
     package static let definition = command(
-        .leSetPeriodicAdvertisingEnable, "enable, advertising handle", Self.init
+        .leSetPeriodicAdvertisingEnable, "Enable, Advertising_Handle", Self.init
     ) {
         ($0.enable, $0.set)
     }

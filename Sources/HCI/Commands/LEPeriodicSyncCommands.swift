@@ -7,7 +7,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.67.
     package static let definition = command(
         .lePeriodicAdvertisingCreateSync,
-        "options, SID, advertiser address, skip, sync timeout, excluded CTE types", Self.init
+        "Options, Advertising_SID, Advertiser_Address, Skip, Sync_Timeout, Sync_CTE_Type", Self.init
     ) {
         ($0.options, $0.sid, $0.advertiser, $0.skip, $0.timeout, $0.excluded)
     }
@@ -63,7 +63,7 @@ package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
 /// Follows a train no longer. No event says so.
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.69.
-    package static let definition = command(.lePeriodicAdvertisingTerminateSync, "sync handle", Self.init) {
+    package static let definition = command(.lePeriodicAdvertisingTerminateSync, "Sync_Handle", Self.init) {
         $0.sync
     }
 
@@ -77,7 +77,7 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
 package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.88.
     package static let definition = command(
-        .leSetPeriodicAdvertisingReceiveEnable, "sync handle, enable", Self.init
+        .leSetPeriodicAdvertisingReceiveEnable, "Sync_Handle, Enable", Self.init
     ) {
         ($0.sync, $0.enable)
     }

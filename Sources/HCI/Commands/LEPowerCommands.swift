@@ -4,7 +4,9 @@ import BLECore
 /// Part E, 7.8.75).
 package struct RFPathCompensation: HCIParameters {
     /// The fields in the order of the wire.
-    package static let layout = HCILayout("TX path compensation, RX path compensation", Self.init) {
+    package static let layout = HCILayout(
+        "RF_TX_Path_Compensation_Value, RF_RX_Path_Compensation_Value", Self.init
+    ) {
         ($0.transmit, $0.receive)
     }
     package static let packetName = "RF path compensation"
@@ -32,7 +34,9 @@ extension RFPathCompensation: HCIField {}
 /// Sets what the controller adds to the power that it reports.
 package struct LEWriteRFPathCompensation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.76.
-    package static let definition = command(.leWriteRFPathCompensation, "compensation", Self.init) {
+    package static let definition = command(
+        .leWriteRFPathCompensation, "RF_TX_Path_Compensation_Value", Self.init
+    ) {
         $0.compensation
     }
 
@@ -44,7 +48,9 @@ package struct LEWriteRFPathCompensation: HCICommand {
 /// Asks how strong a connection sends on a PHY, and how strong it could.
 package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.117.
-    package static let definition = command(.leEnhancedReadTransmitPowerLevel, "handle, PHY", Self.init) {
+    package static let definition = command(
+        .leEnhancedReadTransmitPowerLevel, "Connection_Handle, PHY", Self.init
+    ) {
         ($0.connection, $0.phy)
     }
 
@@ -57,7 +63,9 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
 
     package struct ReturnParameters: HCIParameters {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("handle, PHY, current level, greatest level", Self.init) {
+        package static let layout = HCILayout(
+            "Connection_Handle, PHY, Current_TX_Power_Level, Max_TX_Power_Level", Self.init
+        ) {
             ($0.connection, $0.phy, $0.current, $0.greatest)
         }
         package static let packetName = "transmit power levels"
@@ -78,7 +86,9 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
 /// Asks a connected peer how strong it sends on a PHY. LE Transmit Power Reporting follows.
 package struct LEReadRemoteTransmitPowerLevel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.118.
-    package static let definition = command(.leReadRemoteTransmitPowerLevel, "handle, PHY", Self.init) {
+    package static let definition = command(
+        .leReadRemoteTransmitPowerLevel, "Connection_Handle, PHY", Self.init
+    ) {
         ($0.connection, $0.phy)
     }
     /// LE Transmit Power Reporting follows.
@@ -97,7 +107,7 @@ package struct LEReadRemoteTransmitPowerLevel: HCICommand {
 package struct LESetTransmitPowerReportingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.121.
     package static let definition = command(
-        .leSetTransmitPowerReportingEnable, "handle, local enable, remote enable", Self.init
+        .leSetTransmitPowerReportingEnable, "Connection_Handle, Local_Enable, Remote_Enable", Self.init
     ) {
         ($0.connection, $0.local, $0.remote)
     }

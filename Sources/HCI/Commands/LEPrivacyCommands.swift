@@ -4,7 +4,7 @@ import BLECore
 package struct LEAddDeviceToResolvingList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.38.
     package static let definition = command(
-        .leAddDeviceToResolvingList, "peer identity, peer IRK, local IRK", Self.init
+        .leAddDeviceToResolvingList, "Peer_Identity_Address, Peer_IRK, Local_IRK", Self.init
     ) {
         ($0.peer, $0.peerKey, $0.localKey)
     }
@@ -23,7 +23,9 @@ package struct LEAddDeviceToResolvingList: HCICommand {
 /// Makes the controller forget a peer's keys.
 package struct LERemoveDeviceFromResolvingList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.39.
-    package static let definition = command(.leRemoveDeviceFromResolvingList, "peer identity", Self.init) {
+    package static let definition = command(
+        .leRemoveDeviceFromResolvingList, "Peer_Identity_Address", Self.init
+    ) {
         $0.peer
     }
 
@@ -53,7 +55,9 @@ package struct LEReadResolvingListSize: HCICommand {
 /// Asks which private address a peer uses now.
 package struct LEReadPeerResolvableAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.42.
-    package static let definition = command(.leReadPeerResolvableAddress, "peer identity", Self.init) {
+    package static let definition = command(
+        .leReadPeerResolvableAddress, "Peer_Identity_Address", Self.init
+    ) {
         $0.peer
     }
     package typealias ReturnParameters = ReturnedResolvableAddress
@@ -66,7 +70,9 @@ package struct LEReadPeerResolvableAddress: HCICommand {
 /// Asks which private address this device uses now towards a peer.
 package struct LEReadLocalResolvableAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.43.
-    package static let definition = command(.leReadLocalResolvableAddress, "peer identity", Self.init) {
+    package static let definition = command(
+        .leReadLocalResolvableAddress, "Peer_Identity_Address", Self.init
+    ) {
         $0.peer
     }
     package typealias ReturnParameters = ReturnedResolvableAddress
@@ -80,7 +86,9 @@ package struct LEReadLocalResolvableAddress: HCICommand {
 /// A resolvable private address that a controller returned.
 package struct ReturnedResolvableAddress: HCIParameters {
     /// The address in 6 octets, without its type, which is always random.
-    package static let layout = HCILayout("address", { (bare: BareAddress) in Self(address: bare.random) }) {
+    package static let layout = HCILayout(
+        "Peer_Resolvable_Address", { (bare: BareAddress) in Self(address: bare.random) }
+    ) {
         BareAddress($0.address)
     }
     package static let packetName = "resolvable private address"
@@ -93,7 +101,11 @@ package struct ReturnedResolvableAddress: HCIParameters {
 /// Makes the controller use the resolving list, or not.
 package struct LESetAddressResolutionEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.44.
-    package static let definition = command(.leSetAddressResolutionEnable, "enable", Self.init) { $0.enable }
+    package static let definition = command(
+        .leSetAddressResolutionEnable, "Address_Resolution_Enable", Self.init
+    ) {
+        $0.enable
+    }
 
     /// Whether the controller resolves addresses.
     package var enable: HCIFlag
@@ -104,7 +116,7 @@ package struct LESetAddressResolutionEnable: HCICommand {
 /// Says how often the controller makes new private addresses.
 package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.45.
-    package static let definition = command(.leSetResolvablePrivateAddressTimeout, "timeout", Self.init) {
+    package static let definition = command(.leSetResolvablePrivateAddressTimeout, "RPA_Timeout", Self.init) {
         $0.seconds
     }
 
@@ -118,7 +130,9 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
 /// Says whether a peer of the resolving list may also show its identity address.
 package struct LESetPrivacyMode: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.77.
-    package static let definition = command(.leSetPrivacyMode, "peer identity, mode", Self.init) {
+    package static let definition = command(
+        .leSetPrivacyMode, "Peer_Identity_Address, Privacy_Mode", Self.init
+    ) {
         ($0.peer, $0.mode)
     }
 

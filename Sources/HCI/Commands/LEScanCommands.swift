@@ -4,7 +4,8 @@ import BLECore
 package struct LESetScanParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.10.
     package static let definition = command(
-        .leSetScanParameters, "type, interval, window, own address type, filter policy", Self.init
+        .leSetScanParameters,
+        "LE_Scan_Type, LE_Scan_Interval, LE_Scan_Window, Own_Address_Type, Scanning_Filter_Policy", Self.init
     ) {
         ($0.type, $0.interval, $0.window, $0.ownAddressType, $0.filterPolicy)
     }
@@ -30,7 +31,9 @@ package struct LESetScanParameters: HCICommand {
 
 package struct LESetScanEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.11.
-    package static let definition = command(.leSetScanEnable, "enable, filter duplicates", Self.init) {
+    package static let definition = command(
+        .leSetScanEnable, "LE_Scan_Enable, Filter_Duplicates", Self.init
+    ) {
         ($0.enable, $0.filterDuplicates)
     }
 

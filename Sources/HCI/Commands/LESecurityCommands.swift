@@ -2,7 +2,7 @@ import BLECore
 
 package struct LEEncrypt: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.22.
-    package static let definition = command(.leEncrypt, "key, plaintext", Self.init) {
+    package static let definition = command(.leEncrypt, "Key, Plaintext_Data", Self.init) {
         ($0.key, $0.plaintext)
     }
     /// The ciphertext; its most significant octet is out[0] of FIPS 197.
@@ -29,7 +29,8 @@ package struct LERand: HCICommand {
 package struct LEEnableEncryption: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.24.
     package static let definition = command(
-        .leEnableEncryption, "handle, random number, encrypted diversifier, long term key", Self.init
+        .leEnableEncryption,
+        "Connection_Handle, Random_Number, Encrypted_Diversifier, Long_Term_Key", Self.init
     ) {
         ($0.connection, $0.random, $0.diversifier, $0.key)
     }
@@ -52,7 +53,9 @@ package struct LEEnableEncryption: HCICommand {
 /// Gives the key that LE Long Term Key Request asked for.
 package struct LELongTermKeyRequestReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.25.
-    package static let definition = command(.leLongTermKeyRequestReply, "handle, long term key", Self.init) {
+    package static let definition = command(
+        .leLongTermKeyRequestReply, "Connection_Handle, Long_Term_Key", Self.init
+    ) {
         ($0.connection, $0.key)
     }
     package typealias ReturnParameters = Returned<ConnectionHandle>
@@ -68,7 +71,9 @@ package struct LELongTermKeyRequestReply: HCICommand {
 /// Says that there is no key of the kind that LE Long Term Key Request asked for.
 package struct LELongTermKeyRequestNegativeReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.26.
-    package static let definition = command(.leLongTermKeyRequestNegativeReply, "handle", Self.init) {
+    package static let definition = command(
+        .leLongTermKeyRequestNegativeReply, "Connection_Handle", Self.init
+    ) {
         $0.connection
     }
     package typealias ReturnParameters = Returned<ConnectionHandle>
@@ -92,7 +97,7 @@ package struct LEReadLocalP256PublicKey: HCICommand {
 /// Derives a Diffie-Hellman key from the controller's private key. LE Generate DHKey Complete follows.
 package struct LEGenerateDHKey: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.37.
-    package static let definition = command(.leGenerateDHKey, "remote public key", Self.init) { $0.publicKey }
+    package static let definition = command(.leGenerateDHKey, "Key_X_Coordinate", Self.init) { $0.publicKey }
     /// LE Generate DHKey Complete follows.
     package static let answer = HCIAnswer.status
 
@@ -106,7 +111,7 @@ package struct LEGenerateDHKey: HCICommand {
 /// is for debugging. LE Generate DHKey Complete follows.
 package struct LEGenerateDHKeyV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.37.
-    package static let definition = command(.leGenerateDHKeyV2, "remote public key, key type", Self.init) {
+    package static let definition = command(.leGenerateDHKeyV2, "Key_X_Coordinate, Key_Type", Self.init) {
         ($0.publicKey, $0.keyType)
     }
     /// LE Generate DHKey Complete follows.

@@ -4,7 +4,7 @@ import BLECore
 package struct SubrateParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
-        "subrate min, subrate max, max latency, continuation number, supervision timeout", Self.init
+        "Subrate_Min, Subrate_Max, Max_Latency, Continuation_Number, Supervision_Timeout", Self.init
     ) {
         ($0.factorMin, $0.factorMax, $0.maxLatency, $0.continuation, $0.supervisionTimeout)
     }
@@ -33,7 +33,7 @@ package struct SubrateParameters: HCIParameters, HCIField {
 /// Says what peripherals of later connections may ask for.
 package struct LESetDefaultSubrate: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.123.
-    package static let definition = command(.leSetDefaultSubrate, "parameters", Self.init) { $0.parameters }
+    package static let definition = command(.leSetDefaultSubrate, "Subrate_Min", Self.init) { $0.parameters }
 
     package var parameters: SubrateParameters
 
@@ -43,7 +43,7 @@ package struct LESetDefaultSubrate: HCICommand {
 /// Changes which of a connection's events are used. LE Subrate Change follows.
 package struct LESubrateRequest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.124.
-    package static let definition = command(.leSubrateRequest, "handle, parameters", Self.init) {
+    package static let definition = command(.leSubrateRequest, "Connection_Handle, Subrate_Min", Self.init) {
         ($0.connection, $0.parameters)
     }
     /// LE Subrate Change follows.

@@ -4,7 +4,7 @@ import BLECore
 package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.89.
     package static let definition = command(
-        .lePeriodicAdvertisingSyncTransfer, "handle, service data, sync handle", Self.init
+        .lePeriodicAdvertisingSyncTransfer, "Connection_Handle, Service_Data, Sync_Handle", Self.init
     ) {
         ($0.connection, $0.serviceData, $0.sync)
     }
@@ -25,7 +25,8 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.90.
     package static let definition = command(
-        .lePeriodicAdvertisingSetInfoTransfer, "handle, service data, advertising handle", Self.init
+        .lePeriodicAdvertisingSetInfoTransfer,
+        "Connection_Handle, Service_Data, Advertising_Handle", Self.init
     ) {
         ($0.connection, $0.serviceData, $0.set)
     }
@@ -46,7 +47,7 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
 package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.91.
     package static let definition = command(
-        .leSetPeriodicAdvertisingSyncTransferParameters, "handle, parameters", Self.init
+        .leSetPeriodicAdvertisingSyncTransferParameters, "Connection_Handle, Mode", Self.init
     ) {
         ($0.connection, $0.parameters)
     }
@@ -64,7 +65,7 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.92.
     package static let definition = command(
-        .leSetDefaultPeriodicAdvertisingSyncTransferParameters, "parameters", Self.init
+        .leSetDefaultPeriodicAdvertisingSyncTransferParameters, "Mode", Self.init
     ) {
         $0.parameters
     }

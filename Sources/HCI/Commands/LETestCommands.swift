@@ -3,7 +3,7 @@ import BLECore
 /// Receives test packets on LE 1M and counts them.
 package struct LEReceiverTest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
-    package static let definition = command(.leReceiverTest, "RX channel", Self.init) { $0.channel }
+    package static let definition = command(.leReceiverTest, "RX_Channel", Self.init) { $0.channel }
 
     /// The channel by its frequency: 2,402 MHz and 2 MHz for each, 0 to 39.
     package var channel: UInt8
@@ -27,7 +27,7 @@ package struct ModulationIndex: HCICode {
 package struct LEReceiverTestV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
     package static let definition = command(
-        .leReceiverTestV2, "RX channel, PHY, modulation index", Self.init
+        .leReceiverTestV2, "RX_Channel, PHY, Modulation_Index", Self.init
     ) {
         ($0.channel, $0.phy, $0.modulationIndex)
     }
@@ -48,7 +48,7 @@ package struct LEReceiverTestV3: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
     package static let definition = command(
         .leReceiverTestV3,
-        "RX channel, PHY, modulation index, expected CTE, slot durations, antenna IDs", Self.init
+        "RX_Channel, PHY, Modulation_Index, Expected_CTE_Length, Slot_Durations, Antenna_IDs", Self.init
     ) {
         ($0.channel, $0.phy, $0.modulationIndex, $0.toneExtension, $0.slotDurations, $0.antennas)
     }
@@ -88,7 +88,9 @@ package struct LETestEnd: HCICommand {
 /// Sends test packets on LE 1M.
 package struct LETransmitterTest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
-    package static let definition = command(.leTransmitterTest, "TX channel, length, payload", Self.init) {
+    package static let definition = command(
+        .leTransmitterTest, "TX_Channel, Test_Data_Length, Packet_Payload", Self.init
+    ) {
         ($0.channel, $0.length, $0.payload)
     }
 
@@ -107,7 +109,7 @@ package struct LETransmitterTest: HCICommand {
 package struct LETransmitterTestV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
     package static let definition = command(
-        .leTransmitterTestV2, "TX channel, length, payload, PHY", Self.init
+        .leTransmitterTestV2, "TX_Channel, Test_Data_Length, Packet_Payload, PHY", Self.init
     ) {
         ($0.channel, $0.length, $0.payload, $0.phy)
     }
@@ -128,7 +130,8 @@ package struct LETransmitterTestV2: HCICommand {
 package struct LETransmitterTestV3: HCICommand, HCIField {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
     package static let definition = command(
-        .leTransmitterTestV3, "TX channel, length, payload, PHY, CTE, antenna IDs", Self.init
+        .leTransmitterTestV3,
+        "TX_Channel, Test_Data_Length, Packet_Payload, PHY, CTE_Length, Antenna_IDs", Self.init
     ) {
         ($0.channel, $0.length, $0.payload, $0.phy, $0.toneExtension, $0.antennas)
     }
@@ -155,7 +158,7 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
 /// Sends test packets with a constant tone extension, at a given TX power.
 package struct LETransmitterTestV4: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
-    package static let definition = command(.leTransmitterTestV4, "test, TX power", Self.init) {
+    package static let definition = command(.leTransmitterTestV4, "TX_Channel, TX_Power_Level", Self.init) {
         ($0.test, $0.txPower)
     }
 
@@ -200,7 +203,7 @@ package struct TestPayload: HCICode {
 /// The constant tone extension of test packets (Core Specification 5.4, Vol 4, Part E, 7.8.28 and 7.8.29).
 package struct TestToneExtension: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    package static let layout = HCILayout("CTE length, CTE type", Self.init) { ($0.length, $0.type) }
+    package static let layout = HCILayout("CTE_Length, CTE_Type", Self.init) { ($0.length, $0.type) }
     package static let packetName = "constant tone extension"
 
     /// In steps of 8 us, 2 to 20; 0 for none.

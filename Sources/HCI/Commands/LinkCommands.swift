@@ -3,7 +3,7 @@ import BLECore
 /// Ends a connection. Disconnection Complete follows when it is gone.
 package struct Disconnect: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.1.6.
-    package static let definition = command(.disconnect, "handle, reason", Self.init) {
+    package static let definition = command(.disconnect, "Connection_Handle, Reason", Self.init) {
         ($0.connection, $0.reason)
     }
     /// Command Status, then Disconnection Complete when the connection is gone.
@@ -21,7 +21,7 @@ package struct Disconnect: HCICommand {
 /// Asks a peer's controller for version and maker.
 package struct ReadRemoteVersionInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.1.23.
-    package static let definition = command(.readRemoteVersionInformation, "handle", Self.init) {
+    package static let definition = command(.readRemoteVersionInformation, "Connection_Handle", Self.init) {
         $0.connection
     }
     /// Read Remote Version Information Complete follows.
@@ -35,7 +35,7 @@ package struct ReadRemoteVersionInformation: HCICommand {
 /// Asks how strong the peer's packets arrive.
 package struct ReadRSSI: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.5.4.
-    package static let definition = command(.readRSSI, "handle", Self.init) { $0.connection }
+    package static let definition = command(.readRSSI, "Handle", Self.init) { $0.connection }
     /// dBm, -127 to 20; 127 when it is not known.
     package typealias ReturnParameters = ReturnedForConnection<Int8>
 
@@ -47,7 +47,7 @@ package struct ReadRSSI: HCICommand {
 /// Asks how strong packets are sent.
 package struct ReadTransmitPowerLevel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.35.
-    package static let definition = command(.readTransmitPowerLevel, "handle, kind", Self.init) {
+    package static let definition = command(.readTransmitPowerLevel, "Connection_Handle, Type", Self.init) {
         ($0.connection, $0.kind)
     }
     /// The power in dBm, -30 to 20.

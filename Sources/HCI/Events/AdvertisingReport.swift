@@ -103,7 +103,7 @@ extension AdvertisingReport {
         in parameters: Span<UInt8>, _ body: (AdvertisingReport) -> Void
     ) throws(DecodeError) {
         var reader = ByteReader(parameters, of: "LE Meta")
-        switch LESubevent(rawValue: try reader.u8("subevent code")) {
+        switch LESubevent(rawValue: try reader.u8("Subevent_Code")) {
         case .advertisingReport:
             try visit(LEAdvertisingReports.Report.self, parameters) { body(AdvertisingReport($0)) }
         case .directedAdvertisingReport:
@@ -118,8 +118,8 @@ extension AdvertisingReport {
         _: Report.Type, _ parameters: Span<UInt8>, _ body: (Report) -> Void
     ) throws(DecodeError) {
         var reader = ByteReader(parameters, of: Report.packetName)
-        _ = try reader.u8("subevent code")
-        for _ in 0..<(try reader.u8("number of reports")) { body(try Report(decoding: &reader)) }
+        _ = try reader.u8("Subevent_Code")
+        for _ in 0..<(try reader.u8("Num_Reports")) { body(try Report(decoding: &reader)) }
         try reader.end()
     }
 }

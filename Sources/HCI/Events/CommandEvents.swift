@@ -4,7 +4,7 @@ import BLECore
 package struct CommandComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.14.
     package static let definition = event(
-        .commandComplete, "command credits, opcode, return parameters",
+        .commandComplete, "Num_HCI_Command_Packets, Command_Opcode, Return_Parameters",
         { (credits, opcode, rest: Remainder) in
             Self(credits: credits, opcode: opcode, returnParameters: rest.octets)
         }
@@ -49,7 +49,7 @@ extension CommandComplete {
         by _: Command.Type
     ) throws(DecodeError) -> Command.ReturnParameters {
         var reader = ByteReader(returnParameters.span, of: "\(Command.opcode) return parameters")
-        _ = try reader.u8("status")
+        _ = try reader.u8("Status")
         let parameters = try Command.ReturnParameters(decoding: &reader)
         try reader.end()
         return parameters
@@ -59,7 +59,9 @@ extension CommandComplete {
 /// A command has begun, or was refused; its result is another event.
 package struct CommandStatus: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.15.
-    package static let definition = event(.commandStatus, "status, command credits, opcode", Self.init) {
+    package static let definition = event(
+        .commandStatus, "Status, Num_HCI_Command_Packets, Command_Opcode", Self.init
+    ) {
         ($0.status, $0.credits, $0.opcode)
     }
 

@@ -3,7 +3,7 @@ import BLECore
 /// The controller has failed, in a way that only its maker can name.
 package struct HardwareError: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.16.
-    package static let definition = event(.hardwareError, "hardware code", Self.init) { $0.hardwareCode }
+    package static let definition = event(.hardwareError, "Hardware_Code", Self.init) { $0.hardwareCode }
 
     /// Hardware_Code, whose meaning the manufacturer of the controller defines.
     package var hardwareCode: UInt8
@@ -14,7 +14,7 @@ package struct HardwareError: HCIEventParameters {
 /// Packets left the controller's buffers, so the host may send that many more.
 package struct NumberOfCompletedPackets: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.19.
-    package static let definition = event(.numberOfCompletedPackets, "completed packets", Self.init) {
+    package static let definition = event(.numberOfCompletedPackets, "Num_Handles", Self.init) {
         $0.completed
     }
 
@@ -27,7 +27,7 @@ package struct NumberOfCompletedPackets: HCIEventParameters {
 /// The host has sent more than the controller has buffers for.
 package struct DataBufferOverflow: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.26.
-    package static let definition = event(.dataBufferOverflow, "link type", Self.init) { $0.linkType }
+    package static let definition = event(.dataBufferOverflow, "Link_Type", Self.init) { $0.linkType }
 
     /// The kind of data whose buffer overflowed.
     package struct LinkType: HCICode {

@@ -91,9 +91,9 @@ extension HCIEvent: PacketCodable {
 
     /// Reads code, length and as many octets of parameters.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let code = HCIEventCode(rawValue: try reader.u8("event code"))
-        let length = Int(try reader.u8("parameter length"))
-        self = try Self.decode(code, try reader.span(length, "parameters"))
+        let code = HCIEventCode(rawValue: try reader.u8("Event_Code"))
+        let length = Int(try reader.u8("Parameter_Total_Length"))
+        self = try Self.decode(code, try reader.span(length, "Event_Parameters"))
     }
 
     /// The header's 2 octets and the parameters.

@@ -7,12 +7,12 @@ import BLECore
 /// after report.
 package struct LEAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.2.
-    package static let definition = event(.advertisingReport, "reports", Self.init) { $0.reports }
+    package static let definition = event(.advertisingReport, "Num_Reports", Self.init) { $0.reports }
 
     package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
-            "event type, address, data, RSSI",
+            "Event_Type, Address, Data, RSSI",
             { (type, address, data: Counted<31>, rssi) in
                 Self(type: type, address: address, data: data.octets, rssi: rssi)
             }
@@ -61,11 +61,11 @@ package struct LEAdvertisingReports: LEEventParameters {
 /// What advertisers directed at a private address said that the controller could not resolve.
 package struct LEDirectedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.11.
-    package static let definition = event(.directedAdvertisingReport, "reports", Self.init) { $0.reports }
+    package static let definition = event(.directedAdvertisingReport, "Num_Reports", Self.init) { $0.reports }
 
     package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
-        package static let layout = HCILayout("event type, address, direct address, RSSI", Self.init) {
+        package static let layout = HCILayout("Event_Type, Address, Direct_Address, RSSI", Self.init) {
             ($0.type, $0.address, $0.direct, $0.rssi)
         }
         package static let packetName = "LE Directed Advertising Report"
@@ -97,14 +97,14 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
 /// as in `LEAdvertisingReports`.
 package struct LEExtendedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
-    package static let definition = event(.extendedAdvertisingReport, "reports", Self.init) { $0.reports }
+    package static let definition = event(.extendedAdvertisingReport, "Num_Reports", Self.init) { $0.reports }
 
     package struct Report: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
             """
-            event type, address, primary PHY, secondary PHY, SID, TX power, RSSI, periodic interval, \
-            direct address, data
+            Event_Type, Address, Primary_PHY, Secondary_PHY, Advertising_SID, TX_Power, RSSI, \
+            Periodic_Advertising_Interval, Direct_Address, Data
             """,
             { (type, address, primary, secondary, sid, power, rssi, interval, direct, data: Counted<229>) in
                 Self(
@@ -170,8 +170,8 @@ package struct LEScanTimeout: LEEventParameters {
 package struct LEAdvertisingSetTerminated: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.18.
     package static let definition = event(
-        .advertisingSetTerminated, "status, advertising handle, connection handle, completed events",
-        Self.init
+        .advertisingSetTerminated,
+        "Status, Advertising_Handle, Connection_Handle, Num_Completed_Extended_Advertising_Events", Self.init
     ) {
         ($0.status, $0.set, $0.connection, $0.completedEvents)
     }
@@ -197,7 +197,7 @@ package struct LEAdvertisingSetTerminated: LEEventParameters {
 package struct LEScanRequestReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.19.
     package static let definition = event(
-        .scanRequestReceived, "advertising handle, scanner address", Self.init
+        .scanRequestReceived, "Advertising_Handle, Scanner_Address", Self.init
     ) {
         ($0.set, $0.scanner)
     }

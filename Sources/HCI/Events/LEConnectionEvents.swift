@@ -5,8 +5,10 @@ package struct LEConnectionComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.1.
     package static let definition = event(
         .connectionComplete,
-        "status, handle, role, peer address, interval, latency, supervision timeout, clock accuracy",
-        Self.init
+        """
+        Status, Connection_Handle, Role, Peer_Address, Connection_Interval, Peripheral_Latency, \
+        Supervision_Timeout, Central_Clock_Accuracy
+        """, Self.init
     ) {
         (
             $0.status, $0.connection, $0.role, $0.peer, $0.interval, $0.latency, $0.supervisionTimeout,
@@ -46,8 +48,9 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
     package static let definition = event(
         .enhancedConnectionComplete,
         """
-        status, handle, role, peer address, local resolvable address, peer resolvable address, interval, \
-        latency, supervision timeout, clock accuracy
+        Status, Connection_Handle, Role, Peer_Address, Local_Resolvable_Private_Address, \
+        Peer_Resolvable_Private_Address, Connection_Interval, Peripheral_Latency, Supervision_Timeout, \
+        Central_Clock_Accuracy
         """,
         {
             (
@@ -102,7 +105,8 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
 package struct LEConnectionUpdateComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.3.
     package static let definition = event(
-        .connectionUpdateComplete, "status, handle, interval, latency, supervision timeout", Self.init
+        .connectionUpdateComplete,
+        "Status, Connection_Handle, Connection_Interval, Peripheral_Latency, Supervision_Timeout", Self.init
     ) {
         ($0.status, $0.connection, $0.interval, $0.latency, $0.supervisionTimeout)
     }
@@ -127,8 +131,9 @@ package struct LEConnectionUpdateComplete: LEEventParameters {
 /// What a peer's controller can do.
 package struct LEReadRemoteFeaturesComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.4.
-    package static let definition = event(.readRemoteFeaturesComplete, "status, handle, features", Self.init)
-    {
+    package static let definition = event(
+        .readRemoteFeaturesComplete, "Status, Connection_Handle, LE_Features", Self.init
+    ) {
         ($0.status, $0.connection, $0.features)
     }
 
@@ -146,7 +151,7 @@ package struct LEReadRemoteFeaturesComplete: LEEventParameters {
 package struct LELongTermKeyRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.5.
     package static let definition = event(
-        .longTermKeyRequest, "handle, random number, encrypted diversifier", Self.init
+        .longTermKeyRequest, "Connection_Handle, Random_Number, Encrypted_Diversifier", Self.init
     ) {
         ($0.connection, $0.random, $0.diversifier)
     }
@@ -166,7 +171,8 @@ package struct LELongTermKeyRequest: LEEventParameters {
 package struct LERemoteConnectionParameterRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.6.
     package static let definition = event(
-        .remoteConnectionParameterRequest, "handle, interval min, interval max, latency, timeout", Self.init
+        .remoteConnectionParameterRequest,
+        "Connection_Handle, Interval_Min, Interval_Max, Max_Latency, Timeout", Self.init
     ) {
         ($0.connection, $0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout)
     }
@@ -193,7 +199,9 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
 /// The packets of a connection have another greatest length.
 package struct LEDataLengthChange: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.7.
-    package static let definition = event(.dataLengthChange, "handle, transmit, receive", Self.init) {
+    package static let definition = event(
+        .dataLengthChange, "Connection_Handle, Max_TX_Octets, Max_RX_Octets", Self.init
+    ) {
         ($0.connection, $0.transmit, $0.receive)
     }
 
@@ -211,7 +219,9 @@ package struct LEDataLengthChange: LEEventParameters {
 /// A connection has other PHYs, or a change failed.
 package struct LEPHYUpdateComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.12.
-    package static let definition = event(.phyUpdateComplete, "status, handle, TX PHY, RX PHY", Self.init) {
+    package static let definition = event(
+        .phyUpdateComplete, "Status, Connection_Handle, TX_PHY, RX_PHY", Self.init
+    ) {
         ($0.status, $0.connection, $0.transmit, $0.receive)
     }
 
@@ -230,7 +240,9 @@ package struct LEPHYUpdateComplete: LEEventParameters {
 /// How a connection hops over the channels.
 package struct LEChannelSelectionAlgorithm: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.20.
-    package static let definition = event(.channelSelectionAlgorithm, "handle, algorithm", Self.init) {
+    package static let definition = event(
+        .channelSelectionAlgorithm, "Connection_Handle, Channel_Selection_Algorithm", Self.init
+    ) {
         ($0.connection, $0.algorithm)
     }
 

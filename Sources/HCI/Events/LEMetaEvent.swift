@@ -59,7 +59,7 @@ extension LEMetaEvent: PacketCodable {
 
     /// Reads the subevent code and its parameters. Bytes after them are the caller's.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let subevent = LESubevent(rawValue: try reader.u8("subevent code"))
+        let subevent = LESubevent(rawValue: try reader.u8("Subevent_Code"))
         do throws(DecodeError) {
             self = try Self.decode(subevent, &reader)
         } catch {

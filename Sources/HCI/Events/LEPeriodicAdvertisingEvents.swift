@@ -4,7 +4,10 @@ import BLECore
 package struct PeriodicTrain: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
-        "sync handle, SID, advertiser address, PHY, interval, clock accuracy", Self.init
+        """
+        Sync_Handle, Advertising_SID, Advertiser_Address, Advertiser_PHY, Periodic_Advertising_Interval, \
+        Advertiser_Clock_Accuracy
+        """, Self.init
     ) {
         ($0.sync, $0.sid, $0.advertiser, $0.phy, $0.interval, $0.clockAccuracy)
     }
@@ -34,7 +37,9 @@ package struct PeriodicTrain: HCIParameters, HCIField {
 /// The controller follows a train, or does not.
 package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.14.
-    package static let definition = event(.periodicAdvertisingSyncEstablished, "status, train", Self.init) {
+    package static let definition = event(
+        .periodicAdvertisingSyncEstablished, "Status, Sync_Handle", Self.init
+    ) {
         ($0.status, $0.train)
     }
 
@@ -52,7 +57,7 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
 package struct LEPeriodicAdvertisingReport: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.15.
     package static let definition = event(
-        .periodicAdvertisingReport, "sync handle, TX power, RSSI, CTE type, data status, data", Self.init
+        .periodicAdvertisingReport, "Sync_Handle, TX_Power, RSSI, CTE_Type, Data_Status, Data", Self.init
     ) {
         ($0.sync, $0.txPower, $0.rssi, $0.toneExtension, $0.dataStatus, $0.data)
     }
@@ -95,7 +100,7 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
 /// A train was silent for longer than its sync timeout; it is followed no longer.
 package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.16.
-    package static let definition = event(.periodicAdvertisingSyncLost, "sync handle", Self.init) { $0.sync }
+    package static let definition = event(.periodicAdvertisingSyncLost, "Sync_Handle", Self.init) { $0.sync }
 
     package var sync: SyncHandle
 
@@ -106,7 +111,8 @@ package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
 package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.24.
     package static let definition = event(
-        .periodicAdvertisingSyncTransferReceived, "status, handle, service data, train", Self.init
+        .periodicAdvertisingSyncTransferReceived,
+        "Status, Connection_Handle, Service_Data, Sync_Handle", Self.init
     ) {
         ($0.status, $0.connection, $0.serviceData, $0.train)
     }

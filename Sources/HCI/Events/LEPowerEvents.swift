@@ -4,7 +4,8 @@ import BLECore
 package struct LETransmitPowerReporting: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.33.
     package static let definition = event(
-        .transmitPowerReporting, "status, handle, reason, PHY, level, flags, delta", Self.init
+        .transmitPowerReporting,
+        "Status, Connection_Handle, Reason, PHY, TX_Power_Level, TX_Power_Level_Flag, Delta", Self.init
     ) {
         ($0.status, $0.connection, $0.reason, $0.phy, $0.level, $0.flags, $0.delta)
     }

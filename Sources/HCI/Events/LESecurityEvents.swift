@@ -3,7 +3,9 @@ import BLECore
 /// The controller made a key pair, or did not.
 package struct LEReadLocalP256PublicKeyComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.8.
-    package static let definition = event(.readLocalP256PublicKeyComplete, "status, public key", Self.init) {
+    package static let definition = event(
+        .readLocalP256PublicKeyComplete, "Status, Key_X_Coordinate", Self.init
+    ) {
         ($0.status, $0.publicKey)
     }
 
@@ -18,7 +20,7 @@ package struct LEReadLocalP256PublicKeyComplete: LEEventParameters {
 /// The controller derived a Diffie-Hellman key, or did not.
 package struct LEGenerateDHKeyComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.9.
-    package static let definition = event(.generateDHKeyComplete, "status, key", Self.init) {
+    package static let definition = event(.generateDHKeyComplete, "Status, DH_Key", Self.init) {
         ($0.status, $0.key)
     }
 

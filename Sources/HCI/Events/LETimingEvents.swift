@@ -4,7 +4,7 @@ import BLECore
 package struct LERequestPeerSCAComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.31.
     package static let definition = event(
-        .requestPeerSCAComplete, "status, handle, clock accuracy", Self.init
+        .requestPeerSCAComplete, "Status, Connection_Handle, Peer_Clock_Accuracy", Self.init
     ) {
         ($0.status, $0.connection, $0.clockAccuracy)
     }
@@ -24,7 +24,10 @@ package struct LESubrateChange: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.35.
     package static let definition = event(
         .subrateChange,
-        "status, handle, subrate factor, latency, continuation number, supervision timeout", Self.init
+        """
+        Status, Connection_Handle, Subrate_Factor, Peripheral_Latency, Continuation_Number, \
+        Supervision_Timeout
+        """, Self.init
     ) {
         ($0.status, $0.connection, $0.factor, $0.latency, $0.continuation, $0.supervisionTimeout)
     }

@@ -3,7 +3,9 @@ import BLECore
 /// A connection has ended.
 package struct DisconnectionComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.5.
-    package static let definition = event(.disconnectionComplete, "status, handle, reason", Self.init) {
+    package static let definition = event(
+        .disconnectionComplete, "Status, Connection_Handle, Reason", Self.init
+    ) {
         ($0.status, $0.connection, $0.reason)
     }
 
@@ -34,7 +36,9 @@ package struct EncryptionMode: HCICode {
 /// Encryption of a connection was switched on or off, or failed.
 package struct EncryptionChange: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
-    package static let definition = event(.encryptionChange, "status, handle, encryption", Self.init) {
+    package static let definition = event(
+        .encryptionChange, "Status, Connection_Handle, Encryption_Enabled", Self.init
+    ) {
         ($0.status, $0.connection, $0.mode)
     }
 
@@ -52,7 +56,7 @@ package struct EncryptionChange: HCIEventParameters {
 package struct EncryptionChangeV2: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
     package static let definition = event(
-        .encryptionChangeV2, "status, handle, encryption, key size", Self.init
+        .encryptionChangeV2, "Status, Connection_Handle, Encryption_Enabled, Encryption_Key_Size", Self.init
     ) {
         ($0.status, $0.connection, $0.mode, $0.keySize)
     }
@@ -75,7 +79,9 @@ package struct EncryptionChangeV2: HCIEventParameters {
 /// An encrypted connection has a new key.
 package struct EncryptionKeyRefreshComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.39.
-    package static let definition = event(.encryptionKeyRefreshComplete, "status, handle", Self.init) {
+    package static let definition = event(
+        .encryptionKeyRefreshComplete, "Status, Connection_Handle", Self.init
+    ) {
         ($0.status, $0.connection)
     }
 
@@ -91,7 +97,8 @@ package struct EncryptionKeyRefreshComplete: HCIEventParameters {
 package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.12.
     package static let definition = event(
-        .readRemoteVersionInformationComplete, "status, handle, version, company, subversion", Self.init
+        .readRemoteVersionInformationComplete,
+        "Status, Connection_Handle, Version, Company_Identifier, Subversion", Self.init
     ) {
         ($0.status, $0.connection, $0.version, $0.company, $0.subversion)
     }
@@ -117,7 +124,9 @@ package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
 /// No packet with a valid authentication came for too long.
 package struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.75.
-    package static let definition = event(.authenticatedPayloadTimeoutExpired, "handle", Self.init) {
+    package static let definition = event(
+        .authenticatedPayloadTimeoutExpired, "Connection_Handle", Self.init
+    ) {
         $0.connection
     }
 

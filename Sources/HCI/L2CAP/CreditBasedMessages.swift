@@ -48,7 +48,7 @@ package struct ReconfigureResult: HCICode {
 package struct LECreditBasedConnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.22.
     package static let definition = message(
-        .leCreditBasedConnectionRequest, "SPSM, source, MTU, MPS, credits", Self.init
+        .leCreditBasedConnectionRequest, "SPSM, Source CID, MTU, MPS, Initial Credits", Self.init
     ) {
         ($0.spsm, $0.source, $0.mtu, $0.mps, $0.credits)
     }
@@ -75,7 +75,7 @@ package struct LECreditBasedConnectionRequest: LESignalingMessage {
 package struct LECreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.23.
     package static let definition = message(
-        .leCreditBasedConnectionResponse, "destination, MTU, MPS, credits, result", Self.init
+        .leCreditBasedConnectionResponse, "Destination CID, MTU, MPS, Initial Credits, Result", Self.init
     ) {
         ($0.destination, $0.mtu, $0.mps, $0.credits, $0.result)
     }
@@ -102,7 +102,7 @@ package struct LECreditBasedConnectionResponse: LESignalingMessage {
 /// A side takes more frames on a credit based channel.
 package struct FlowControlCredit: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.24.
-    package static let definition = message(.flowControlCredit, "channel, credits", Self.init) {
+    package static let definition = message(.flowControlCredit, "CID, Credits", Self.init) {
         ($0.channel, $0.credits)
     }
 
@@ -122,7 +122,7 @@ package struct FlowControlCredit: LESignalingMessage {
 package struct CreditBasedConnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.25.
     package static let definition = message(
-        .creditBasedConnectionRequest, "SPSM, MTU, MPS, credits, sources", Self.init
+        .creditBasedConnectionRequest, "SPSM, MTU, MPS, Initial Credits, Source CID", Self.init
     ) {
         ($0.spsm, $0.mtu, $0.mps, $0.credits, ChannelList($0.sources))
     }
@@ -153,7 +153,7 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
 package struct CreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.26.
     package static let definition = message(
-        .creditBasedConnectionResponse, "MTU, MPS, credits, result, destinations", Self.init
+        .creditBasedConnectionResponse, "MTU, MPS, Initial Credits, Result, Destination CID", Self.init
     ) {
         ($0.mtu, $0.mps, $0.credits, $0.result, ChannelList($0.destinations))
     }
@@ -187,7 +187,7 @@ package struct CreditBasedConnectionResponse: LESignalingMessage {
 package struct CreditBasedReconfigureRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.27.
     package static let definition = message(
-        .creditBasedReconfigureRequest, "MTU, MPS, destinations", Self.init
+        .creditBasedReconfigureRequest, "MTU, MPS, Destination CID", Self.init
     ) {
         ($0.mtu, $0.mps, ChannelList($0.destinations))
     }
@@ -213,7 +213,7 @@ package struct CreditBasedReconfigureRequest: LESignalingMessage {
 /// The answer to `CreditBasedReconfigureRequest`.
 package struct CreditBasedReconfigureResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.28.
-    package static let definition = message(.creditBasedReconfigureResponse, "result", Self.init) {
+    package static let definition = message(.creditBasedReconfigureResponse, "Result", Self.init) {
         $0.result
     }
 

@@ -24,9 +24,9 @@ extension L2CAPFrame: PacketCodable {
 
     /// Reads the header and the octets that it counts.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let length = Int(try reader.u16("length"))
-        channel = L2CAPChannelID(rawValue: try reader.u16("channel"))
-        payload = try reader.bytes(length, "payload")
+        let length = Int(try reader.u16("PDU Length"))
+        channel = L2CAPChannelID(rawValue: try reader.u16("Channel ID"))
+        payload = try reader.bytes(length, "Information payload")
     }
 
     /// The header's 4 octets and the payload.

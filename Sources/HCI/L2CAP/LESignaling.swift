@@ -124,7 +124,7 @@ extension LESignaling {
         let packet = try LESignalingPDU(frame)
         guard packet.identifier != 0 else {
             throw DecodeError(
-                packet: LESignalingPDU.packetName, field: "identifier", offset: 1, reason: .invalid(value: 0))
+                packet: LESignalingPDU.packetName, field: "Identifier", offset: 1, reason: .invalid(value: 0))
         }
         switch packet.code {
         case .connectionParameterUpdateRequest where role == .central: try consider(packet)

@@ -3,7 +3,7 @@ import BLECore
 /// A request was not understood or cannot be meant.
 package struct CommandReject: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.1.
-    package static let definition = message(.commandReject, "reason, data", Self.init) {
+    package static let definition = message(.commandReject, "Reason, Reason Data", Self.init) {
         ($0.reason, Remainder($0.data))
     }
 
@@ -42,7 +42,7 @@ package struct CommandReject: LESignalingMessage {
 /// Asks to end a connection-oriented channel.
 package struct DisconnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.6.
-    package static let definition = message(.disconnectionRequest, "destination, source", Self.init) {
+    package static let definition = message(.disconnectionRequest, "Destination CID, Source CID", Self.init) {
         ($0.destination, $0.source)
     }
 
@@ -61,7 +61,9 @@ package struct DisconnectionRequest: LESignalingMessage {
 /// A connection-oriented channel has ended.
 package struct DisconnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.7.
-    package static let definition = message(.disconnectionResponse, "destination, source", Self.init) {
+    package static let definition = message(
+        .disconnectionResponse, "Destination CID, Source CID", Self.init
+    ) {
         ($0.destination, $0.source)
     }
 
@@ -81,7 +83,7 @@ package struct DisconnectionResponse: LESignalingMessage {
 package struct ConnectionParameterUpdateRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.20.
     package static let definition = message(
-        .connectionParameterUpdateRequest, "interval min, interval max, latency, timeout", Self.init
+        .connectionParameterUpdateRequest, "Interval Min, Interval Max, Latency, Timeout", Self.init
     ) {
         ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout)
     }
@@ -115,7 +117,7 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
 /// The answer of the central to `ConnectionParameterUpdateRequest`.
 package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.21.
-    package static let definition = message(.connectionParameterUpdateResponse, "result", Self.init) {
+    package static let definition = message(.connectionParameterUpdateResponse, "Result", Self.init) {
         $0.result
     }
 

@@ -67,9 +67,9 @@ extension LESignalingPDU: PacketCodable {
 
     /// Reads the header and the octets that it counts.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        code = LESignalingCode(rawValue: try reader.u8("code"))
-        identifier = try reader.u8("identifier")
-        data = try reader.bytes(Int(try reader.u16("length")), "data")
+        code = LESignalingCode(rawValue: try reader.u8("Code"))
+        identifier = try reader.u8("Identifier")
+        data = try reader.bytes(Int(try reader.u16("Data Length")), "Data")
     }
 
     /// The header's 4 octets and the data.

@@ -50,7 +50,7 @@ extension ACLPacket: PacketCodable {
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try ACLHeader(decoding: &reader)
         (handle, boundary, broadcast) = (header.handle, header.boundary, header.broadcast)
-        data = try reader.bytes(header.dataLength, "data")
+        data = try reader.bytes(header.dataLength, "Data")
     }
 
     /// The header's 4 octets and the data.
@@ -69,7 +69,7 @@ extension ACLPacket: PacketCodable {
 ///
 /// ```swift
 /// let header = try ACLHeader(decoding: &reader)
-/// let data = try reader.span(header.dataLength, "data")
+/// let data = try reader.span(header.dataLength, "Data")
 /// ```
 package struct ACLHeader: Hashable, Sendable {
     package let handle: ConnectionHandle
@@ -82,11 +82,11 @@ package struct ACLHeader: Hashable, Sendable {
 
     /// Reads the four octets of the header and leaves the data to the caller.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let flags = try reader.u16("handle")
+        let flags = try reader.u16("Connection_Handle")
         handle = ConnectionHandle(flags)
         boundary = .init(flags)
         broadcast = .init(flags)
-        dataLength = Int(try reader.u16("data length"))
+        dataLength = Int(try reader.u16("Data_Total_Length"))
     }
 }
 

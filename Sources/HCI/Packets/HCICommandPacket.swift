@@ -36,8 +36,8 @@ extension HCICommandPacket: PacketCodable {
 
     /// Reads the header and the octets that it counts.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        opcode = HCIOpcode(rawValue: try reader.u16("opcode"))
-        parameters = try reader.bytes(Int(try reader.u8("parameter length")), "parameters")
+        opcode = HCIOpcode(rawValue: try reader.u16("Opcode"))
+        parameters = try reader.bytes(Int(try reader.u8("Parameter_Total_Length")), "Parameters")
     }
 
     /// The header's 3 octets and the parameters.

@@ -19,8 +19,8 @@ extension HCIEventPacket: PacketCodable {
 
     /// Reads the header and the octets that it counts.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        code = HCIEventCode(rawValue: try reader.u8("event code"))
-        parameters = try reader.bytes(Int(try reader.u8("parameter length")), "parameters")
+        code = HCIEventCode(rawValue: try reader.u8("Event_Code"))
+        parameters = try reader.bytes(Int(try reader.u8("Parameter_Total_Length")), "Event_Parameters")
     }
 
     /// The header's 2 octets and the parameters.

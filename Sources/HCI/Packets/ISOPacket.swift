@@ -21,11 +21,11 @@ extension ISOPacket: PacketCodable {
 
     /// Reads the header and the octets that it counts. The two bits above the length are reserved and ignored.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let header = try reader.u16("handle")
+        let header = try reader.u16("Connection_Handle")
         handle = ConnectionHandle(header)
         flags = UInt8(truncatingIfNeeded: header >> 12)
-        let length = try reader.u16("data length") & 0x3fff
-        data = try reader.bytes(Int(length), "data")
+        let length = try reader.u16("ISO_Data_Load_Length") & 0x3fff
+        data = try reader.bytes(Int(length), "ISO_Data_Load")
     }
 
     /// The header's 4 octets and the data.

@@ -20,10 +20,10 @@ extension SynchronousPacket: PacketCodable {
 
     /// Reads the header and the octets that it counts.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        let header = try reader.u16("handle")
+        let header = try reader.u16("Connection_Handle")
         handle = ConnectionHandle(header)
         flags = UInt8(truncatingIfNeeded: header >> 12)
-        data = try reader.bytes(Int(try reader.u8("data length")), "data")
+        data = try reader.bytes(Int(try reader.u8("Data_Total_Length")), "Data")
     }
 
     /// The header's 3 octets and the data.

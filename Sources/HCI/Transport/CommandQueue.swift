@@ -259,11 +259,12 @@ extension CommandQueue {
 
     /// A cursor's way past type, code and length, which must be right.
     private static func skipHeader(_ reader: inout ByteReader) throws(DecodeError) {
-        _ = try reader.u16("type and code")
-        let length = Int(try reader.u8("length"))
+        _ = try reader.u16("Event_Code")
+        let length = Int(try reader.u8("Parameter_Total_Length"))
         guard length == reader.remaining else {
             throw reader.failure(
-                "parameters", .malformed("the length says \(length), and \(reader.remaining) octets follow"))
+                "Event_Parameters",
+                .malformed("the length says \(length), and \(reader.remaining) octets follow"))
         }
     }
 }

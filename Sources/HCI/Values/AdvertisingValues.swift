@@ -97,7 +97,7 @@ package struct LegacyAdvertisingData: HCIField {
     /// - Throws: when there are more than 31 octets.
     package init(_ data: [UInt8]) throws(HCIParameterError) {
         guard data.count <= Self.capacity else {
-            throw HCIParameterError(field: "advertising data", value: data.count, limit: Self.capacity)
+            throw HCIParameterError(field: "Advertising_Data", value: data.count, limit: Self.capacity)
         }
         length = UInt8(truncatingIfNeeded: data.count)
         octets = data + [UInt8](repeating: 0, count: Self.capacity - data.count)

@@ -4,7 +4,10 @@ import BLECore
 package struct LEConnectionParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
-        "interval min, interval max, latency, supervision timeout, min CE length, max CE length", Self.init
+        """
+        Connection_Interval_Min, Connection_Interval_Max, Max_Latency, Supervision_Timeout, Min_CE_Length, \
+        Max_CE_Length
+        """, Self.init
     ) {
         ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout, $0.eventMin, $0.eventMax)
     }
@@ -59,8 +62,8 @@ extension ConnectionRole: CustomStringConvertible {
 
 /// The greatest size of data packets one way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
 public struct DataLength: HCIParameters, HCIField {
-    /// The fields in the order of the wire.
-    package static let layout = HCILayout("octets, time", Self.init) { ($0.octets, $0.time) }
+    /// The fields in the order of the wire, of either direction: the specification has TX_ or RX_ before these names.
+    package static let layout = HCILayout("Octets, Time", Self.init) { ($0.octets, $0.time) }
     package static let packetName = "data length"
 
     /// Octets of payload in a packet, 27 to 251.
@@ -109,7 +112,7 @@ public struct ChannelMap: HCIField, RawRepresentable {
 /// How many packets of a connection left their buffers.
 package struct CompletedPackets: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    package static let layout = HCILayout("handle, completed packets", Self.init) {
+    package static let layout = HCILayout("Connection_Handle, Num_Completed_Packets", Self.init) {
         ($0.connection, $0.count)
     }
     package static let packetName = "completed packets"

@@ -77,7 +77,7 @@ package struct PHYPreference: HCIParameters, HCIField {
     }
 
     /// The fields in the order of the wire.
-    package static let layout = HCILayout("all PHYs, TX PHYs, RX PHYs", Self.init) {
+    package static let layout = HCILayout("All_PHYs, TX_PHYs, RX_PHYs", Self.init) {
         ($0.indifferent, $0.transmit, $0.receive)
     }
     package static let packetName = "PHY preference"

@@ -30,7 +30,9 @@ package struct ExcludedToneExtensions: OptionSet, HCICode {
 /// Vol 4, Part E, 7.8.70).
 package struct PeriodicAdvertiser: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    package static let layout = HCILayout("advertiser address, SID", Self.init) { ($0.address, $0.sid) }
+    package static let layout = HCILayout("Advertiser_Address, Advertising_SID", Self.init) {
+        ($0.address, $0.sid)
+    }
     package static let packetName = "periodic advertiser"
 
     /// The advertiser: its public or random address, or its identity address.
@@ -46,7 +48,7 @@ package struct PeriodicAdvertiser: HCIParameters, HCIField {
 /// Part E, 7.8.91).
 package struct SyncTransferParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
-    package static let layout = HCILayout("mode, skip, sync timeout, excluded CTE types", Self.init) {
+    package static let layout = HCILayout("Mode, Skip, Sync_Timeout, CTE_Type", Self.init) {
         ($0.mode, $0.skip, $0.timeout, $0.excluded)
     }
     package static let packetName = "sync transfer parameters"

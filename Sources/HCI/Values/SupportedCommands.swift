@@ -3,7 +3,7 @@ import BLECore
 /// Which commands a controller knows: 64 octets, a bit for each (Core Specification 5.4, Vol 4, Part E,
 /// 6.27).
 package struct SupportedCommands: HCIParameters, HCIField {
-    package static let layout = HCILayout("supported commands", Self.init) { $0.octets }
+    package static let layout = HCILayout("Supported_Commands", Self.init) { $0.octets }
     package static let packetName = "supported commands"
 
     package let octets: FixedOctets<64>

@@ -41,8 +41,8 @@ struct DissectedLink: Sendable {
 
     /// The direction of data. A continuation whose direction the file does not give belongs to the frame that is
     /// unfinished; where both directions have one, it has the direction of the data before it.
-    mutating func direction(of data: ACLPacket, _ told: HCIDirection, isGuess: Bool) -> HCIDirection {
-        var direction = told
+    mutating func direction(of data: ACLPacket, _ stated: HCIDirection, isGuess: Bool) -> HCIDirection {
+        var direction = stated
         if isGuess, data.boundary == .continuing {
             switch (sent.takes(data.data.count), received.takes(data.data.count)) {
             case (true, false): direction = .hostToController

@@ -66,7 +66,7 @@ package struct Dissector: Sendable {
     }
 
     private mutating func reassemble(
-        _ data: ACLPacket, _ told: HCIDirection, isGuess: Bool, into packet: inout DecodedPacket
+        _ data: ACLPacket, _ stated: HCIDirection, isGuess: Bool, into packet: inout DecodedPacket
     ) {
         let key = Key(adapter: packet.adapter, handle: data.handle)
         packet.connection = data.handle
@@ -75,7 +75,7 @@ package struct Dissector: Sendable {
             links[key] = DissectedLink(adapter: packet.adapter, handle: data.handle, peer: nil)
         }
         packet.peer = links[key]?.peer
-        let direction = links[key]?.direction(of: data, told, isGuess: isGuess) ?? told
+        let direction = links[key]?.direction(of: data, stated, isGuess: isGuess) ?? stated
         packet.direction = direction
         let way: WritableKeyPath<DissectedLink, ACLReassembler> =
             direction == .hostToController ? \.sent : \.received

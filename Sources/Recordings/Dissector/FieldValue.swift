@@ -15,7 +15,7 @@ package indirect enum FieldValue: Hashable, Sendable {
     case fields(DecodedFields)
     /// A value that people read otherwise: 12 steps of 1.25 ms as "15 ms", a number of an enumeration by its name, and
     /// what stands for no value as "none".
-    case told(FieldValue, as: String)
+    case described(FieldValue, as: String)
 }
 
 extension FieldValue {

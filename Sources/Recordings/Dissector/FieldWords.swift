@@ -29,30 +29,30 @@ extension FieldValue {
     /// A number, by its word for people.
     init(_ code: some FieldWords) {
         let number = FieldValue.number(Int(clamping: code.rawValue))
-        self = code.word.map { .told(number, as: $0) } ?? number
+        self = code.word.map { .described(number, as: $0) } ?? number
     }
 
     /// A time in steps of HCI. Zero is no time there: none is set, or there is no limit.
     init(_ time: some HCITime) {
-        self = .told(.number(Int(clamping: time.rawValue)), as: Self.text(time.duration))
+        self = .described(.number(Int(clamping: time.rawValue)), as: Self.text(time.duration))
     }
 
     /// Power in dBm, or what it changed by in dB; 127 is no power.
     static func power(_ power: Int8, unit: String = "dBm") -> FieldValue {
-        .told(.number(Int(power)), as: power == 127 ? "none" : "\(power) \(unit)")
+        .described(.number(Int(power)), as: power == 127 ? "none" : "\(power) \(unit)")
     }
 
     /// An address. All zeros mean none, except where a controller reports its own address.
     static func address(_ address: DeviceAddress, named name: String) -> FieldValue {
-        address.value == 0 && name != "address" ? .told(.name(address), as: "none") : .name(address)
+        address.value == 0 && name != "address" ? .described(.name(address), as: "none") : .name(address)
     }
 
     /// A number of a plain type, whose unit only its name in the message gives.
     static func number(_ number: Int, named name: String) -> FieldValue {
         switch (name, number) {
-        case ("sid", 0xff): .told(.number(number), as: "none")
-        case ("time", _): .told(.number(number), as: "\(number) µs")
-        case ("seconds", _): .told(.number(number), as: "\(number) s")
+        case ("sid", 0xff): .described(.number(number), as: "none")
+        case ("time", _): .described(.number(number), as: "\(number) µs")
+        case ("seconds", _): .described(.number(number), as: "\(number) s")
         default: .number(number)
         }
     }

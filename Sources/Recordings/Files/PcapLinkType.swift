@@ -28,12 +28,12 @@ enum PcapLinkType: UInt32 {
     }
 
     private func content(
-        _ body: Span<UInt8>, _ told: HCIDirection?
+        _ body: Span<UInt8>, _ stated: HCIDirection?
     ) -> (adapter: UInt16, content: Record.Content, isGuess: Bool) {
         switch self {
         case .h4:
             let packet = [UInt8](copying: body)
-            let direction = told ?? Self.direction(of: packet)
+            let direction = stated ?? Self.direction(of: packet)
             return (0, .packet(direction ?? .controllerToHost, packet), direction == nil)
         case .h4WithDirection:
             // The lowest bit of a big-endian word, whatever the byte order of the file.

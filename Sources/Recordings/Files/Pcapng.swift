@@ -46,10 +46,10 @@ struct Pcapng: RecordFormat {
         var order = bigEndian
         let type = try reader.word("block type", bigEndian: order)
         if type == Block.section {
-            guard let told = Self.order(try ahead.span(Self.headerLength, "byte-order magic")) else {
+            guard let found = Self.order(try ahead.span(Self.headerLength, "byte-order magic")) else {
                 throw reader.failure("byte-order magic", .malformed("no section begins so"))
             }
-            order = told
+            order = found
         }
         let length = try reader.word("block length", bigEndian: order)
         // A section's is its magic, which shows whether the byte order changes.

@@ -145,7 +145,8 @@ extension RecordingReader {
 
     /// Whether a header found after damage, or one whose time leaps, is a real one: packets have a known indicator,
     /// another good header or the end of the file follows, and its time is near to that of records before or of the
-    /// record that follows, or else that one's is near to those before.
+    /// record that follows. Where there was no damage before, it is also enough that both times are dates, or that the
+    /// one that follows is near to those before.
     private func confirm(_ format: any RecordFormat, _ record: Record?, _ end: Int) -> Verdict {
         if case .packet(_, let bytes)? = record?.content, !(1...5).contains(bytes.first ?? 0) { return .no }
         let isKnown = record.map { times.admit($0.time) } ?? true
@@ -157,9 +158,18 @@ extension RecordingReader {
             if isKnown { return .yes }
             var after = format
             let body = buffer.span.extracting((end + format.headerCount)..<nextEnd)
-            guard let time = record?.time, let next = try? after.record(header, body) else { return .no }
-            if time.isOfThisCentury, time.isNear(next.time) { return .yes }
-            return damage == nil && times.admit(next.time) ? .yes : .no
+            guard let time = record?.time else { return .no }
+            let next: Record?
+            do throws(DecodeError) { next = try after.record(header, body) } catch { return .no }
+            guard damage == nil else {
+                return time.isOfThisCentury && next.map { time.isNear($0.time) } ?? false ? .yes : .no
+            }
+            // Nothing is wrong so far. Clocks are set, recordings are appended to others, blocks of pcapng may have no
+            // time, and some are no packets.
+            guard let next else { return .yes }
+            let isOfSetClock = time.microseconds >= 0 && time.isNear(next.time)
+            let areDates = time.isOfThisCentury && next.time.isOfThisCentury
+            return isOfSetClock || areDates || times.admit(next.time) ? .yes : .no
         }
     }
 }

@@ -5,7 +5,7 @@ extension VirtualController {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.67 to 7.8.69 and 7.8.88.
     static let periodicSyncCommands: [CommandHandler] = [
         .perform(LEPeriodicAdvertisingCreateSync.self) { (controller, command, _) throws(HCIStatus) in
-            try check(controller.settings.syncWish == nil, .commandDisallowed)
+            try check(controller.settings.syncRequest == nil, .commandDisallowed)
             let options = command.options
             try check(options.rawValue <= 7 && command.skip <= 499)
             try check((0x000a...0x4000).contains(command.timeout.rawValue))
@@ -25,14 +25,14 @@ extension VirtualController {
             var reports: LESetPeriodicAdvertisingReceiveEnable.Enable =
                 options.contains(.withoutReports) ? [] : .reports
             if options.contains(.filterDuplicates) { reports.insert(.filterDuplicates) }
-            controller.settings.syncWish = SyncWish(
+            controller.settings.syncRequest = SyncRequest(
                 advertiser: advertiser, sid: command.sid, skip: command.skip,
                 timeout: command.timeout.duration, reports: reports,
                 excludesPlain: command.excluded.contains(.none))
         },
         .perform(LEPeriodicAdvertisingCreateSyncCancel.self) { (controller, _, _) throws(HCIStatus) in
-            try check(controller.settings.syncWish != nil, .commandDisallowed)
-            controller.settings.syncWish = nil
+            try check(controller.settings.syncRequest != nil, .commandDisallowed)
+            controller.settings.syncRequest = nil
             controller.settings.followers.removeAll { !$0.isEstablished }
             controller.reportSync(.operationCancelledByHost)
         },
@@ -53,7 +53,7 @@ extension VirtualController {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.70 to 7.8.73.
     static let periodicListCommands: [CommandHandler] = [
         .perform(LEAddDeviceToPeriodicAdvertiserList.self) { (controller, command, _) throws(HCIStatus) in
-            try check(controller.settings.syncWish == nil, .commandDisallowed)
+            try check(controller.settings.syncRequest == nil, .commandDisallowed)
             let advertiser = try listed(command.advertiser)
             try check(!controller.settings.periodicList.contains(advertiser))
             try check(
@@ -62,7 +62,7 @@ extension VirtualController {
         },
         .perform(LERemoveDeviceFromPeriodicAdvertiserList.self) {
             (controller, command, _) throws(HCIStatus) in
-            try check(controller.settings.syncWish == nil, .commandDisallowed)
+            try check(controller.settings.syncRequest == nil, .commandDisallowed)
             let advertiser = try listed(command.advertiser)
             guard let index = controller.settings.periodicList.firstIndex(of: advertiser) else {
                 throw .unknownAdvertisingIdentifier
@@ -70,7 +70,7 @@ extension VirtualController {
             controller.settings.periodicList.remove(at: index)
         },
         .perform(LEClearPeriodicAdvertiserList.self) { (controller, _, _) throws(HCIStatus) in
-            try check(controller.settings.syncWish == nil, .commandDisallowed)
+            try check(controller.settings.syncRequest == nil, .commandDisallowed)
             controller.settings.periodicList.removeAll()
         },
         .answer(LEReadPeriodicAdvertiserListSize.self) { controller, _, _ in

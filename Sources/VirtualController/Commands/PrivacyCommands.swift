@@ -67,7 +67,7 @@ extension VirtualController {
     /// Whether something goes on that needs addresses.
     private var isOnAir: Bool {
         settings.advertisers.contains(where: \.isEnabled) || settings.scanner.isEnabled
-            || settings.initiator != nil || settings.syncWish != nil
+            || settings.initiator != nil || settings.syncRequest != nil
     }
 
     /// Whether the list must not change: it may at any time while nothing is resolved.

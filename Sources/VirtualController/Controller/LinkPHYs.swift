@@ -11,22 +11,22 @@ struct LinkPHYs: Hashable, Sendable {
 /// decides.
 extension VirtualController {
     /// Asks for what the host likes now.
-    mutating func sendPHYRequest(on index: Int) { send(.phyRequest(wish(on: index)), on: index) }
+    mutating func sendPHYRequest(on index: Int) { send(.phyRequest(preference(on: index)), on: index) }
 
     /// Handles LL_PHY_REQ of the peer.
-    mutating func receivePHYRequest(_ wish: PHYPreference, on index: Int) {
+    mutating func receivePHYRequest(_ preference: PHYPreference, on index: Int) {
         guard isExtended else { return send(.physUnknown, on: index) }
         if links[index].role == .central {
-            decidePHYs(with: wish, on: index)
+            decidePHYs(with: preference, on: index)
         } else {
-            send(.phyResponse(self.wish(on: index)), on: index)
+            send(.phyResponse(self.preference(on: index)), on: index)
         }
     }
 
     /// Handles the response of a peripheral to this central's request.
-    mutating func receivePHYResponse(_ wish: PHYPreference, on index: Int) {
+    mutating func receivePHYResponse(_ preference: PHYPreference, on index: Int) {
         let isWaiting = links[index].pending.remove(.phys) != nil
-        decidePHYs(with: wish, on: index, isWaiting: isWaiting)
+        decidePHYs(with: preference, on: index, isWaiting: isWaiting)
     }
 
     /// Handles LL_PHY_UPDATE_IND of the central.
@@ -48,7 +48,7 @@ extension VirtualController {
                 receive: link.phys.receive))
     }
 
-    private func wish(on index: Int) -> PHYPreference {
+    private func preference(on index: Int) -> PHYPreference {
         let preference = links[index].phyPreference
         return PHYPreference(
             transmit: preference.indifferent.contains(.transmit) ? phys : preference.transmit,
@@ -58,7 +58,7 @@ extension VirtualController {
     private mutating func decidePHYs(
         with peer: PHYPreference, on index: Int, isWaiting: Bool = false
     ) {
-        let (own, now) = (wish(on: index), links[index].phys)
+        let (own, now) = (preference(on: index), links[index].phys)
         let decided = LinkPHYs(
             transmit: own.transmit.intersection(peer.receive).fastest ?? now.transmit,
             receive: peer.transmit.intersection(own.receive).fastest ?? now.receive)

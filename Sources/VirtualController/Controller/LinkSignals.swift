@@ -51,8 +51,8 @@ extension VirtualController {
             send(.lengths(transmit: links[index].wantedLength, receive: .maximum), on: index)
         case .lengths(let transmit, let receive):
             adopt(peerTransmit: transmit, peerReceive: receive, on: index)
-        case .phyRequest(let wish): receivePHYRequest(wish, on: index)
-        case .phyResponse(let wish): receivePHYResponse(wish, on: index)
+        case .phyRequest(let preference): receivePHYRequest(preference, on: index)
+        case .phyResponse(let preference): receivePHYResponse(preference, on: index)
         case .phys(let central, let peripheral):
             receivePHYs(central: central, peripheral: peripheral, on: index)
         case .physUnknown: receivePHYsUnknown(on: index)

@@ -57,7 +57,7 @@ public struct VirtualController: Sendable {
         var initiator: Initiator?
         /// The trains that it follows or is about to, and the one that the host has asked to follow next.
         var followers: [TrainFollower] = []
-        var syncWish: SyncWish?
+        var syncRequest: SyncRequest?
         var periodicList: [ListedAdvertiser] = []
         var hostFlow = HostFlow()
         var hostChannels = ChannelMap.all

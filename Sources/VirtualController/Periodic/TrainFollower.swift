@@ -22,14 +22,14 @@ struct TrainFollower: Sendable {
 
     init(
         _ handle: SyncHandle, _ train: AirSignal.Train, of advertiser: AirPeer, sid: UInt8,
-        _ wish: SyncWish, at now: Instant
+        _ request: SyncRequest, at now: Instant
     ) {
         (self.handle, self.train, self.advertiser, self.sid) = (handle, train, advertiser, sid)
-        timeout = wish.timeout
+        timeout = request.timeout
         // It may skip, but not so long that the train would count as lost.
-        let room = wish.timeout.nanoseconds / max(train.interval.duration.nanoseconds, 1) - 1
-        skip = UInt64(min(Int64(wish.skip), max(room, 1) - 1))
-        reports = wish.reports
+        let room = request.timeout.nanoseconds / max(train.interval.duration.nanoseconds, 1) - 1
+        skip = UInt64(min(Int64(request.skip), max(room, 1) - 1))
+        reports = request.reports
         lastReceived = now
     }
 
@@ -40,7 +40,7 @@ struct TrainFollower: Sendable {
 }
 
 /// The train that a host has asked to follow.
-struct SyncWish: Sendable {
+struct SyncRequest: Sendable {
     /// The advertiser and its set; nil for any on the periodic advertiser list.
     let advertiser: DeviceAddress?
     let sid: UInt8
@@ -62,19 +62,19 @@ extension VirtualController {
     mutating func synchronize(
         with advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
     ) {
-        guard let wish = settings.syncWish, !settings.followers.contains(where: { !$0.isEstablished }),
+        guard let request = settings.syncRequest, !settings.followers.contains(where: { !$0.isEstablished }),
             let train = advertising.train, let advertiser, let sid = advertising.sid, has(train.phy),
             settings.scanner.listens(on: advertising.primaryPHY, at: now),
             follower(of: advertiser.address, sid) == nil
         else { return }
-        if let wanted = wish.advertiser {
-            guard wanted == advertiser.address, wish.sid == sid else { return }
+        if let wanted = request.advertiser {
+            guard wanted == advertiser.address, request.sid == sid else { return }
         } else {
             let listed = ListedAdvertiser(address: advertiser.address, sid: sid)
             guard settings.periodicList.contains(listed) else { return }
         }
         settings.followers.append(
-            TrainFollower(freeSyncHandle(), train, of: advertiser, sid: sid, wish, at: now))
+            TrainFollower(freeSyncHandle(), train, of: advertiser, sid: sid, request, at: now))
     }
 
     /// The train of a set that is followed.
@@ -90,14 +90,14 @@ extension VirtualController {
         let follower = settings.followers[index]
         if follower.isEstablished {
             guard packet.event > follower.lastEvent + follower.skip else { return }
-        } else if let wish = settings.syncWish, wish.excludesPlain {
+        } else if let request = settings.syncRequest, request.excludesPlain {
             // The named train will not do; of the list, there may be another.
             settings.followers.remove(at: index)
-            guard wish.advertiser != nil else { return }
-            settings.syncWish = nil
+            guard request.advertiser != nil else { return }
+            settings.syncRequest = nil
             return reportSync(.unsupportedRemoteFeature, follower)
         } else {
-            settings.syncWish = nil
+            settings.syncRequest = nil
             settings.followers[index].isEstablished = true
             reportSync(.success, follower)
         }
@@ -113,7 +113,7 @@ extension VirtualController {
             if follower.isEstablished {
                 emit(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
             } else {
-                settings.syncWish = nil
+                settings.syncRequest = nil
                 reportSync(.connectionFailedToBeEstablished, follower)
             }
         }

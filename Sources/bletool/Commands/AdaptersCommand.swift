@@ -4,8 +4,12 @@ import BLECore
 
 struct AdaptersCommand: ToolCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adapters", abstract: "List the kernel's Bluetooth adapters: address, version, state.",
-        discussion: "Virtual adapters are not listed: a command with --adapter virtual makes one.")
+        commandName: "adapters",
+        abstract: "List the kernel's Bluetooth adapters: address, version, state, links.",
+        discussion: """
+            The LE devices that an adapter has links to, of whatever program, are listed to a process with CAP_NET_ADMIN. \
+            Virtual adapters are not listed: a command with --adapter virtual makes one.
+            """)
 
     @Flag(help: "Go on reporting adapters that come, change and go, for --timeout or until Ctrl-C.")
     var watch = false

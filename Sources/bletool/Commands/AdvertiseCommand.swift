@@ -151,7 +151,7 @@ extension AdvertiseSettings {
         } catch {
             throw Failure(
                 .input, option(toBlameFor: error), error.reason,
-                hint: overflow.hint(for: error, key: "--overflow "))
+                hint: hint(for: error, key: "--overflow "))
         }
     }
 }

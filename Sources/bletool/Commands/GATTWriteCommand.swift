@@ -82,7 +82,7 @@ struct GATTWriteCommand: GATTVerb {
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
         try checkLength(value)
         let (size, handle) = (try chunkSize(), attribute.handle)
-        if withoutResponse { try await checkRoom(for: size ?? value.count, device) }
+        if withoutResponse { try await checkRoom(for: min(size ?? value.count, value.count), device) }
         let display = size == nil ? nil : ProgressDisplay(device.console)
         defer { display?.abandon() }
         try await device.attempt(self.attribute) {

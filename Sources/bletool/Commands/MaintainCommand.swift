@@ -69,7 +69,7 @@ struct MaintainCommand: RadioCommand {
             await service?.keepAlive(on: loop)
         }
         defer { life.cancel() }
-        let told = Task { await Self.emit(events, console, exec, service) }
+        let reporting = Task { await Self.emit(events, console, exec, service) }
         let work = {
             await radio.outcome(device) { [options] () throws(BLEError) in
                 try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
@@ -80,7 +80,7 @@ struct MaintainCommand: RadioCommand {
         }
         let outcome = if let service { await service.notifyingEnd(of: work) } else { await work() }
         sink.finish()
-        await told.value
+        await reporting.value
         guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
         let what = wanted.map { "the end of link \($0) is not reached" } ?? "there was no link"
         throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")")

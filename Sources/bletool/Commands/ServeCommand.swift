@@ -137,7 +137,7 @@ struct ServeCommand: RadioCommand {
         }
         defer { life.cancel() }
         // Not cancelled with the command: what the end of the adapter brings about is shown, too.
-        let told = Task { await emit(events, radio.console) }
+        let reporting = Task { await emit(events, radio.console) }
         let lost = Lock<BLEError?>(nil)
         let watch = Task { [advertisings, adapter = radio.adapter] in
             guard let error = await Self.failure(of: advertisings) else { return }
@@ -148,8 +148,8 @@ struct ServeCommand: RadioCommand {
         _ = try await radio.attempt { () throws(BLEError) in
             _ = try await radio.limited(limit) { [adapter = radio.adapter] () throws(BLEError) in
                 let end = await withTaskCancellationHandler {
-                    guard let service else { return await told.value }
-                    return await service.notifyingEnd { await told.value }
+                    guard let service else { return await reporting.value }
+                    return await service.notifyingEnd { await reporting.value }
                 } onCancel: {
                     Task {
                         await server.finish()

@@ -98,7 +98,7 @@ extension FieldValue {
         case .text(let text): text.hasPrefix(address)
         case .list(let values): values.contains { $0.mentions(address) }
         case .fields(let fields): fields.all.contains { $0.value.mentions(address) }
-        case .told(let value, _): value.mentions(address)
+        case .described(let value, _): value.mentions(address)
         case .null, .bool, .number: false
         }
     }

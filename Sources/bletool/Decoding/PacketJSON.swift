@@ -82,7 +82,7 @@ extension JSONValue {
         case .list(let values): self = .array(values.map { JSONValue($0) })
         case .fields(let fields):
             self = .object(fields.all.map { Member($0.name, JSONValue($0.value)) })
-        case .told(let value, _): self = JSONValue(value)
+        case .described(let value, _): self = JSONValue(value)
         }
     }
 

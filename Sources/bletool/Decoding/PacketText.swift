@@ -87,7 +87,7 @@ struct PacketText {
     ) {
         switch value {
         case .null: text += "none"
-        case .told(_, let words): text += words.printableFast
+        case .described(_, let words): text += words.printableFast
         case .bool(let flag): text += flag ? "true" : "false"
         case .number(let number):
             text += FieldText.text(number, named: name)

@@ -44,7 +44,7 @@ extension PacketText {
         case .null: text += " none\n"
         case .bool(let flag): text += flag ? " yes\n" : " no\n"
         case .number(let number): text += " \(FieldText.number(number, named: name))\n"
-        case .told(_, let words): text += " \(words.printable)\n"
+        case .described(_, let words): text += " \(words.printable)\n"
         case .text(let value):
             text += " \(value.printable)\(FieldText.note(value, named: name))\n"
         case .list(let values):

@@ -62,10 +62,10 @@ struct ScriptFile: Sendable {
     /// What a failure at a line means for the others: the end of all but where the caller goes on, and where
     /// the link is gone in any case.
     private func goOn(after failure: Failure, at line: Int, _ console: Console) throws(Failure) -> Failure {
-        let told = failure.at("\(path == "-" ? "stdin" : path):\(line)")
-        guard keepsGoing, failure.kind != .linkLost else { throw told }
-        console.show(told)
-        return told
+        let placed = failure.at("\(path == "-" ? "stdin" : path):\(line)")
+        guard keepsGoing, failure.kind != .linkLost else { throw placed }
+        console.show(placed)
+        return placed
     }
 
     /// The steps of the file, with the numbers of their lines.

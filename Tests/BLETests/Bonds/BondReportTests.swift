@@ -34,14 +34,21 @@ struct BondReportTests {
             let events = PeripheralManager(hosts.server).events()
             let device = try await hosts.connect()
             try await device.pair()
+            // The link is not what it was, which is reported with its security.
+            var parameters = ConnectionParameters()
+            parameters.latency = 3
+            _ = try await device.connection.setParameters(parameters)
             let leaving = Task(executorPreference: hosts.server.loop) {
                 _ = await hosts.server.loop.sleep(for: .seconds(5))
                 await device.disconnect()
             }
             for try await event in events {
-                if case .security(_, let security) = event {
+                switch event {
+                case .security(_, let security):
                     told.withLock { $0.append(security) }
                     try await body(security)
+                case .parameters(_, let parameters): told.withLock { $0.append(parameters.security) }
+                default: break
                 }
                 if case .disconnected = event { break }
             }
@@ -90,6 +97,11 @@ struct BondReportTests {
                 _ = try await hosts.server.removeBond(with: peer)
             }
             guard case .bonds? = error else { throw error ?? .cancelled }
+            // It is gone for this process, and asked again the disk has it, too.
+            refusal.withLock { $0 = nil }
+            let isStillThere = try await hosts.server.removeBond(with: peer)
+            let atLast = try await BondStore.open(folder.path, on: nil)
+            #expect(!isStillThere && atLast.records().isEmpty)
         }
     }
 }

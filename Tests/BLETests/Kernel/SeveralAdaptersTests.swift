@@ -54,8 +54,11 @@ import VirtualController
     func list() async throws {
         try await run { kernel, options in
             let management = try await KernelManagement.open(kernel, on: options.loop)
-            let all = AdapterDescription.all(listed: try await management.adapters(), by: kernel)
+            let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+            kernel.othersLinks = [lamp]
+            let all = try await AdapterDescription.all(of: management)
             await management.close()
+            #expect(all.last?.links == [lamp])
             #expect(all.map(\.index) == [0, 1, 2, 3, FakeKernel.index])
             #expect(all.map(\.usbPort) == ["1-1.4", "1-7", "1-2", "1-3", "1-1.3"])
             #expect(all.map(\.availability) == [.available, .available, .taken, .notSetUp, .available])

@@ -119,6 +119,37 @@ struct CentralRestorationTests {
         }
     }
 
+    @Test("a discovery whose database the disk does not take says so, and one that follows saves it")
+    func databaseWithoutRoom() async throws {
+        try await LivesAndDeaths.run { world in
+            try await world.peer.serve(maximumLinks: 2)
+            let isFull = Lock(false)
+            var disk = Disk()
+            disk.before = { step throws(Errno) in
+                if case .create = step, isFull.withLock({ $0 }) { throw .noSpace }
+            }
+            let first = try await world.rise(bonded: true, disk)
+            let manager = try await world.manager(first)
+            let device = try await manager.connect(to: Peripheral.Identifier(await world.peer.address))
+            try await device.pair()
+            isFull.withLock { $0 = true }
+            let problem = await failure { () throws(BLEError) in _ = try await device.discover() }
+            guard case .bonds(.system(.noSpace, _)) = problem else {
+                Issue.record("\(String(describing: problem))")
+                return
+            }
+
+            isFull.withLock { $0 = false }
+            let found = try await device.discover()
+            await world.die(first)
+            withExtendedLifetime((manager, device)) {}
+            let second = try await world.rise(bonded: true)
+            let bond = try #require(await second.bonds.first)
+            let known = try await second.security.options.bonds.database(of: bond.id)
+            #expect(found.hash != nil && known?.database.hash == found.hash)
+        }
+    }
+
     @Test func whoeverIsWaitedForIsWaitedForAgain() async throws {
         try await LivesAndDeaths.run { world in
             let peer = Peripheral.Identifier(await world.peer.address)

@@ -28,10 +28,10 @@ struct LivesAndDeaths: Sendable {
     }
 
     /// The host, in its next life; with an address of its own that stays the same, and perhaps with bonds on the disk.
-    func rise(bonded: Bool = false) async throws -> Adapter {
+    func rise(bonded: Bool = false, _ disk: Disk = Disk()) async throws -> Adapter {
         var security = SecurityOptions()
         if bonded {
-            security.bonds = try await bed.loop.withClockHeld { [path = folder.path, disk = mortal()] in
+            security.bonds = try await bed.loop.withClockHeld { [path = folder.path, disk = mortal(disk)] in
                 try await BondStore.open(path, disk, on: nil)
             }
         }

@@ -237,7 +237,7 @@ lescan() { timeout -s INT 3 stdbuf -oL hcitool -i hci1 lescan; }
 
 # What the lab's own scanner receives on hci1 within a second.
 heard() { "$here/listen" hci1 1; }
-not_heard() { not output "$1" heard; }
+not_heard() { heard >not_heard.out && not grep -q -- "$1" not_heard.out; }
 
 # --- bluetoothd ------------------------------------------------------------------------------------------------
 
@@ -287,7 +287,8 @@ recorded() {
     check 'the session is recorded' grep -q 'ATT: Read Response' session.log
 }
 
-# Each line of the tour of Examples, of the central in visitor.out and of the peripheral in visited.out.
+# Each line of the tour of Examples, of the central in visitor.out and of the peripheral in visited.out, whose flood ends
+# as the pattern $1 says.
 toured() {
     local line
     for line in 'found Grand tour with [fff0], connectable' 'its identifier is lasting: true, public or static: true' \
@@ -298,25 +299,28 @@ toured() {
         'retrieved by identifier: ["connected"]' 'connected: 1 with fff0, 0 with fffa' 'linked by this process: true' \
         'known from before: 1' 'signal strength: -127 to 20 dBm, or unknown: true' \
         'longest write: 512 octets, without response the MTU less 3: true' 'services: [180f, fff0]' \
-        'included in fff0: [180f]' 'characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8]' \
+        'included in fff0: [180f]' 'characteristics of fff0: [fff1, fff2, fff3, fff4, fff5, fff6, fff7, fff8, fffd]' \
         'descriptor of fff2: it is called Answers' 'descriptor of fff2: it is text' \
         'descriptor of fff2: no client has subscribed' 'descriptor of fff4: it is written reliably' \
         'heart rate: 72 a minute' 'battery: 80 %' 'made by Examples, model Tour' 'greet: welcome' 'slower: latency 2' \
         'faster: latency 0' 'a flood came whole' \
         'slow: worth waiting for' 'left and right are written' 'guests after add: 1' 'guests after remove: 0' \
         'no alarm without pairing: true' 'alarm by notification: fire; the link is encrypted' \
-        'alarm by indication: fire; the link is encrypted' 'chain: battery 80 % by scan, connect, read' 'each: [80] %' \
+        'alarm by indication: fire; the link is encrypted' 'signed: by me; the link is open' \
+        'chain: battery 80 % by scan, connect, read' 'each: [80] %' \
         'chain in vain: scan failed, as its channel in vain says' \
         'states: poweredOn, poweredOff; the adapter was closed'; do
         check "central: $line" grep -qxF "$line" visitor.out
     done
     # The kernel may send as fast as a slow guest writes.
+    check "peripheral: flood: $1" grep -qxE "flood: $1" visited.out
     check 'central: what was written without response was counted' \
         grep -qxE 'without response: full (true|false), then ready true, all counted true' visitor.out
     for line in 'heart rate: room for 512 octets' 'greet: welcome' 'slower: latency 2' 'faster: latency 0' \
-        'flood: full, then ready' 'slow: asked from octet 0, in packets of 517 octets' 'slow: answered later' \
+        'slow: asked from octet 0, in packets of 517 octets' 'slow: answered later' \
         'together: fff4 [1], fff5 [2]' 'add: a guest came' 'remove: the guest left' \
-        'alarm: notifications for a link that is encrypted' 'alarm: indications for a link that is encrypted'; do
+        'alarm: notifications for a link that is encrypted' 'alarm: indications for a link that is encrypted' \
+        'signed: by me by a link that is open'; do
         check "peripheral: $line" grep -qxF "$line" visited.out
     done
 }

@@ -8,6 +8,8 @@ check 'one has the link' wait_for 30 ndjson holder.out "event == 'notification'"
 check 'a second server on the adapter is refused: status 3' exits 3 bletool serve "$here/serve.yaml" --adapter hci0
 cp check.log second.log
 check 'and names the process of the first' grep -q "the server of process $(cat serve.pid)" second.log
+check 'the adapter has the link in the list' run links bletool adapters --json
+check 'to the device of that' ndjson links.out "adapter == 'hci1' and links[0]['address'] == '$peripheral'"
 gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-timeout "$(units 40)s"; }
 check 'another one is refused: status 3' exits 3 gatt read fff1
 cp check.log refused.log

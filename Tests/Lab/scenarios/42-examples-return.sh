@@ -46,6 +46,9 @@ for scans in 0 2 1; do
     check 'SIGKILL ends it' ends listener 'signal KILL' KILL
 done
 check 'Ctrl-C ends the peripheral' ends visited 'signal INT' INT
+# The last one that was killed has left the controller scanning.
+mgmt 1 power off >/dev/null
+mgmt 1 power on >/dev/null
 
 background beacon "$examples/beacon" hci0
 check 'the beacon is on the air' wait_for 15 grep -q '^on air as ' beacon.out

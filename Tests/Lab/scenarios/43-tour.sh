@@ -9,5 +9,6 @@ check 'the peripheral is on the air' wait_for 15 grep -q '^on air: ' visited.out
 background visitor "$examples/tour" hci1 central /scratch/tour
 check 'the tour comes to its end' wait_for 150 test -s visitor.end
 check 'and to a good one' ends visitor 'exit 0'
-toured
+# The socket of a fast kernel is never full.
+toured '(full, then ready|never full)'
 check 'Ctrl-C ends the peripheral' ends visited 'signal INT' INT

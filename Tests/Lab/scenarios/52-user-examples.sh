@@ -21,5 +21,5 @@ check 'the peripheral is on the air' wait_for 15 grep -q '^on air: ' visited.out
 background visitor "$examples/tour" user:hci1 central /scratch/tour
 check 'the tour comes to its end' wait_for 150 test -s visitor.end
 check 'and to a good one' ends visitor 'exit 0'
-toured
+toured 'full, then ready'
 check 'Ctrl-C ends the peripheral' ends visited 'signal INT' INT

@@ -10,6 +10,7 @@ from bumble.keys import MemoryKeyStore
 from peers.bletool import soon
 from peers.device import PERIPHERAL, device
 from peers.pairing import IO, pair_with
+from peers.signing import OPCODE, verified
 
 Can = Characteristic.Properties
 READ, WRITE = Characteristic.READABLE, Characteristic.WRITEABLE
@@ -37,6 +38,7 @@ class Tour:
     def __init__(self):
         self.turn = asyncio.Lock()
         self.commands, self.sunk, self.written, self.alarms, self.latencies = [], [], {}, [], []
+        self.signed, self.counter = b"", -1
         battery = Service("180f", [Characteristic("2a19", Can.READ, READ, bytes([80]))])
         self.answer = Characteristic(
             "fff2", Can.NOTIFY, 0, b"",
@@ -58,6 +60,9 @@ class Tour:
                     read=lambda _: len(self.sunk).to_bytes(2, "little"),
                     write=lambda _, value: self.sunk.append(value))),
             self.flood,
+            Characteristic(
+                "fffd", Can.READ | Can.AUTHENTICATED_SIGNED_WRITES, READ,
+                AttributeValue(read=lambda _: self.signed)),
         ], included_services=[battery])
         information = Service("180a", [
             Characteristic(uuid, Can.READ, READ, text)
@@ -103,6 +108,13 @@ class Tour:
             await host.indicate_subscribers(host.gatt_service.service_changed_characteristic, handles)
         await host.notify_subscriber(connection, self.answer, answer.encode())
 
+    def take_signed(self, connection, pdu):
+        """Signed Write Commands, which Bumble does not know."""
+        [keys] = self.device.keystore.all_keys.values()
+        _, value, counter = verified(OPCODE + pdu.payload, keys.csrk.value)
+        assert not connection.is_encrypted and counter > self.counter, f"counter {counter} after {self.counter}"
+        self.signed, self.counter = value, counter
+
     def measure(self, connection, notify, indicate):
         if notify:
             self.working = asyncio.create_task(
@@ -129,7 +141,9 @@ async def tour(radio):
         it.rate.on("subscription", it.measure)
         it.alarm.on("subscription", it.ring)
         host.keystore = MemoryKeyStore()
-        pair_with(host, IO.NO_OUTPUT_NO_INPUT, True, False)
+        host.gatt_server.on_att_signed_write_command = it.take_signed
+        person = pair_with(host, IO.NO_OUTPUT_NO_INPUT, True, False)
+        person.local_initiator_key_distribution |= person.KeyDistribution.DISTRIBUTE_SIGNING_KEY
         await host.start_advertising(
             advertising_data=bytes(AdvertisingData([
                 (AdvertisingData.FLAGS, bytes([6])),

@@ -2,7 +2,7 @@
 import asyncio
 import signal
 
-from bumble.att import ATT_Error, ErrorCode
+from bumble.att import ATT_CID, ATT_Error, ErrorCode
 from bumble.core import AdvertisingData
 from bumble.keys import MemoryKeyStore
 
@@ -12,6 +12,7 @@ from peers.example import example
 from peers.pairing import IO, pair_with
 from peers.raw import Frames
 from peers.scenario import expect, scenario
+from peers.signing import BUMBLES_KEY, signed_write
 from peers.tour import OVERFLOW_AREA, followed_latencies
 
 
@@ -108,6 +109,13 @@ async def alarms(peer, tour):
         await alarm.unsubscribe(force=True)
 
 
+async def signs(peer, tour):
+    target = await characteristic(peer, "fffd")
+    peer.connection.send_l2cap_pdu(ATT_CID, signed_write(target.handle, b"by Bumble", 1, BUMBLES_KEY))
+    expect(await soon(target.read_value(), "what was signed"), b"by Bumble", "what was signed")
+    await tour.line("^signed: by Bumble by a link that is open$")
+
+
 async def returns(radio, central):
     """What Bumble has written is there after a crash, and so is the advertisement."""
     for advertisements, setting in ((0, b"new"), (1, b"kept")):
@@ -126,12 +134,16 @@ async def returns(radio, central):
 async def steps(radio):
     async with device(radio, CENTRAL, irk=bytes(range(16))) as central:
         central.keystore = MemoryKeyStore()
-        pair_with(central, IO.NO_OUTPUT_NO_INPUT, True, False)
+        person = pair_with(central, IO.NO_OUTPUT_NO_INPUT, True, False)
+        person.local_initiator_key_distribution |= person.KeyDistribution.DISTRIBUTE_SIGNING_KEY
         async with example("tour", radio, "peripheral") as tour:
-            async with connected(central, await hear(central)) as peer:
+            address = await hear(central)
+            async with connected(central, address) as peer:
                 await commands(peer, tour)
                 await values(peer, tour)
                 await alarms(peer, tour)
+            async with connected(central, address) as peer:
+                await signs(peer, tour)
         await returns(radio, central)
 
 

@@ -4,25 +4,17 @@ import asyncio
 import json
 from pathlib import Path
 
-from bumble.crypto import aes_cmac
+from bumble.att import ATT_CID
 from bumble.keys import MemoryKeyStore
 
 from peers.bletool import running, soon
 from peers.device import CENTRAL, address_of, characteristic, connected, device
 from peers.pairing import IO, pair_with
 from peers.scenario import expect, scenario
+from peers.signing import BUMBLES_KEY, signed_write
 
 SIGNED = "fff1"
-ATT_CID = 4
-# The signing key that every Bumble gives.
-KEY = bytes(16)
 OTHER_KEY = bytes(range(16))
-
-
-def signed(handle, value, counter, key=KEY):
-    """A Signed Write Command (Core Specification 5.4, Vol 3, Part F, 3.4.5.4, and Part H, 2.4.5)."""
-    message = b"\xd2" + handle.to_bytes(2, "little") + value + counter.to_bytes(4, "little")
-    return message + aes_cmac(message[::-1], key)[:8][::-1]
 
 
 async def steps(radio):
@@ -41,7 +33,7 @@ async def steps(radio):
         async with connected(central, address_of(ready)) as peer:
             # Nothing is there yet to check it by.
             target = await characteristic(peer, SIGNED)
-            peer.connection.send_l2cap_pdu(ATT_CID, signed(target.handle, b"soon", 1))
+            peer.connection.send_l2cap_pdu(ATT_CID, signed_write(target.handle, b"soon", 1, BUMBLES_KEY))
             await soon(peer.connection.pair(), "pairing")
             await soon(stored, "the key at Bumble")
             await server.event("security", central=CENTRAL, bonded=True)
@@ -49,9 +41,10 @@ async def steps(radio):
         async with connected(central, address_of(ready)) as peer:
             target = await characteristic(peer, SIGNED)
             for value, counter, key in [
-                (b"once", 1, KEY), (b"fake", 2, OTHER_KEY), (b"late", 1, KEY), (b"last", 2, KEY),
+                (b"once", 1, BUMBLES_KEY), (b"fake", 2, OTHER_KEY), (b"late", 1, BUMBLES_KEY),
+                (b"last", 2, BUMBLES_KEY),
             ]:
-                peer.connection.send_l2cap_pdu(ATT_CID, signed(target.handle, value, counter, key))
+                peer.connection.send_l2cap_pdu(ATT_CID, signed_write(target.handle, value, counter, key))
             for value in (b"once", b"last"):
                 await server.event("write", central=CENTRAL, uuid=SIGNED, value=value.hex(), type="signed")
             expect(server.take("write"), None, "another write")

@@ -128,8 +128,9 @@ extension Chain {
         do throws(ChainError) {
             let result = try await during(step, id) { () throws(BLEError) in
                 let result = try await body(device)
-                // What it has written without response is done when it has left.
-                try await device.waitUntilSent()
+                // What it has written without response is done when it has left. Only such a step may write so; what
+                // others write on the same link is none of this chain's.
+                if step == .use { try await device.waitUntilSent() }
                 return result
             }
             await device.disconnect()

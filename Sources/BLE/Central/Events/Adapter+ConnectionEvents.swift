@@ -12,15 +12,15 @@ extension Adapter {
 
     /// A link is as its user wanted it. It is reported once.
     func noteConnected(_ user: LinkUser) {
-        guard let link = links[user.link], !link.isTold else { return }
-        link.isTold = true
+        guard let link = links[user.link], !link.isReported else { return }
+        link.isReported = true
         connectionWatchers.emit(.connected(Peripheral.Identifier(link.identity)))
     }
 
     /// A link that was reported has ended, or has no user any more.
     func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
-        guard link.isTold else { return }
-        link.isTold = false
+        guard link.isReported else { return }
+        link.isReported = false
         connectionWatchers.emit(.disconnected(Peripheral.Identifier(link.identity), reason))
     }
 

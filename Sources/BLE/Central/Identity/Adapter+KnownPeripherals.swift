@@ -68,8 +68,8 @@ extension Adapter {
         do throws(BLEError) {
             let octets = try await kernel.management.request(
                 .getConnections, index: kernel.index, operation: .listLinks(kernel.index))
-            guard let told = try? Management.Connections(octets) else { return [] }
-            return told.peers.filter { link(to: $0) == nil }.map { peer in
+            guard let listed = try? Management.Connections(octets) else { return [] }
+            return listed.peers.filter { link(to: $0) == nil }.map { peer in
                 var known = known(identifier(of: peer))
                 known.linkOwner = .otherProcess
                 return known

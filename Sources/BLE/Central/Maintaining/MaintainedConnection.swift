@@ -33,24 +33,25 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
     /// Holds the link for the iterator, and ends it with it.
     private final class Owner: Sendable {
         private let session = Lock<Peripheral?>(nil)
-        private let wish = Lock<LinkWish?>(nil)
+        private let request = Lock<LinkRequest?>(nil)
 
         func take() -> Peripheral? { session.withLock { $0.take() } }
         func keep(_ peripheral: Peripheral) { session.withLock { $0 = peripheral } }
 
         /// What the next process is to know of it, if it is to know something.
-        nonisolated(nonsending) func wish(
+        nonisolated(nonsending) func request(
             of connection: MaintainedConnection
-        ) async throws(BLEError) -> LinkWish? {
+        ) async throws(BLEError) -> LinkRequest? {
             guard let restoration = connection.central.restoration else { return nil }
-            if let wish = wish.withLock({ $0 }) { return wish }
-            let new = try await restoration.wish(for: connection.id, connection.options, isMaintained: true)
-            wish.withLock { $0 = new }
+            if let request = request.withLock({ $0 }) { return request }
+            let new = try await restoration.request(
+                for: connection.id, connection.options, isMaintained: true)
+            request.withLock { $0 = new }
             return new
         }
 
         deinit {
-            wish.withLock { $0 }?.end()
+            request.withLock { $0 }?.end()
             guard let left = take() else { return }
             Task(executorPreference: left.adapter.loop) { await left.disconnect() }
         }
@@ -99,10 +100,10 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 
         private nonisolated(nonsending) func connect() async throws(BLEError) -> Peripheral {
             let (address, options) = (connection.id.address, connection.options)
-            guard let wish = try await owner.wish(of: connection) else {
+            guard let request = try await owner.request(of: connection) else {
                 return try await connection.central.connect(to: address, timeout: nil, options: options)
             }
-            return try await wish.connect(to: address, timeout: nil, options: options)
+            return try await request.connect(to: address, timeout: nil, options: options)
         }
 
         /// Waits for the end of a link.

@@ -21,7 +21,8 @@ extension PeripheralManager {
 
     /// Stores a value and sends it to its subscribers, or to those of `centrals` among them, if all of their links have
     /// room for it now; else nothing happens and this is false. `readyToUpdate(_:for:)` waits for room.
-    /// Confirmations of indications are not waited for.
+    /// Confirmations of indications are not waited for. Where there is no subscriber the value is stored, and this is
+    /// true.
     public func tryUpdate(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
     ) async throws(BLEError) -> Bool {

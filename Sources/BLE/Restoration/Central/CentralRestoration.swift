@@ -16,7 +16,7 @@ final class CentralRestoration: Sendable {
 
     /// The owner of inherited subscriptions, for as long as it exists.
     private struct Heir {
-        weak var wish: LinkWish?
+        weak var request: LinkRequest?
     }
 
     let adapter: Adapter
@@ -60,7 +60,7 @@ final class CentralRestoration: Sendable {
             let links = state.links.filter { id == nil || $0.key == id }
             for id in links.keys { state.links[id] = nil }
             defer { if id == nil { state.scans = [] } }
-            let heirs = state.heirs.compactMap(\.wish).filter { id == nil || $0.id == id }
+            let heirs = state.heirs.compactMap(\.request).filter { id == nil || $0.id == id }
             return (links, id == nil ? state.scans : [], heirs)
         }
         kept.change { state in
@@ -86,43 +86,44 @@ final class CentralRestoration: Sendable {
 
 extension CentralRestoration {
     /// Records a request for links to a device, with what came back of it. The disk has it when this returns.
-    func wish(
+    func request(
         for id: Peripheral.Identifier, _ options: ConnectionOptions, isMaintained: Bool = false
-    ) async throws(BLEError) -> LinkWish {
+    ) async throws(BLEError) -> LinkRequest {
         let restored = state.withLock { $0.links[id]?.device.subscriptions ?? [] }
         let number = kept.change { state -> UInt64 in
             let number = state.number()
             state.links[number] = RestoredPeripheral(id, options: options, subscriptions: restored)
             return number
         }
-        let wish = LinkWish(self, id, number: number ?? 0, isMaintained: isMaintained, restored: restored)
+        let request = LinkRequest(
+            self, id, number: number ?? 0, isMaintained: isMaintained, restored: restored)
         if !restored.isEmpty {
             let isThere = state.withLock { state in
-                state.heirs.removeAll { $0.wish == nil }
-                state.heirs.append(Heir(wish: wish))
+                state.heirs.removeAll { $0.request == nil }
+                state.heirs.append(Heir(request: request))
                 return state.links[id] != nil
             }
             // Given up meanwhile, or another's already.
-            if !isThere { wish.dismissRestored() }
+            if !isThere { request.dismissRestored() }
         }
         do throws(BLEError) {
             try await kept.flush()
         } catch {
-            wish.end()
+            request.end()
             throw error
         }
-        return wish
+        return request
     }
 
     /// Connects for a request. The one that takes up what came back has its link.
     func connect(
-        _ wish: LinkWish, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
+        _ request: LinkRequest, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {
         let plain = try await CentralManager(adapter).connect(to: address, timeout: timeout, options: options)
         let time = adapter.timestamp
         kept.change { state in
-            state.links[wish.number]?.state = .connected
-            state.note(wish.id, at: time)
+            state.links[request.number]?.state = .connected
+            state.note(request.id, at: time)
         }
         do throws(BLEError) {
             try await kept.flush()
@@ -130,12 +131,12 @@ extension CentralRestoration {
             await plain.disconnect()
             throw error
         }
-        if let held = state.withLock({ $0.links.removeValue(forKey: wish.id) }) {
-            wish.take(held.streams(on: plain.link))
+        if let held = state.withLock({ $0.links.removeValue(forKey: request.id) }) {
+            request.take(held.streams(on: plain.link))
             kept.changeSoon { state in for number in held.numbers { state.links[number] = nil } }
             held.end()
         }
-        return Peripheral(plain, wish)
+        return Peripheral(plain, request)
     }
 }
 

@@ -17,7 +17,7 @@ package struct ManagementQueue: Machine {
         /// The kernel did not answer in the time that it has for this command.
         case timedOut(Ticket, after: Duration)
         /// The kernel sent an event about the adapter with that index.
-        case told(index: UInt16, ManagementEvent)
+        case event(index: UInt16, ManagementEvent)
         /// Bytes that are no management packet.
         case malformed(DecodeError)
     }
@@ -74,7 +74,7 @@ package struct ManagementQueue: Machine {
             let octets = reader.rest()
             guard let command = end(code, packet.index, octets) else { return }
             events.append(.answered(command.ticket, status, octets))
-        default: events.append(.told(index: packet.index, try ManagementEvent(packet)))
+        default: events.append(.event(index: packet.index, try ManagementEvent(packet)))
         }
     }
 

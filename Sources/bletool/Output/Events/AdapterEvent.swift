@@ -45,6 +45,18 @@ struct AdapterEvent: Event {
         Self.features.filter { settings.contains($0.0) }.map(\.1)
     }
 
+    /// The devices that it has links to, where that is known.
+    private var links: JSONValue? {
+        adapter.links.map { links in
+            .array(
+                links.map {
+                    .object([
+                        .init("address", JSONValue($0)), .init("addressType", JSONValue(typeOf: $0)),
+                    ])
+                })
+        }
+    }
+
     var json: JSONValue {
         let isKnown = adapter.availability == .available
         let company = CompanyIdentifier(rawValue: adapter.manufacturer)
@@ -61,7 +73,7 @@ struct AdapterEvent: Event {
                 .init("supported", .array(names(adapter.supported).map { JSONValue($0) })),
                 .init("enabled", .array(names(adapter.current).map { JSONValue($0) })),
                 .init("owner", JSONValue(owner)), .init("usb", JSONValue(adapter.usbPort)),
-            ])
+            ] + (links.map { [.init("links", $0)] } ?? []))
     }
 
     func lines(colored: Bool) -> [String] {
@@ -75,8 +87,9 @@ struct AdapterEvent: Event {
             case .notSetUp: "its driver has not set it up"
             }
         let place = adapter.usbPort.map { "  usb \($0)" } ?? ""
+        let links = (adapter.links ?? []).map { "  linked to \(Style.cyan($0.text, when: colored))" }
         return [
             (change.map { "\($0)  " } ?? "") + "hci\(adapter.index)  \(address)  \(state)  \(what)\(place)"
-        ]
+        ] + links
     }
 }

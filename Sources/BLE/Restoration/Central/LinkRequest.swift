@@ -5,7 +5,7 @@ import Logging
 
 /// A caller's request for a link to a device, on the disk until it is fulfilled or given up: of a `connect` until the
 /// end of its link, of a `maintain` until its loop is left.
-final class LinkWish: Sendable {
+final class LinkRequest: Sendable {
     let id: Peripheral.Identifier
     let number: UInt64
     /// Whether the request continues after a link has ended.
