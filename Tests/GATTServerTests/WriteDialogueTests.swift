@@ -116,6 +116,16 @@ func signedWrites() throws {
     let told = dialogue.events()
     #expect(told.contains(.signed(central: ServerDialogue.central, nextCounter: 6)))
     #expect(told.contains(where: written([7], .signed)))
+
+    // On an encrypted link that is what a signed one stands for (Part C, 10.4.1); a request still is not offered.
+    dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
+    speak(
+        &dialogue,
+        [
+            Exchange("5203000a", ""), Exchange("0a0300", "0b0a"), Exchange("1203000b", "0112030003"),
+            Exchange("0a0300", "0b0a"),
+        ])
+    #expect(dialogue.events().contains(where: written([10], .command)))
 }
 
 @Test("GATT/SR/GAW/BV-08-C, BV-09-C, BI-21-C: write characteristic descriptors")

@@ -39,7 +39,7 @@ struct TourPeripheral {
             let kind = indications ? "indications" : "notifications"
             Program.say("alarm: \(kind) for a link that is \(security.level)")
             try await manager.update(handle, to: Array("fire".utf8), for: [central])
-        case .write(let central, let write, .signed):
+        case .write(let central, let write, _) where write.uuid == .tourSigned:
             let security = try await manager.security(of: central)
             Program.say(
                 "signed: \(String(decoding: write.value, as: UTF8.self)) by a link that is \(security.level)")

@@ -60,7 +60,8 @@ public struct Peripheral: Sendable {
     ///
     /// What is known already is given at once: what this link has found, or what an earlier one has found
     /// and the server's Database Hash says to be the same still. With `refreshing` it is discovered in any
-    /// case. After `BLEError.databaseChanged` this gives the database as it is now.
+    /// case. After `BLEError.databaseChanged` this gives the database as it is now. Where the manager is restored, the
+    /// database of a bonded device is on the disk then, or this throws `BLEError.bonds`.
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         let database = try await adapter.discover(on: link, refreshing: refreshing)
         // The next process of a manager that is restored has it, too.

@@ -34,7 +34,8 @@ extension Peripheral {
     /// Sends a value without an answer, signed with the key that this host has given the peripheral when they bonded:
     /// for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2), as
     /// `ConnectionOptions.encryptsIfBonded` has it. On an encrypted link signatures are of no use, and this is a
-    /// write without response (Part C, 10.4.1). At most the MTU less 15 octets.
+    /// write without response (Part C, 10.4.1); the kernel's adapters keep a link, and its encryption, for up to 2 s after
+    /// its last user has left. At most the MTU less 15 octets.
     public func writeSigned(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {

@@ -529,7 +529,11 @@ extension RequestResponder {
         let index = try index(of: handle, shared)
         try permit(isWrite: true, index, &client, shared)
         if case .value(let properties) = shared.database.attributes[index].kind, !properties.offer(kind) {
-            throw .refused(.writeNotPermitted, handle)
+            // On an encrypted link a client writes without response what it would sign on another (Part C, 10.4.1).
+            let standsForSigned = kind == .command && properties.offer(.signed)
+            guard standsForSigned, client.refusal(of: .encrypted, minimumKeySize: 7) == nil else {
+                throw .refused(.writeNotPermitted, handle)
+            }
         }
         return index
     }

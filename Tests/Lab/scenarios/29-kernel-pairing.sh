@@ -12,6 +12,7 @@ services:
     characteristics:
       - {uuid: fff1, properties: [read], permissions: {read: encrypted}, value: "a secret"}
       - {uuid: fff2, properties: [read], permissions: {read: authenticated}, value: "more so"}
+      - {uuid: fff3, properties: [read, signedWrite], value: "unsigned"}
 CONFIG
 # serving OPTION…: the server, with bonds of its own.
 serving() {
@@ -38,6 +39,9 @@ check "the server reports the link's security" wait_for 5 ndjson serve.out \
     "event == 'security' and level == 'medium' and keySize == 16"
 check 'the central has a bond' output '"secureConnections":true' bonds_of central
 check 'and so has the server' wait_for 5 output '"secureConnections":true' bonds_of peripheral
+wait_for 10 unlinked
+check 'the keys of the bond sign a write on a link without encryption' from_central gatt write fff3 0102 --signed
+check 'it is taken' wait_for 5 ndjson serve.out "event == 'write' and type == 'signed' and value == '0102'"
 wait_for 10 unlinked
 check 'Just Works does not suffice for a value that requires authentication' exits 6 from_central gatt read fff2
 anew
