@@ -31,11 +31,11 @@ struct TourCentral {
 
     /// What became of the manager: it ends with its adapter.
     private static func emit(_ states: BoundedStream<ManagerState>) async {
-        var told: [String] = []
+        var seen: [String] = []
         do throws(BLEError) {
-            for try await state in states { told.append(state.rawValue) }
+            for try await state in states { seen.append(state.rawValue) }
         } catch {
-            Program.say("states: \(told.joined(separator: ", ")); \(error)")
+            Program.say("states: \(seen.joined(separator: ", ")); \(error)")
         }
     }
 }

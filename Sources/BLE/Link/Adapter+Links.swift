@@ -465,12 +465,12 @@ extension Adapter {
 
     /// Handles the events of the client's role; false when there are none.
     private func drainSession(of link: Link) -> Bool {
-        var isReported = false
+        var hadEvents = false
         while let event = link.gatt.session.nextEvent() {
             handle(event, of: link)
-            isReported = true
+            hadEvents = true
         }
-        return isReported
+        return hadEvents
     }
 
     /// A bonded peer may have shown who it is by what it could do, so its bond comes first.

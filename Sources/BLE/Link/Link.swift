@@ -51,12 +51,12 @@ final class Link {
     /// How many bonds that were made on it are on their way to the disk. Until they are there, no change of its security
     /// is reported.
     var bondsBeingSaved = 0
-    /// Whether the last of them could not be saved.
+    /// Whether such a change is to be reported then.
+    var isSecurityWithheld = false
+    /// Whether the last of these bonds could not be saved.
     var isBondUnsaved = false
     /// Ends when the last of them is saved, or cannot be.
     var saving: Task<Result<Void, BLEError>, Never>?
-    /// Whether such a change is to be reported then.
-    var isSecurityWithheld = false
     /// What the user is asked or shown about a pairing.
     var dialogue: Task<Void, Never>?
 
@@ -117,7 +117,7 @@ final class Link {
     /// What its encryption is worth.
     var security: LinkSecurity { protection.security }
 
-    /// The same as it is reported: with a bond when the disk has that.
+    /// The same as it is reported: with a bond when that is known to be on the disk.
     var reportedSecurity: LinkSecurity {
         var reported = security
         if bondsBeingSaved > 0 || isBondUnsaved { reported.isBonded = false }

@@ -68,12 +68,12 @@ struct Scanner: Sendable {
         case on(ScanParameters)
         /// It may scan with these parameters or not.
         case doubtful(ScanParameters)
-        /// A scan of another user runs, whose reports are used and which must not be ended.
+        /// A scan of another program runs, whose reports are used and which must not be ended.
         case joined
     }
 
     private enum Step {
-        /// Ends a scan that another user, or this host, has left on.
+        /// Ends a scan that another program, or this host, has left on.
         case takeOver(CommandFamily)
         case setAddress(DeviceAddress)
         case clearAcceptList
@@ -95,7 +95,7 @@ struct Scanner: Sendable {
         let parameters: ScanParameters
         var steps: Deque<Step>
         /// The scans that the change begins.
-        var users: Set<User> = []
+        var demands: Set<Demand> = []
         /// Whether it is the second try, after Command Disallowed.
         var isSecondTry = false
 
@@ -121,7 +121,7 @@ struct Scanner: Sendable {
     }
 
     /// A scan or a search that needs the radio.
-    private enum User: Hashable {
+    private enum Demand: Hashable {
         case scan(ScanID)
         case search(Search)
     }
@@ -134,7 +134,7 @@ struct Scanner: Sendable {
     private var consumers: [Consumer] = []
     private var searches: [Search: ScanOptions] = [:]
     /// Those with which the controller has begun to scan.
-    private var accepted: Set<User> = []
+    private var accepted: Set<Demand> = []
     private var lastID: UInt64 = 0
     private var events = Deque<Event>()
 
@@ -185,7 +185,7 @@ extension Scanner {
         lastID += 1
         let id = ScanID(number: lastID)
         consumers.append(Consumer(id: id, filter: ScanFilter(options, remembering: devices.limit)))
-        usersChanged(at: now)
+        demandsChanged(at: now)
         return id
     }
 
@@ -193,7 +193,7 @@ extension Scanner {
         guard let index = consumers.firstIndex(where: { $0.id == id }) else { return }
         consumers.remove(at: index)
         accepted.remove(.scan(id))
-        usersChanged(at: now)
+        demandsChanged(at: now)
     }
 
     /// Ends all scans and searches; gives the scans.
@@ -202,7 +202,7 @@ extension Scanner {
             consumers = []
             searches = [:]
             accepted = []
-            usersChanged(at: now)
+            demandsChanged(at: now)
         }
         return consumers.map(\.id)
     }
@@ -212,13 +212,13 @@ extension Scanner {
         guard searches[search] != options else { return }
         searches[search] = options
         accepted.remove(.search(search))
-        usersChanged(at: now)
+        demandsChanged(at: now)
     }
 
     /// Whether there is a scan or a search.
     var isWanted: Bool { !consumers.isEmpty || !searches.isEmpty }
 
-    private mutating func usersChanged(at now: Instant) {
+    private mutating func demandsChanged(at now: Instant) {
         if case .failed? = stall { (stall, retryAt) = (nil, nil) }
         watchdog.watch(isWanted, at: now)
         guard !isWanted else { return }
@@ -227,8 +227,8 @@ extension Scanner {
     }
 
     /// All scans and searches, in a stable order; the later ones have the greater numbers.
-    private var users: [(user: User, number: UInt64, options: ScanOptions)] {
-        var all: [(user: User, number: UInt64, options: ScanOptions)] = []
+    private var demands: [(demand: Demand, number: UInt64, options: ScanOptions)] {
+        var all: [(demand: Demand, number: UInt64, options: ScanOptions)] = []
         if let options = searches[.train] { all.append((.search(.train), 0, options)) }
         all += consumers.map { (.scan($0.id), $0.id.number, $0.filter.options) }
         if let options = searches[.peers] { all.append((.search(.peers), .max, options)) }
@@ -239,7 +239,7 @@ extension Scanner {
         guard !conditions.isPaused else { return nil }
         var limits = conditions.limits
         limits.acceptList = conditions.isShared ? nil : acceptList
-        return ScanParameters(users.map { ($0.number, $0.options) }, under: limits)
+        return ScanParameters(demands.map { ($0.number, $0.options) }, under: limits)
     }
 }
 
@@ -331,7 +331,7 @@ extension Scanner {
         case (.enable, .done):
             radio = .on(change.parameters)
             postponements = 0
-            accepted.formUnion(change.users)
+            accepted.formUnion(change.demands)
             endChange(at: conditions.now)
         case (.disable, .done):
             radio = .off
@@ -427,7 +427,7 @@ extension Scanner {
         }
         steps += [.setParameters(conditions.ownAddressType), .enable]
         change = Change(
-            parameters: wanted, steps: steps, users: Set(users.map(\.user)),
+            parameters: wanted, steps: steps, demands: Set(demands.map(\.demand)),
             isSecondTry: takeover == .disallowed)
     }
 
@@ -491,9 +491,9 @@ extension Scanner {
     private mutating func refuse(
         _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
     ) {
-        var refused = Array(change.users)
+        var refused = Array(change.demands)
         if case .hci(let status, _) = error {
-            refused = suspects(among: change.users)
+            refused = suspects(among: change.demands)
             if status.mayPass, !refused.isEmpty, accepted.isSuperset(of: refused) {
                 let wait = Duration.seconds(1 << min(postponements, 5))
                 postponements += 1
@@ -502,9 +502,9 @@ extension Scanner {
                 return events.append(.note(.scanPostponed(status, for: wait)))
             }
         }
-        for user in refused {
-            accepted.remove(user)
-            switch user {
+        for demand in refused {
+            accepted.remove(demand)
+            switch demand {
             case .scan(let id):
                 consumers.removeAll { $0.id == id }
                 events.append(.ended(id, error))
@@ -517,11 +517,11 @@ extension Scanner {
 
     /// Who may have asked for what the controller refuses: those who want more than a preset on LE 1M, those who came
     /// since it scanned last; else all.
-    private func suspects(among users: Set<User>) -> [User] {
-        let all = self.users.filter { users.contains($0.user) }
-        let new = all.filter { !accepted.contains($0.user) }
+    private func suspects(among demands: Set<Demand>) -> [Demand] {
+        let all = self.demands.filter { demands.contains($0.demand) }
+        let new = all.filter { !accepted.contains($0.demand) }
         let choices = [new.filter(\.options.isSpecial), new, all.filter(\.options.isSpecial), all]
-        return choices.first { !$0.isEmpty }?.map(\.user) ?? []
+        return choices.first { !$0.isEmpty }?.map(\.demand) ?? []
     }
 }
 
@@ -538,7 +538,7 @@ extension HCIStatus {
 // MARK: - Others on a shared controller
 
 extension Scanner {
-    /// Takes a command of another user of a shared controller. When it switches scanning, what is left of a scan is
+    /// Takes a command of another program of a shared controller. When it switches scanning, what is left of a scan is
     /// looked at as soon as they have done. While the controller is brought back those are the kernel's own,
     /// and scans begin anew afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
@@ -616,7 +616,7 @@ extension Scanner {
         }
         guard let silence = watchdog.expire(at: now) else { return }
         events.append(.note(.scanRestarted(silence: silence)))
-        // A scan of another user is not ended here: this one begins only if it has ended already.
+        // A scan of another program is not ended here: this one begins only if it has ended already.
         if radio != .joined { takeover = .own }
         (radio, stall) = (.off, nil)
     }

@@ -17,7 +17,8 @@ extension Adapter {
     /// as it is. Returns when the bond is gone from the disk, too.
     ///
     /// - Throws: `BLEError.bonds` when the disk cannot be written: the bond is gone for this process only, until a
-    ///   later call, or another change of the bonds, reaches the disk.
+    ///   later call, or another change of the bonds, reaches the disk. Other changes that wait for the disk may be the
+    ///   reason.
     @discardableResult
     public func removeBond(with peer: DeviceAddress) async throws(BLEError) -> Bool {
         let wasThere = forgetBond(with: peer)

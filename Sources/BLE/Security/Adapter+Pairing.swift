@@ -63,8 +63,7 @@ extension Adapter {
         guard link.security.reaches(level) else {
             throw .pairing(.local(.authenticationRequirements))
         }
-        // A caller may rely on the bond once this returns.
-        if link.security.isBonded { try await link.saving?.value.get() }
+        try await saveBond(of: link)
     }
 
     /// Handles an event of a link's security manager.
@@ -261,11 +260,24 @@ extension Adapter {
         }
     }
 
+    /// Waits until the bond that was made on a link is on the disk: a caller may rely on it then. One that could not be
+    /// saved is saved now.
+    func saveBond(of link: Link) async throws(BLEError) {
+        guard link.security.isBonded else { return }
+        if link.isBondUnsaved, link.bondsBeingSaved == 0, let bond = link.protection.bond {
+            save(bond, of: link)
+        }
+        try await link.saving?.value.get()
+    }
+
     private func saved(_ bond: Bond, of id: LinkID, _ error: BLEError?) {
         if let error { log.error("the bond with \(bond.peer) is not saved: \(error)") }
         guard let link = links[id] else { return }
         link.bondsBeingSaved -= 1
-        link.isBondUnsaved = error != nil
+        if link.isBondUnsaved != (error != nil) {
+            link.isBondUnsaved = error != nil
+            link.isSecurityWithheld = true
+        }
         if link.bondsBeingSaved == 0 { reportWithheldSecurity(of: link) }
     }
 

@@ -8,14 +8,14 @@ import SMP
 
 extension Adapter {
     /// Raises a link's security to `level`, if it is lower: with the key of a bond where that is good enough, else
-    /// by a pairing. Returns when the link is so safe.
+    /// by a pairing. Returns when the link is so safe, and a bond that was made on it is on the disk.
     ///
     /// A peripheral can only ask for that; the central has 30 s to begin.
     func secure(_ id: LinkID, _ level: SecurityLevel) async throws(BLEError) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else {
             if case .socket(let channel) = link.channel { try await raise(id, on: channel, to: level) }
-            return
+            return try await saveBond(of: link)
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
@@ -29,6 +29,7 @@ extension Adapter {
         case .pairing: try await pair(link, level)
         case .lost: throw .bondLost(link.peer)
         }
+        try await saveBond(of: link)
     }
 
     /// Encrypts a new link to a bonded peer, so that it knows this host again: it keeps subscriptions for it, and

@@ -84,7 +84,7 @@ struct LinkProtection: Sendable {
         case security(SecurityLevel)
     }
 
-    /// The security that was reported last.
+    /// What the encryption is worth.
     private(set) var security = LinkSecurity.none
     /// What an earlier pairing with the peer has left.
     private(set) var bond: Bond?
@@ -109,7 +109,7 @@ struct LinkProtection: Sendable {
     /// What that was when the link was encrypted last; nil while it is not encrypted.
     private var used: GivenKey?
     /// The security that the peripheral has asked for and that is not seen to yet.
-    private var step: SecurityLevel?
+    private var requested: SecurityLevel?
     private var isFulfilling = false
     private var events = Deque<Event>()
 
@@ -170,7 +170,7 @@ extension LinkProtection {
     /// `raisesSecurity`, by a pairing. False when it does not get it.
     mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
-        step = max(level, step ?? level)
+        requested = max(level, requested ?? level)
         guard !isFulfilling else { return true }
         isFulfilling = true
         events.append(.answerSecurityRequest)
@@ -179,7 +179,7 @@ extension LinkProtection {
 
     /// What to do next; nil when nothing is left. All requests of the peripheral that come meanwhile count as one.
     mutating func nextSecurityStep() -> SecurityStep? {
-        guard let level = step.take() else {
+        guard let level = requested.take() else {
             isFulfilling = false
             return nil
         }
@@ -187,7 +187,7 @@ extension LinkProtection {
     }
 
     /// What was seen to has failed: what was asked for meanwhile would fail as well.
-    mutating func securityStepFailed() { step = nil }
+    mutating func securityStepFailed() { requested = nil }
 }
 
 // MARK: - Keys

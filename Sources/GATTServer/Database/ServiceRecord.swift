@@ -31,9 +31,10 @@ public struct ServiceRecord: Hashable, Sendable {
 
     init(_ attributes: some Sequence<Attribute>) {
         entries = attributes.map { attribute in
-            let isIncluded = attribute.kind == .declaration && attribute.type != .include
+            let keepsDeclaration = attribute.kind == .declaration && attribute.type != .include
             return Entry(
-                handle: attribute.handle, type: attribute.type, declaration: isIncluded ? attribute.value : []
+                handle: attribute.handle, type: attribute.type,
+                declaration: keepsDeclaration ? attribute.value : []
             )
         }
     }

@@ -41,7 +41,8 @@ public struct LinkSecurity: Hashable, Sendable {
     public var level: SecurityLevel
     /// Octets of the encryption key, 7 to 16; 0 while the link is not encrypted.
     public var keySize: Int
-    /// Whether a key from an earlier pairing is there, so that the client need only encrypt.
+    /// Whether a key from an earlier pairing is there, so that the client need only encrypt. What a host reports is
+    /// bonded when its disk has the bond.
     public var isBonded: Bool
 
     /// Creates the security of a link; `keySize` is in octets, and 0 for the level `open`.

@@ -7,7 +7,8 @@ struct AdaptersCommand: ToolCommand {
         commandName: "adapters",
         abstract: "List the kernel's Bluetooth adapters: address, version, state, links.",
         discussion: """
-            The LE devices that an adapter has links to, of whatever program, are listed to a process with CAP_NET_ADMIN. \
+            The LE devices that an adapter has links to, of whatever program, are listed to a process with CAP_NET_ADMIN, \
+            but not by --watch. \
             Virtual adapters are not listed: a command with --adapter virtual makes one.
             """)
 

@@ -74,6 +74,41 @@ struct BondReportTests {
         #expect(!told.contains { $0.isBonded })
     }
 
+    @Test("a bond that could not be saved is saved by the next call that needs it, and reported then")
+    func savedLater() async throws {
+        let bonds = try await open()
+        try await PairedHosts.run { server, _ in
+            server.bonds = bonds
+        } _: { [folder, refusal] hosts in
+            let manager = PeripheralManager(hosts.server)
+            var events = manager.events().makeAsyncIterator()
+            refusal.withLock { $0 = .noSpace }
+            let device = try await hosts.connect()
+            try await device.pair()
+            var paired: (central: Central, security: LinkSecurity)?
+            while paired?.security.level != .encrypted, let event = try await events.next() {
+                if case .security(let central, let security) = event { paired = (central, security) }
+            }
+            let (central, security) = try #require(paired)
+            #expect(!security.isBonded)
+            let error = await failure { () throws(BLEError) in
+                _ = try await manager.requestSecurity(of: central)
+            }
+            guard case .bonds? = error else { throw error ?? .cancelled }
+            refusal.withLock { $0 = nil }
+            let last = try await manager.requestSecurity(of: central)
+            let onDisk = try await BondStore.open(folder.path, on: nil)
+            #expect(last.isBonded && onDisk.records().count == 1)
+            await device.disconnect()
+            var reported: [Bool] = []
+            while let event = try await events.next() {
+                if case .security(_, let security) = event { reported.append(security.isBonded) }
+                if case .disconnected = event { break }
+            }
+            #expect(reported == [true])
+        }
+    }
+
     @Test func aBondThatIsRemovedIsGoneFromTheDisk() async throws {
         let bonds = try await open()
         try await PairedHosts.run { server, _ in

@@ -80,6 +80,8 @@ extension Chain {
     ) async throws(ChainError) {
         try await perform(.write) { (device) throws(BLEError) in
             try await device.write(value, to: key, type: type)
+            // What was written without response is done when it has left.
+            if type == .withoutResponse { try await device.waitUntilSent() }
         }
     }
 
@@ -128,8 +130,8 @@ extension Chain {
         do throws(ChainError) {
             let result = try await during(step, id) { () throws(BLEError) in
                 let result = try await body(device)
-                // What it has written without response is done when it has left. Only such a step may write so; what
-                // others write on the same link is none of this chain's.
+                // It may have written without response, which is done when that has left. Other steps do not wait for
+                // what other users write on the same link.
                 if step == .use { try await device.waitUntilSent() }
                 return result
             }
