@@ -400,9 +400,9 @@ extension ATTBearer {
 // MARK: - Server
 
 extension ATTBearer {
-    /// Answers the request that the last `.request` event brought. False, and nothing sent, when none
-    /// waits for an answer or the response belongs to another kind of request. A response over the MTU
-    /// throws, and the request waits on.
+    /// Answers the request of the last `.request` event. Returns false, and sends nothing, when no request waits
+    /// for an answer or when the response is of another kind. Throws when the response exceeds the MTU; the
+    /// request then still waits.
     @discardableResult
     package mutating func respond(_ response: ATTResponse) throws(ATTLimitError) -> Bool {
         guard let asked = server.serving else { return false }

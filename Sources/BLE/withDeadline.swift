@@ -1,7 +1,7 @@
 import HCISocket
 
-/// Runs `body` with a time limit by the loop's clock. When it passes, `body` is cancelled and its outcome
-/// awaited; `timeout` is thrown unless `body` succeeded meanwhile. Nil waits for ever.
+/// Runs `body` with a time limit by the loop's clock; nil sets no limit. When the limit passes, `body` is
+/// cancelled and its outcome is awaited: a success is returned, otherwise `timeout` is thrown.
 package func withDeadline<Success: Sendable>(
     _ limit: Duration?, on loop: EventLoop, orThrow timeout: BLEError,
     _ body: @escaping @Sendable () async throws(BLEError) -> Success

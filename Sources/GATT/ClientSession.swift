@@ -3,12 +3,12 @@ import BLECore
 import DequeModule
 import GATTClient
 
-/// The client's role of this host on a link: what it asks, what it knows of the server at the other end, and
-/// who listens to its values (Core Specification 5.4, Vol 3, Part G).
+/// The GATT client of this host on one link: its requests, what it knows of the server at the other end, and the
+/// subscribers of the server's values (Core Specification 5.4, Vol 3, Part G).
 ///
-/// Procedures run one after the other, in the order in which they were asked for; commands do not wait for
-/// them. Handles of an earlier state of the database are not sent: an operation with such handles begins when
-/// the database was discovered, or fails.
+/// Procedures run one after the other, in the order of their submission; commands do not wait for them. Handles
+/// of an earlier state of the database are not sent: an operation with such handles waits for a discovery, or
+/// fails.
 ///
 /// ```swift
 /// let ticket = connection.session.run(ReadLongValue(0x0003))
@@ -17,8 +17,8 @@ import GATTClient
 ///     if case .finished(ticket.id, let outcome) = event { print(outcome.result(of: ticket)) }
 /// }
 /// ```
-/// Its `GATTConnection` takes from it what it has to send. The databases of all peers are remembered by the
-/// owner, who is asked by events.
+/// The `GATTConnection` sends its requests and commands. The owner remembers the databases of all peers; the
+/// session asks it for them by events.
 package struct ClientSession: Sendable {
     /// Names what was known of the server's database at some time: what is found by several requests is of
     /// one state only if none of them was followed by a change.
@@ -202,16 +202,17 @@ extension ClientSession {
         /// A discovery needs the database that is remembered of this server, if it has that hash;
         /// `remember(_:for:)` gives it.
         case databaseWanted(hash: [UInt8]?)
-        /// A discovery is over, or what was remembered is true; the owner has it taken by `adopt(_:of:in:)`.
+        /// A discovery is complete, or the remembered database is current. The owner passes it to
+        /// `adopt(_:of:in:)`.
         case databaseFound(RemoteDatabase)
         /// The server's database has changed among these handles: what is remembered of it is not true any more.
         case databaseChanged(AttributeRange)
         /// The server sent a value by itself, for these subscribers, in the order in which they subscribed;
         /// for none when it is early, or unwanted.
         case value(ReceivedValue, to: [SubscriptionID])
-        /// The subscriber gets nothing any more: what comes under its handle may be something else now.
+        /// The subscription has ended: values with its handle may now be those of another attribute.
         case subscriptionEnded(SubscriptionID, GATTFailure)
-        /// A discovery goes on all the same.
+        /// A discovery goes on in spite of a problem.
         case discoveryNote(DiscoveryNote)
     }
 
@@ -219,7 +220,7 @@ extension ClientSession {
     package enum DiscoveryNote: Sendable {
         /// The server's database hash could not be read.
         case noHash(GATTFailure)
-        /// The server does not take what this client can do.
+        /// The server has refused the features that this client supports.
         case featuresRefused(GATTFailure)
         /// Service Changed could not be subscribed to.
         case changesRefused(GATTFailure)
@@ -283,11 +284,11 @@ extension ClientSession {
         return ticket
     }
 
-    /// Whether procedures go on or wait for their turn; not those that wait for a discovery.
+    /// Whether procedures run or wait for their turn. Those that wait for a discovery do not count.
     package var isAsking: Bool { running != nil || !operations.isEmpty }
 
-    /// Gives the database of the server: what is known, if it is certain to be true, else what discovery
-    /// finds. Those who ask meanwhile wait for the same discovery.
+    /// Returns the database of the server: the known one if it is certain to be current, else the one that a
+    /// discovery finds. Calls during a discovery wait for the same discovery.
     ///
     /// - Parameter isRefreshing: whether it is discovered in any case.
     package mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
@@ -310,7 +311,7 @@ extension ClientSession {
         for each in handles where !isCurrent(each.generation) { throw .databaseChanged(each.handle) }
     }
 
-    /// Takes what became of the security that an operation wanted.
+    /// Continues an operation that waits for more security, by the outcome of the attempt to raise it.
     package mutating func securityEnded(_ end: SecurityRaise, for id: TicketID) {
         guard let current = running, current.operation.id == id, case .securing(let refusal) = current.phase
         else { return }
@@ -818,7 +819,8 @@ extension ClientSession {
     /// What is known now; compare it with what is known later.
     package var state: DatabaseState { DatabaseState(changes: changes) }
 
-    /// Whether handles that are of that state of the database may be used; of bare handles their user answers for that.
+    /// Whether handles of this state of the database may be used. True for bare handles, which are their user's
+    /// responsibility.
     package func isCurrent(_ generation: DatabaseGeneration) -> Bool {
         guard generation.number != DatabaseGeneration.unknown.number else { return true }
         if generation.number == partial?.number { return true }
@@ -870,7 +872,8 @@ extension ClientSession {
 
     /// Removes a subscriber, and writes what the others want. Indications that waited for it alone are confirmed.
     ///
-    /// - Returns: what ends when the server knows; nil when there is no such subscriber.
+    /// - Returns: a ticket that ends when the server has the new configuration; nil when there is no such
+    ///   subscriber.
     @discardableResult
     package mutating func unsubscribe(_ id: SubscriptionID) -> Ticket<Void>? {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }

@@ -4,8 +4,8 @@ import DequeModule
 import GATTClient
 import GATTServer
 
-/// One link as GATT sees it: the ATT bearer with both roles on it, and its client's place in the server that all links
-/// share (Core Specification 5.4, Vol 3, Part G).
+/// The GATT layer of one link: the ATT bearer in both roles, and the peer as a client of the server that all
+/// links share (Core Specification 5.4, Vol 3, Part G).
 ///
 /// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says
 /// which services have come and gone. For the client's role of this host, which is its `session`, it sends
@@ -153,7 +153,7 @@ extension GATTConnection {
         return true
     }
 
-    /// Says whether the channel takes more frames, which the time limits of what it took last go by.
+    /// Sets whether the channel takes more frames. The time limits of the last frames that it took depend on it.
     package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         bearer.setWritable(isWritable, at: now)
     }
@@ -286,8 +286,8 @@ extension GATTConnection {
         return id
     }
 
-    /// Forgets what of a delivery is not sent; its end is not reported, unless it was already. An indication that is on
-    /// its way is waited for all the same.
+    /// Cancels the values of a delivery that are not sent. The end of the delivery is then not reported, unless
+    /// it was already. An indication that was sent still waits for its confirmation.
     package mutating func cancel(_ delivery: DeliveryID) {
         guard openLanes.removeValue(forKey: delivery) != nil else { return }
         notifications.parts.removeAll { $0.delivery == delivery }
@@ -400,9 +400,9 @@ extension GATTConnection {
 // MARK: - Services that come and go
 
 extension GATTConnection {
-    /// The server's services have changed, or what is remembered of the client: if it subscribed to Service Changed, it
-    /// gets an indication. What changes until that is confirmed goes into the next one (Core Specification 5.4, Vol 3,
-    /// Part G, 7.1).
+    /// Notes that the server's services, or the record of the client, have changed. A client that has subscribed
+    /// to Service Changed receives an indication. Changes before its confirmation are in the next indication
+    /// (Core Specification 5.4, Vol 3, Part G, 7.1).
     package mutating func servicesChanged() { (mayReportServices, looksAgain) = (true, true) }
 
     private mutating func reportServices(_ server: inout GATTServer) {

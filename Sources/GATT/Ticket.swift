@@ -23,7 +23,7 @@ package enum Submission<Value: Sendable>: Sendable {
     case pending(Ticket<Value>)
 }
 
-/// How an operation ended. What its result is, its ticket knows.
+/// The outcome of an operation. `result(of:)` returns its result, whose type the ticket has.
 package struct Outcome<Failure: Error>: Sendable {
     private let result: Result<any Sendable, Failure>
 

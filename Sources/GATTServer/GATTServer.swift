@@ -95,16 +95,16 @@ package struct GATTServer: Sendable {
     /// The clients whose links are up, in the order of their numbers.
     package var centrals: [ClientID] { clients.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Takes a client in, whose link is up. What was remembered of a bonded one holds again: what it subscribed to, and
-    /// what of the database it knows.
+    /// Adds a client whose link is up. With the record of a bonded client its subscriptions, and what it knows of
+    /// the database, hold again.
     ///
     /// - Parameters:
     ///   - client: the client.
     ///   - address: its address on the link, for handlers.
-    ///   - security: how safe its link is.
-    ///   - current: asks how safe it is now, where that changes without a word; nil while that is
-    ///     uncertain. Only asked when the security that is known is not enough. It must not call the server.
-    ///   - record: what `disconnect` gave.
+    ///   - security: the security of its link.
+    ///   - current: returns the present security of the link, where that changes without a report; nil while it
+    ///     is uncertain. Called only when the known security is not enough. It must not call the server.
+    ///   - record: the record that `disconnect` returned.
     package mutating func connect(
         _ client: ClientID, at address: DeviceAddress = Self.noAddress, security: LinkSecurity = .none,
         current: (@Sendable () -> LinkSecurity?)? = nil, record: GATTClientRecord? = nil
@@ -115,13 +115,13 @@ package struct GATTServer: Sendable {
         clients[client] = Client(state)
     }
 
-    /// The link turns out to be a bonded client's, which its encryption has shown: what was remembered of it
-    /// holds again, except where it has chosen anew.
+    /// Restores the record of a bonded client, when the encryption of its link has shown which client it is. What
+    /// the client has chosen on this link is kept.
     package mutating func restore(_ record: GATTClientRecord, of client: ClientID) {
         clients[client]?.state.restore(record, &shared)
     }
 
-    /// Forgets a client and what it had prepared; gives back what to remember of it if it is bonded.
+    /// Removes a client and its prepared writes. Returns the record to keep if the client is bonded.
     @discardableResult
     package mutating func disconnect(_ client: ClientID) -> GATTClientRecord {
         guard var state = clients.removeValue(forKey: client)?.state else { return GATTClientRecord() }
@@ -141,15 +141,15 @@ package struct GATTServer: Sendable {
         clients[client]?.state.setSigningKey(key, nextCounter: nextCounter)
     }
 
-    /// What a client said that it can do.
+    /// Returns the features that a client has written to Client Supported Features.
     package func features(of client: ClientID) -> ClientSupportedFeatures {
         clients[client]?.state.features ?? []
     }
 
-    /// How safe a client's link is, as far as that is known; nil when it is not connected.
+    /// Returns the known security of a client's link; nil when the client is not connected.
     package func security(of client: ClientID) -> LinkSecurity? { clients[client]?.state.security }
 
-    /// Says how safe a client's link is now.
+    /// Sets the security of a client's link.
     package mutating func setSecurity(_ security: LinkSecurity, of client: ClientID) {
         clients[client]?.state.setSecurity(security)
     }
@@ -161,7 +161,8 @@ package struct GATTServer: Sendable {
         clients[client, default: Self.stranger(client)].answer(request, on: bearer, mtu: mtu, &shared)
     }
 
-    /// Performs a command. One that may not be is counted and reported, as a command has no response.
+    /// Performs a command. A command that is not permitted is counted and reported by an event, as it has no
+    /// response.
     package mutating func handle(
         _ command: ATTCommand, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) {
@@ -183,14 +184,14 @@ package struct GATTServer: Sendable {
         clients[pending.client]?.complete(pending, with: result, &shared) ?? nil
     }
 
-    /// The bearer has refused a request that waited too long for its handler: what the handler completes
-    /// later is not done, and of a long write whose execution it was nothing stays queued (Core Specification
-    /// 5.4, Vol 3, Part F, 3.4.6.3).
+    /// Abandons a request that the bearer has refused because its handler took too long. A later completion by
+    /// the handler has no effect. If the request was to execute prepared writes, none of them stays queued (Core
+    /// Specification 5.4, Vol 3, Part F, 3.4.6.3).
     package mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
         clients[client]?.abandonRequest(on: bearer)
     }
 
-    /// A bearer of a client has ended, and another one goes on: the request that is open on it is not answered.
+    /// Removes a bearer of a client that keeps another one. The request that is open on it is not answered.
     package mutating func close(_ bearer: BearerID, of client: ClientID) {
         clients[client]?.close(bearer)
     }
@@ -243,8 +244,8 @@ extension GATTServer {
         }
     }
 
-    /// Takes back the service that begins at `handle`; gives the handles that it had. Who had subscribed to
-    /// its values has not any more.
+    /// Removes the service that begins at `handle`, and returns the handles that it had. Subscriptions to its
+    /// values end.
     @discardableResult
     package mutating func remove(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
         let range = try shared.database.removable(handle)
@@ -328,7 +329,7 @@ extension GATTServer {
         }
     }
 
-    /// What clients are to be sent of values that were set, in the order of their numbers.
+    /// Returns what to send to each client of values that were set, in the order of the clients' numbers.
     package func deliveries(
         of updates: [ValueUpdate], truncating: Bool = false
     ) -> [(client: ClientID, delivery: Delivery)] {
@@ -344,7 +345,7 @@ extension GATTServer {
         }
     }
 
-    /// What a client is to be sent of values that were set, each in the way that it asked for.
+    /// Returns what to send to a client of values that were set, each in the way in which it has subscribed.
     package func delivery(
         of updates: [ValueUpdate], to client: ClientID, truncating: Bool = false
     ) -> Delivery {

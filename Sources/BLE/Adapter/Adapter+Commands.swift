@@ -130,8 +130,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// Runs `body` with a time limit by this adapter's clock; nil waits for ever. When it passes, `body` is
-    /// cancelled and `BLEError.timedOut` thrown.
+    /// Runs `body` with a time limit by this adapter's clock; nil sets no limit. When the limit passes, `body` is
+    /// cancelled and `BLEError.timedOut` is thrown.
     package nonisolated func within<Success: Sendable>(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Success
     ) async throws(BLEError) -> Success {

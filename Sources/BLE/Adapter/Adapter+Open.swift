@@ -6,8 +6,9 @@ import SystemPackage
 import VirtualController
 
 extension Adapter {
-    /// Opens the adapter that `specification` names. Kernel adapters that are off are powered on, and off
-    /// again when the last process that uses them closes them; all others are reset, since they are ours alone.
+    /// Opens the adapter that `specification` names. A kernel adapter that is off is powered on; the last process
+    /// that closes it powers it off again. The controllers of all other adapters are used by this process alone
+    /// and are reset.
     public static func open(
         _ specification: AdapterSpecification, options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {
@@ -32,8 +33,8 @@ extension Adapter {
         }
     }
 
-    /// Opens the controller behind `port`, which carries HCI packets in H4 form and is this host's alone:
-    /// a simulated one of a test, or a transport of one's own. Messages call it `name`.
+    /// Opens the controller behind `port`, which carries HCI packets in H4 form and which only this host uses: a
+    /// simulated controller in a test, or a custom transport. `name` is the adapter's name in messages.
     public static func open(
         on port: any PacketPort, name: String = "port", options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {

@@ -16,13 +16,14 @@ import SystemPackage
 /// for try await found in central.scan() { print(found.name ?? "-", found.rssi ?? 0) }
 /// ```
 ///
-/// It lives on an event loop: packets reach the code that handles them without changing threads. Closing
-/// it, or letting it go, ends what this process started on the radio and nothing else. Managers, links,
-/// advertisements and streams hold it; `close` waits for the controller, which letting it go cannot.
+/// An adapter runs on an event loop: packets reach the code that handles them without changing threads. Closing
+/// the adapter, or releasing the last reference to it, ends what this process started on the radio and nothing
+/// else. Managers, links, advertisements and streams hold references to it. `close` waits for the controller;
+/// releasing the last reference cannot wait.
 public actor Adapter {
-    /// The loop that the adapter lives on.
+    /// The event loop on which the adapter runs.
     public nonisolated let loop: EventLoop
-    /// What was asked for when it was opened; nil for one behind a port of the caller's.
+    /// The specification with which the adapter was opened; nil for an adapter on a port of the caller's.
     public nonisolated let specification: AdapterSpecification?
     /// The adapter's name in messages: `hci0`, `virtual:kitchen`.
     public nonisolated let name: String
@@ -197,7 +198,7 @@ public actor Adapter {
     /// The address by which other devices know this adapter.
     public var address: DeviceAddress { identity }
 
-    /// What the controller is and can.
+    /// The features and limits that the controller reported when the adapter was opened.
     public var controller: ControllerCapabilities { capabilities }
 }
 

@@ -2,11 +2,11 @@ import HCISocket
 
 /// What happened to a kernel adapter.
 public enum AdapterChange: Hashable, Sendable {
-    /// It is there: from the beginning, or from now on.
+    /// The adapter was present when the stream began, or has been added since.
     case added(AdapterDescription)
-    /// Its settings are others, or who has it.
+    /// The adapter's description has changed, for example its settings or its availability.
     case changed(AdapterDescription)
-    /// It is gone; this is what it was.
+    /// The adapter was removed; the value is its last description.
     case removed(AdapterDescription)
 }
 

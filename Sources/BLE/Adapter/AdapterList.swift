@@ -17,7 +17,7 @@ public struct AdapterDescription: Hashable, Sendable {
     package var version: CoreVersion
     /// The company identifier of the controller's manufacturer.
     public var manufacturer: UInt16
-    /// What it can be set to.
+    /// The settings that the adapter supports.
     package var supported: Management.Settings
     /// The settings that are on, as the kernel reports them.
     package var current: Management.Settings
@@ -27,25 +27,27 @@ public struct AdapterDescription: Hashable, Sendable {
     public var isPowered: Bool { current.contains(.powered) }
     /// Whether it can be opened, and why not.
     public var availability = Availability.available
-    /// The LE devices that it has links to, of whatever program; nil when the kernel does not list them to this process,
-    /// as without CAP_NET_ADMIN, or cannot, as while the adapter is off. `Adapter.list()` asks for them, changes do not
-    /// contain them.
+    /// The LE devices to which the adapter has links, those of other programs included. Nil when the kernel does
+    /// not list them: to a process without CAP_NET_ADMIN, or while the adapter is off. `Adapter.list()` asks for
+    /// the links; the descriptions of `Adapter.changes()` do not contain them.
     public var links: [DeviceAddress]?
 
-    /// Whether an adapter can be used, or what keeps it from that.
+    /// Whether an adapter can be opened, or what prevents it.
     public enum Availability: Hashable, Sendable {
-        /// The kernel, which shares it. Of all others only number, address and USB port are known.
+        /// The kernel shares the adapter. Of adapters with another availability only the index, the address and
+        /// the USB port are known.
         case available
-        /// Another process, alone, through the user channel.
+        /// Another process uses the adapter exclusively, through the HCI user channel.
         case taken
-        /// No process: its driver is setting it up or could not, for want of firmware perhaps.
+        /// No process can use the adapter: its driver is setting it up, or could not, for example because
+        /// firmware is missing.
         case notSetUp
     }
 }
 
 extension Adapter {
-    /// The kernel's adapters, in order, and those that it does not share now. Needs no capability. Throws
-    /// `.adapter(.noBluetooth)` where the system has no Bluetooth at all.
+    /// Returns the kernel's adapters in the order of their indices, those that the kernel does not share now
+    /// included. Needs no capability. Throws `BLEError.adapter(.noBluetooth)` when the system has no Bluetooth.
     public static func list(on loop: EventLoop = .shared) async throws(BLEError) -> [AdapterDescription] {
         let management = try await KernelManagement.open(on: loop)
         do throws(BLEError) {

@@ -6,29 +6,30 @@ import HCISocket
 public struct AdapterOptions: Sendable {
     /// The event loop that the adapter runs on.
     public var loop: EventLoop
-    /// Takes every packet, for a recording. On kernel adapters also those of the kernel and of others, from
-    /// the monitor channel.
+    /// Receives every packet, for a recording. On kernel adapters these include the packets of the kernel and of
+    /// other programs, from the monitor channel.
     public var capture: CaptureSink?
     /// The socket of the air that virtual adapters join; nil: the one at $BLETOOL_AIR, else the user's own.
     public var airPath: String?
     /// Starts an air at a path when none runs. The default runs it in this process, so that it ends with
     /// the process.
     public var airLauncher: AirLauncher
-    /// Whether a controller that has failed is brought back at once, which ends its links. Otherwise that
-    /// waits for their end: a controller that answers no command may still carry their data.
+    /// Whether a controller that has failed is recovered at once, which ends its links. If false, recovery waits
+    /// until the links have ended: a controller that answers no command may still carry their data.
     public var recoversWithLinks: Bool
-    /// Whether a controller that has the extended commands for advertising, scanning and connecting is sent
-    /// those. One that has received them refuses the legacy ones until it is reset, and the other way round (Core
-    /// Specification 5.4, Vol 4, Part E, 3.1.1), so this is chosen for as long as the adapter is open: false
-    /// is for controllers whose extended commands do not work. On kernel adapters the kernel has chosen.
+    /// Whether the host uses the extended commands for advertising, scanning and connecting with a controller
+    /// that has them. A controller that has received a command of one family refuses those of the other until it
+    /// is reset (Core Specification 5.4, Vol 4, Part E, 3.1.1), so the choice holds for as long as the adapter is
+    /// open. False is for controllers whose extended commands do not work. On kernel adapters the kernel chooses.
     public var usesExtendedCommands: Bool
     /// How the adapter pairs, and where it keeps bonds.
     public var security: SecurityOptions
     /// Whether the adapter hides its identity address from peers.
     public var privacy: PrivacyOptions
-    /// How many advertising sets of devices a scan remembers, 1 or more: what they sent last, so that an advertisement
-    /// and its scan response are reported as one, and repetitions are known. Of more, the least recently received are
-    /// forgotten, which `ScanStatistics` counts. All that is remembered takes 1 KiB a set at most.
+    /// The number of advertising sets that scans remember, 1 or more. The last data of each set are kept, so that
+    /// an advertisement and its scan response are reported together, and repetitions are recognized. Beyond this
+    /// number the least recently received set is forgotten, which `ScanStatistics.evictions` counts. Each set
+    /// takes at most 1 KiB of memory.
     public var rememberedDevices = 4096
     /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves
     /// their packets.

@@ -5,15 +5,16 @@ import HCISocket
 public enum AdapterSpecification: Hashable, Sendable {
     /// `hci0` or `hci:AA:BB:CC:DD:EE:FF`: a kernel adapter. The kernel runs L2CAP and security.
     case kernel(KernelAdapter)
-    /// `user:hci0`: a kernel adapter through the user channel. Ours alone.
+    /// `user:hci0`: a kernel adapter through the HCI user channel, which only this process uses.
     case userChannel(KernelAdapter)
-    /// `serial:/dev/ttyACM0?baud=1000000&flow=on`: H4 on a UART, ours alone. H4 asks for RTS/CTS (Core
-    /// Specification 5.4, Vol 4, Part A, 4.4), so flow control is on unless the text says `off`.
+    /// `serial:/dev/ttyACM0?baud=1000000&flow=on`: a controller that speaks H4 on a UART. H4 requires RTS/CTS
+    /// (Core Specification 5.4, Vol 4, Part A, 4.4), so flow control is on unless the text says `off`.
     case serial(path: String, baud: UInt32, flowControl: Bool)
-    /// `tcp:HOST:PORT` or `unix:PATH`: a controller that speaks H4 there. Ours alone.
+    /// `tcp:HOST:PORT` or `unix:PATH`: a controller that speaks H4 on a TCP or Unix stream socket, for this
+    /// process alone.
     case stream(StreamAddress)
     /// `virtual` or `virtual:NAME`: a simulated controller on the air that all processes of the user share.
-    /// Without a name it is a new one each time; with it, its address stays.
+    /// Without a name it is a new controller each time; with a name it has the same address each time.
     case virtual(name: String?)
 
     /// How a kernel adapter is named.
@@ -51,19 +52,19 @@ extension AdapterSpecification.KernelAdapter: CustomStringConvertible {
     }
 }
 
-/// Why a text names no adapter, or no place of a socket.
+/// Why a text is no valid adapter specification or socket address.
 public enum AdapterSpecificationError: Error, Hashable, Sendable {
-    /// No adapter is spelled like this.
+    /// The text has none of the forms of an adapter specification.
     case adapter(String)
     /// The adapter of an HCI user channel is not one of the kernel's.
     case kernelAdapter(String)
     /// The name of a virtual adapter is empty, has more than `limit` octets, or has control characters.
     case name(String, limit: Int)
-    /// No place of a socket is spelled like this.
+    /// The text has neither the form `unix:PATH` nor `tcp:HOST:PORT`.
     case place(String)
     /// The path is empty.
     case emptyPath
-    /// The path has more octets than one of a socket may have, or a zero among them.
+    /// The path has more than `limit` octets, the most that a socket's path can have, or contains a zero octet.
     case path(String, limit: Int)
     /// The host is empty.
     case emptyHost
@@ -109,7 +110,7 @@ extension AdapterSpecificationError: CustomStringConvertible {
         }
     }
 
-    /// What would be right; nil where `description` has said it.
+    /// A hint at a correct text; nil where `description` already contains it.
     package var hint: String? {
         switch self {
         case .adapter:
@@ -223,8 +224,8 @@ extension AdapterSpecification.KernelAdapter {
 }
 
 extension StreamAddress {
-    /// `tcp:HOST:PORT`, the host in brackets where it is an IPv6 address, or `unix:PATH`. Port 0 is for
-    /// those that listen and takes a free one.
+    /// Parses `tcp:HOST:PORT`, with brackets around an IPv6 address, or `unix:PATH`. Port 0 is for listening,
+    /// which then chooses a free port.
     public init(_ text: some StringProtocol) throws(AdapterSpecificationError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch (parts[0], parts.count == 2 ? parts[1] : "") {

@@ -9,12 +9,12 @@ public struct ControllerCapabilities: Hashable, Sendable {
     package internal(set) var commands = SupportedCommands(octets: FixedOctets())
     /// The LE features that the controller supports (Core Specification 5.4, Vol 6, Part B, 4.6).
     public internal(set) var features = LEFeatures()
-    /// What it does beside LE; nil where it did not report that.
+    /// The controller's LMP features, which cover BR/EDR; nil when it did not report them.
     package internal(set) var classicFeatures: LMPFeatures?
-    /// The most advertising sets at once, 1 to 240; 1 on controllers without the extended commands. It may be
-    /// fewer at times: what an advertising set takes is the controller's affair.
+    /// The most advertising sets at once, 1 to 240; 1 on controllers without the extended commands. At times the
+    /// controller may support fewer, depending on the resources that each set takes.
     public internal(set) var numberOfAdvertisingSets = 1
-    /// The most octets that an advertising set can say, 31 to 1,650; 31 without the extended commands.
+    /// The most octets of data in an advertising set, 31 to 1,650; 31 without the extended commands.
     public internal(set) var maximumAdvertisingDataLength = LegacyAdvertisingData.capacity
     /// The most devices in the filter accept list.
     package internal(set) var acceptListSize = 0

@@ -1,8 +1,9 @@
 import BLECore
 import HCISocket
 
-/// What may go wrong between a host and its controller, whatever carries their packets: to see what an
-/// application makes of a slow or a broken line. Both ways suffer, and with the same seed the same packets.
+/// A fault of the transport between a host and its controller, whatever transport that is. With it a test shows
+/// how an application behaves on a slow or lossy line. Faults affect both directions, and with the same seed the
+/// same packets.
 ///
 /// ```swift
 /// var options = AdapterOptions()
@@ -12,7 +13,8 @@ import HCISocket
 public enum TransportFault: Hashable, Sendable {
     /// Packets take a time within the range, and keep their order.
     case delay(ClosedRange<Duration>, seed: UInt64 = 1)
-    /// Packets are lost, with a probability from 0 to 1. A lost answer is a controller that is silent: it is reset.
+    /// Packets are lost, with a probability from 0 to 1. When an answer is lost, the controller counts as silent
+    /// and is reset.
     case loss(Double, seed: UInt64 = 1)
 
     /// The port, with the fault around it.

@@ -2,8 +2,8 @@ import BLECore
 import Glibc
 import HCISocket
 
-/// Opens an adapter for as long as `body` runs, and closes it however that ends: scans and advertising stop,
-/// links end, a kernel adapter that was off is off again. It is what a program's `main` does:
+/// Opens an adapter, runs `body` and closes the adapter, whether `body` returns or throws: scans and advertising
+/// stop, links end, and a kernel adapter that was off is off again. A program calls it in `main`:
 ///
 /// ```swift
 /// try await withAdapter(.virtual(name: "kitchen")) { adapter in
@@ -11,16 +11,16 @@ import HCISocket
 /// }
 /// ```
 ///
-/// SIGINT and SIGTERM, or the signals of `endedBy`, cancel the task of `body`; when that has returned and the
-/// adapter is closed, the process ends by the signal. What managers keep to be restored stays on the disk
-/// then (`keepForNextStart`), so that a service that is restarted, or a reboot, finds it. With an empty list
-/// the signals are the caller's business. At most one call at a time may catch signals.
+/// SIGINT and SIGTERM, or the signals of `endedBy`, cancel the task of `body`. When `body` has returned and the
+/// adapter is closed, the signal ends the process. The state that managers keep for restoration then stays on the
+/// disk (`keepForNextStart`), so that a service finds it when it is restarted, also after a reboot. With an empty
+/// list the caller handles signals itself. At most one call at a time may catch signals.
 ///
 /// - Parameters:
 ///   - specification: the adapter; nil is the first one of the kernel.
 ///   - options: how to open it.
-///   - signals: what ends the program.
-///   - body: what it does.
+///   - signals: the signals that end the program.
+///   - body: the work to do with the adapter.
 /// - Throws: `BLEError` when the adapter cannot be opened, and what `body` throws.
 public func withAdapter<Success: Sendable>(
     _ specification: AdapterSpecification? = nil, options: AdapterOptions = AdapterOptions(),
@@ -50,9 +50,10 @@ public func withAdapter<Success: Sendable>(
 }
 
 extension AdapterSpecification {
-    /// The first adapter of the kernel, one that no other process has to itself where there is one.
+    /// Returns the kernel's first adapter that is available or, when none is, its first adapter.
     ///
-    /// - Throws: `BLEError.adapter(.noAdapter)` when there is none, and why the kernel does not say what it has.
+    /// - Throws: `BLEError.adapter(.noAdapter)` when the kernel has no adapter; what `Adapter.list()` throws when
+    ///   the adapters cannot be listed.
     public static func firstKernelAdapter() async throws(BLEError) -> Self {
         let all = try await Adapter.list()
         // One that another process has to itself would do as little as none.

@@ -21,29 +21,30 @@ public struct Advertising: Sendable {
         self.kept = kept
     }
 
-    /// Takes it off the air; returns when it is.
+    /// Stops the advertisement. Returns when it is off the air.
     public func stop() async {
         await adapter.stopAdvertising(record)
         await kept?.stopped()
     }
 
-    /// Advertises something else, or otherwise, from now on. Returns when that is on air. When it cannot be
-    /// now, because no link is free or the controller does not take it beside the links there are, returns at
-    /// once, and it is on air as soon as it can be; when the controller refuses it then, what was on air
-    /// before comes back, and the log says so.
+    /// Replaces the data and the parameters of the advertisement. Returns when `request` is on air. Returns at
+    /// once when it cannot be on air now, because all of its links are in use or because the controller does not
+    /// support it beside the present links; it is then on air as soon as possible. If the controller refuses it
+    /// at that time, the previous request is on air again, which is logged.
     ///
-    /// When only the data differ the radio goes on without a gap, as long as they fit into one command: 251
-    /// octets, 252 of a periodic train. Other data, and other parameters, need the set to be off for a
-    /// moment. When the controller refuses it, what was on air goes on.
+    /// When only the data differ and they fit into one command, 251 octets or 252 for a periodic train,
+    /// advertising continues without a gap. For longer data and for other parameters the set is off for a moment.
+    /// When the controller refuses the request, the previous one stays on air.
     public func update(_ request: AdvertisingRequest) async throws(BLEError) {
         try await adapter.updateAdvertising(record, to: request)
         try await kept?.changed(to: request)
     }
 
-    /// How strong it is sent in dBm, as the controller chose; nil where it does not say.
+    /// The transmit power in dBm that the controller has chosen; nil when the controller does not report it.
     public var power: Int8? { get async { await adapter.power(of: record) } }
 
-    /// Waits for its end and says how it came. What went wrong is thrown.
+    /// Waits until the advertisement has ended, and returns how it ended. Throws the error that ended it, if one
+    /// did.
     @discardableResult
     public func ended() async throws(BLEError) -> AdvertisingEnd {
         try await adapter.advertisingEnded(record)

@@ -1,10 +1,10 @@
 /// How an advertisement came to its end, when nothing went wrong.
 public enum AdvertisingEnd: Hashable, Sendable {
-    /// It was stopped by who started it.
+    /// It was stopped, by `Advertising.stop()` or by closing the adapter.
     case stopped
-    /// Its `duration` is over, or the 1.28 s of the high duty cycle.
+    /// The `duration` of the request has passed, or the 1.28 s of the high duty cycle.
     case timeLimit
-    /// As many events as its `maximumEvents` were sent.
+    /// The `maximumEvents` of the request have been sent.
     case eventLimit
 }
 

@@ -1,16 +1,17 @@
-/// How often to advertise, when one does not want to choose an interval.
+/// An advertising interval, chosen by what the advertisement is for.
 ///
-/// The intervals are of those that Apple asks of accessories (Accessory Design Guidelines, "Advertising
-/// Interval"): its devices scan in windows at certain times, which these intervals meet soon and others of a
-/// similar length may miss for long. Other scanners have no such preference, so nothing is lost with them.
+/// The intervals are among those that Apple recommends for accessories (Accessory Design Guidelines, "Advertising
+/// Interval"). Apple's devices scan in windows at certain times: these intervals soon coincide with a window,
+/// while others of a similar length may miss the windows for long. Other scanners have no such preference.
 public enum AdvertisingPreset: String, Hashable, Sendable, CaseIterable {
-    /// 20 ms: found at once, for as long as a user waits for it; Apple advises 30 s at least.
+    /// 20 ms: a scanner finds the device at once. For as long as a user waits for it; Apple advises 30 s at
+    /// least.
     case lowLatency = "low-latency"
-    /// 152.5 ms: found within a second by who looks for it.
+    /// 152.5 ms: a device that scans finds it within a second.
     case balanced
-    /// 417.5 ms: found within some seconds.
+    /// 417.5 ms: a device that scans finds it within some seconds.
     case lowPower = "low-power"
-    /// 1,022.5 ms: for what is on air all day and found in the background.
+    /// 1,022.5 ms: for a device that advertises all day and is found in the background.
     case background
 
     /// The time from one advertising event to the next.

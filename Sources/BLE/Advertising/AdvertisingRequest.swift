@@ -19,39 +19,40 @@ public struct AdvertisingRequest: Hashable, Sendable {
     public var plan: AdvertisingPlan
     /// Whether others may connect or ask for a scan response.
     public var kind: AdvertisingKind
-    /// The one device that it is for. In legacy packets that is all it says, so the plan must be empty.
+    /// The device that directed advertising is for; nil for undirected advertising. Directed legacy packets carry
+    /// no data, so the plan must be empty.
     public var direction: AdvertisingDirection?
-    /// Whether it hides the address. Extended and nonconnectable only.
+    /// Whether the packets omit the advertiser's address. For extended, nonconnectable advertising only.
     public var isAnonymous = false
-    /// Time between two advertising events, 20 ms to 10.24 s, or of extended packets to 10,485.759375 s.
-    /// The controller adds up to 10 ms by chance to each.
+    /// The time between two advertising events: 20 ms to 10.24 s, with extended packets up to 10,485.759375 s.
+    /// The controller adds a random delay of up to 10 ms to each event.
     public var interval: Duration = .milliseconds(100)
     /// The primary channels to send on, at least one.
     public var channels = AdvertisingChannels.all
-    /// Where advertising events begin: LE 1M, or of extended packets LE Coded.
+    /// The PHY of the primary channels: LE 1M, or LE Coded for extended packets.
     public var primaryPHY = PHY.le1M
-    /// Where the data of extended packets are.
+    /// The PHY of the secondary channels, on which extended packets carry their data.
     public var secondaryPHY = PHY.le1M
-    /// The transmit power to ask for in dBm, -127 to 20, where the controller lets one choose: with the
-    /// extended commands. What it has chosen is `Advertising.power`.
+    /// The transmit power to request, in dBm, -127 to 20; nil leaves it to the controller. Only the extended
+    /// commands can request one. `Advertising.power` is the power that the controller has chosen.
     public var power: Int8?
     /// Whether the power that the controller chooses replaces the one in the plan's Tx Power Level field, as
     /// far as the controller reports it.
     public var correctsPowerField = false
-    /// Whether extended packets carry the transmit power in their header, for one octet of data.
+    /// Whether extended packets carry the transmit power in their header, which takes one octet from the data.
     public var includesTxPower = false
     /// The number of the set for scanners, 0 to 15; nil chooses one that no other set of this host has.
     public var sid: UInt8?
     /// The periodic train that goes with it, on controllers that have periodic advertising. Extended and
     /// nonconnectable only, and not anonymous. It ends with the advertisement.
     public var periodic: PeriodicAdvertisingTrain?
-    /// How long it is wanted, counted from its first event; nil until it is stopped.
+    /// How long to advertise, counted from the first event; nil until the advertisement is stopped.
     public var duration: Duration?
-    /// How many advertising events are wanted, 1 to 255, on controllers that count them: those with the
-    /// extended commands. After a connection what is left of them is sent.
+    /// The number of advertising events to send, 1 to 255; nil for no limit. Requires a controller with the
+    /// extended commands. When a connection interrupts the advertising, the remaining events are sent after it.
     public var maximumEvents: UInt8?
 
-    /// A request for the packets of `plan`.
+    /// Creates a request to advertise the packets of `plan`.
     public init(
         _ plan: AdvertisingPlan, kind: AdvertisingKind = .connectable, preset: AdvertisingPreset? = nil
     ) {
@@ -60,7 +61,7 @@ public struct AdvertisingRequest: Hashable, Sendable {
         if let preset { interval = preset.interval }
     }
 
-    /// A request for directed advertising in legacy packets, which say nothing else.
+    /// Creates a request for directed advertising in legacy packets, which carry no data.
     public init(to direction: AdvertisingDirection) {
         self.init(.empty)
         self.direction = direction
@@ -324,8 +325,9 @@ extension AdvertisingRequest {
 }
 
 extension AdvertisingRequest {
-    /// What is on air when the controller sends with `power`, in dBm; nil: it does not say. Where the power
-    /// field is to be corrected it is, also in a train that says what the advertisement does.
+    /// Returns the request as it is sent with the transmit power `power`, in dBm; nil when the controller does
+    /// not report it. If `correctsPowerField` is set, the Tx Power Level field contains that power, also in a
+    /// periodic train with the same data as the advertisement.
     package func sent(with power: Int8?) -> AdvertisingRequest {
         guard correctsPowerField, let power else { return self }
         var request = self

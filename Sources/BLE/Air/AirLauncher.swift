@@ -3,8 +3,8 @@ import SystemPackage
 
 /// How to start an air when a virtual adapter finds none.
 public struct AirLauncher: Sendable {
-    /// Starts an air that listens at the path, and returns when it does or has failed to. Two processes may
-    /// try at once: the one that comes second joins the air of the first.
+    /// Starts an air that listens at `path`. Returns when the air listens or could not be started. Two processes
+    /// may call it at once; the second one then joins the air of the first.
     public var launch: @Sendable (_ path: String, _ loop: EventLoop) async throws(BLEError) -> Void
 
     /// A launcher that does what `launch` does.

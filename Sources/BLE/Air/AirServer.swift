@@ -15,7 +15,7 @@ import VirtualController
 /// let two = try await Adapter.open(on: await air.attach(), options: options)
 /// ```
 public actor AirServer {
-    /// The loop that the air lives on.
+    /// The event loop on which the air runs.
     public nonisolated let loop: EventLoop
     /// The loop, as executor of this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -31,9 +31,9 @@ public actor AirServer {
     private let configuration: VirtualController.Configuration
     private let log = Logger(label: "ble.air")
 
-    /// An air without controllers. The seed decides on everything random in it. More than
-    /// `maximumControllers` connections at a time are refused; nil: none is. Those who join get controllers
-    /// of the configuration, by default with all that one can have, and meet the conditions.
+    /// Creates an air without controllers. `seed` determines everything random on it. Connections beyond
+    /// `maximumControllers` at a time are refused; nil sets no limit. Each connection gets a controller with
+    /// `configuration`, by default one with all features, to whose packets `conditions` apply.
     public init(
         on loop: EventLoop, seed: UInt64 = .random(in: .min ... .max), maximumControllers: Int? = nil,
         configuration: VirtualController.Configuration = .init(extended: .init()),
@@ -48,7 +48,7 @@ public actor AirServer {
     /// Airs that live as long as the process.
     private static let kept = Lock<[AirServer]>([])
 
-    /// Where the air of this user is: at $BLETOOL_AIR where that is set, else a socket in a folder that only the user can
+    /// The path of this user's air: $BLETOOL_AIR if it is set, else a socket in a folder that only the user can
     /// enter.
     package static var defaultPath: String {
         let path = getenv("BLETOOL_AIR").map { String(cString: $0) } ?? ""
@@ -60,7 +60,8 @@ public actor AirServer {
     /// The number of controllers on the air.
     package var population: Int { ports.count }
 
-    /// Accepts controllers at `address`; returns where, with the port that a TCP port 0 became.
+    /// Accepts connections at `address`, each of which gets a controller. Returns the address, in which the
+    /// chosen port replaces a TCP port of 0.
     public func listen(at address: StreamAddress) throws(BLEError) -> StreamAddress {
         do throws(PortError) {
             let (descriptor, bound) = try StreamSockets.bind(to: address)
@@ -71,7 +72,7 @@ public actor AirServer {
         }
     }
 
-    /// Accepts controllers of a stream socket that listens already, and takes it over.
+    /// Takes ownership of a stream socket that already listens, and accepts connections on it.
     package func listen(on descriptor: CInt) throws(PortError) {
         let listener = StreamSockets.listener(descriptor, on: loop) { [weak self] connection in
             self?.assumeIsolated { $0.accept(connection) }
@@ -80,17 +81,17 @@ public actor AirServer {
         listeners.append(listener)
     }
 
-    /// Joins a controller within this process, by default one like those of others; the port is the host's
-    /// end.
+    /// Adds a controller for a host in this process, and returns the host's end of its port. Nil gives the
+    /// controller the configuration of the air.
     public func attach(_ configuration: VirtualController.Configuration? = nil) -> any PacketPort {
         let (host, controller) = MemoryPort.pair(on: loop)
         join(controller, process: nil, configuration ?? self.configuration)
         return host
     }
 
-    /// Sets how strong two controllers receive each other, in dBm; nil when they do not, as when one is carried away:
-    /// links between them end with their supervision timeout if that is not taken back before. Does nothing when there
-    /// is no controller with one of the addresses.
+    /// Sets the strength at which two controllers receive each other, in dBm. Nil puts them out of range of each
+    /// other: links between them end after their supervision timeout, unless a later call brings the controllers
+    /// back into range before. Does nothing when no controller has one of the addresses.
     public func setRSSI(_ rssi: Int8?, between one: DeviceAddress, and other: DeviceAddress) {
         guard let one = air.controller(with: one), let other = air.controller(with: other) else { return }
         air.setRSSI(rssi, between: one, and: other, at: loop.now)

@@ -2,9 +2,9 @@ import Glibc
 
 /// Folders that belong to the user who runs the process.
 package enum UserFolder {
-    /// A folder for sockets and what need not outlast a session, made if it is missing, that no other user can enter:
-    /// below $XDG_RUNTIME_DIR where that is, else in /tmp under the user's number. Another user's folder of that name
-    /// is not used.
+    /// The folder for sockets and other files that need not outlast a session. It is made if it is missing, and
+    /// no other user can enter it: below $XDG_RUNTIME_DIR if that is writable, else in /tmp under the user's
+    /// number. A folder of that name that belongs to another user is not used.
     package static var runtime: String {
         let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
         let path = access(base, W_OK) == 0 ? "\(base)/bletool" : "/tmp/bletool-\(getuid())"

@@ -15,10 +15,12 @@ import VirtualController
 /// }
 /// ```
 ///
-/// All of it lives on one event loop, also `body` and its child tasks. A task that is not a child, as `Task { }` makes,
-/// should be given the loop too: `Task(executorPreference: bed.loop)`; time does not wait for what runs elsewhere.
+/// Everything runs on one event loop, `body` and its child tasks included. A task that is not a child, such as an
+/// unstructured `Task`, should run on the same loop: `Task(executorPreference: bed.loop)`. Virtual time does not
+/// wait for work that runs elsewhere.
 public struct VirtualTestbed: Sendable {
-    /// The air. `attach` gives ports of its own, to be wrapped in ports that lose, delay or trace packets.
+    /// The air of the hosts. The ports that `attach` returns can be wrapped in ports that lose, delay or trace
+    /// packets.
     public let air: AirServer
     private let adapters = Lock<[Adapter]>([])
 
@@ -53,7 +55,8 @@ public struct VirtualTestbed: Sendable {
         return try result.get()
     }
 
-    /// A host with a controller of its own, by default one with all that there is. Messages call it `name`.
+    /// Opens an adapter on a new controller, by default one with all features. `name` is the adapter's name in
+    /// messages.
     public func adapter(
         _ name: String, controller: VirtualController.Configuration? = nil,
         options: AdapterOptions = AdapterOptions()
@@ -61,7 +64,7 @@ public struct VirtualTestbed: Sendable {
         try await adapter(name, on: await air.attach(controller), options: options)
     }
 
-    /// A host on a port of the caller's: one of the air's, with a port around it that does something to packets.
+    /// Opens an adapter on a port of the caller's, for example a port of the air inside one that changes packets.
     public func adapter(
         _ name: String, on port: any PacketPort, options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {
@@ -72,16 +75,17 @@ public struct VirtualTestbed: Sendable {
         return adapter
     }
 
-    /// Sets how strong two hosts receive each other, in dBm, which is -50 before; nil when they do not, as when one is
-    /// carried away: links between them end with their supervision timeout if that is not taken back before.
+    /// Sets the strength at which two hosts receive each other, in dBm; it is -50 dBm before. Nil puts them out
+    /// of range of each other: links between them end after their supervision timeout, unless a later call brings
+    /// the hosts back into range before.
     public func setRSSI(_ rssi: Int8?, between one: Adapter, and other: Adapter) async {
         await air.setRSSI(rssi, between: await one.address, and: await other.address)
     }
 
-    /// Puts a host somewhere, or moves it at once. How strong it and others that have a position receive each other
-    /// depends on their distance from now on: what is sent with 0 dBm arrives with -40 dBm over a meter and
-    /// -60 dBm over ten, and not at all beyond a kilometer. Others it receives as before; a level that
-    /// `setRSSI` sets holds until one of the two moves.
+    /// Places a host, or moves it to another position at once. From now on the strength at which it and other
+    /// hosts with a position receive each other depends on their distance: a signal sent at 0 dBm arrives at -40
+    /// dBm over 1 m and at -60 dBm over 10 m, and is not received beyond 1 km. The host receives hosts without a
+    /// position as before. A strength that `setRSSI` sets later holds until one of the two hosts moves.
     public func move(_ adapter: Adapter, to position: AirPosition) async {
         await air.setPosition(position, of: await adapter.address)
     }
@@ -90,6 +94,6 @@ public struct VirtualTestbed: Sendable {
     /// train or has links. A test can so check that what it has cancelled is off the air.
     public func isRadioInUse(by adapter: Adapter) async -> Bool { await air.isActive(await adapter.address) }
 
-    /// Lets everything happen that does within `duration`.
+    /// Waits for `duration` of virtual time, in which all events that are due take place.
     public func wait(_ duration: Duration) async { _ = await loop.sleep(for: duration) }
 }

@@ -57,10 +57,10 @@ struct BondOutcome: Sendable {
     var damaged: Set<BondID> = []
 }
 
-/// Bonds that have come and gone together: by this process, or by another that shares the folder. What has become
-/// of them since, `BondStore.record` returns.
+/// Bonds that were added and removed in one change, by this process or by another one that shares the folder.
+/// `BondStore.record(_:)` returns their present state.
 public struct BondChange: Hashable, Sendable {
-    /// Bonds that are new, or have other keys than before.
+    /// Bonds that are new, or whose keys have changed.
     public var added: [BondID]
     /// The bonds that have been removed.
     public var removed: [BondID]

@@ -2,21 +2,23 @@ import BLECore
 import GATTServer
 import SMP
 
-/// All that is kept of a bonded peer between its links, but for its database.
+/// All data that are kept about a bonded peer between its links, except its database.
 public struct BondRecord: Hashable, Sendable {
-    /// The keys, and what their pairing was worth. A new pairing makes a new record.
+    /// The keys, and the security of the pairing that made them. A new pairing makes a new record.
     public let bond: Bond
     /// The time at which the devices paired.
     public let created: Timestamp
-    /// When there was a link last.
+    /// The time at which the peer last had a link.
     public var lastUsed: Timestamp
     /// The name that the peer gave itself.
     public var name: String?
-    /// What this host's server keeps of it as client: subscriptions, features, counter of signed writes.
+    /// What this host's server keeps about the peer as a client: subscriptions, features, the counter of signed
+    /// writes.
     package var client = GATTClientRecord()
-    /// No counter of this host's Signed Write Commands to the peer from this one on was ever used (Core
-    /// Specification 5.4, Vol 3, Part H, 2.4.5). Counters are reserved ahead, so that one is not used twice even
-    /// if the process is killed: `BondStore.takeSignCounter` hands them out.
+    /// The first sign counter that has never been reserved: neither it nor a greater one has been used in a
+    /// Signed Write Command of this host to the peer (Core Specification 5.4, Vol 3, Part H, 2.4.5).
+    /// `BondStore.takeSignCounter` reserves counters in advance, so that none is used twice even if the process
+    /// is killed.
     package internal(set) var signCounter: UInt32 = 0
 
     /// A bond made at `created` and not used since.

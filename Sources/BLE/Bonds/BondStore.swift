@@ -12,11 +12,12 @@ import SMP
 /// try await bonds.flush()
 /// ```
 ///
-/// Adapters and processes share it. Look-ups and changes are done at once, on any thread, so that a controller's
-/// question for a key is answered on the spot; the disk follows by itself, never on an event loop. `flush` waits
-/// for it, as before a program reports to its user that devices have paired.
+/// Adapters and processes can share a store. Look-ups and changes take effect at once, on any thread, so that a
+/// controller's request for a key is answered without delay. Changes are written to the disk afterwards, never on
+/// an event loop. `flush` waits until they are written, for example before a program reports to its user that
+/// devices have paired.
 public final class BondStore: Sendable {
-    /// Bonds that a store takes, so that peers with ever new identities cannot fill the disk.
+    /// The most bonds in a store. The limit keeps peers with ever new identities from filling the disk.
     package static let limit = 16_384
 
     struct State: ~Copyable {
@@ -36,7 +37,7 @@ public final class BondStore: Sendable {
         var nextWatcher: UInt64 = 0
     }
 
-    /// Files that could not be read when the store was opened, and why; the other bonds are there.
+    /// The errors of files that could not be read when the store was opened. All other bonds are in the store.
     public let problems: [StateError]
 
     private let state = Lock(State())
@@ -44,7 +45,8 @@ public final class BondStore: Sendable {
     let clock: @Sendable () -> Timestamp
     private let log = Logger(label: "ble.bonds")
 
-    /// Bonds that are kept only as long as the process runs. The clock says when a bond is made and used.
+    /// Creates a store that keeps bonds in memory, for as long as the process runs. `clock` returns the time at
+    /// which a bond is made or used.
     public init(clock: @escaping @Sendable () -> Timestamp = { .now }) {
         folder = nil
         problems = []
@@ -65,7 +67,7 @@ public final class BondStore: Sendable {
 // MARK: - Looking up
 
 extension BondStore {
-    /// All bonds, or those of one identity of this host, in the order of their addresses.
+    /// Returns all bonds, or those of one identity of this host, in the order of their addresses.
     public func records(at local: DeviceAddress? = nil) -> [BondRecord] {
         let all = state.withLock { Array($0.table.records.values) }
         return all.filter { local == nil || $0.id.local == local }.sorted { $0.id < $1.id }
@@ -74,8 +76,8 @@ extension BondStore {
     /// The bond with a peer, by the peer's identity.
     public func record(_ id: BondID) -> BondRecord? { state.withLock { $0.table[id] } }
 
-    /// The bond with the peer that uses an address: its identity, or a resolvable private address. Trying all keys
-    /// takes a while with thousands of bonds, so what was found of an address is remembered.
+    /// Returns the bond with the peer that uses `address`: its identity address, or a resolvable private address.
+    /// With thousands of bonds it takes time to try all keys, so the result for an address is remembered.
     public func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
         state.withLock { $0.table.record(behind: address, at: local) }
     }
@@ -85,9 +87,9 @@ extension BondStore {
         state.withLock { $0.table.knowsHiddenPeers(of: local) }
     }
 
-    /// The bond whose `peripheralKey` has this name, by which a central asks for it after LE legacy pairing (Core
-    /// Specification 5.4, Vol 3, Part H, 2.4.4.2). Keys of LE Secure Connections have no name: 0 and 0 find
-    /// nothing, and the peer's address has to do.
+    /// Returns the bond whose `peripheralKey` has these EDIV and Rand values, by which a central requests the key
+    /// after LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.4.4.2). Keys of LE Secure Connections
+    /// have neither: for 0 and 0 the result is nil, and the bond has to be found by the peer's address.
     package func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
         state.withLock { $0.table.record(ediv: ediv, random: random, at: local) }
     }
@@ -96,9 +98,10 @@ extension BondStore {
 // MARK: - Changing
 
 extension BondStore {
-    /// Adds the bond of a pairing that has just ended, in place of an earlier one with the same peer. Of that one,
-    /// only the name stays, and counters of signing keys that are the same: subscriptions do not survive it. Where
-    /// the keys of encryption are the same it is the same pairing, of which more is known now, and all stays.
+    /// Adds the bond of a pairing that has just ended, in place of an earlier one with the same peer. Of the
+    /// earlier record only the name is kept, and the counters of signing keys that have not changed;
+    /// subscriptions are not kept. If the encryption keys are the same, the bond is of the same pairing, of which
+    /// further keys are known now, and the whole record is kept.
     @discardableResult
     package func insert(_ bond: Bond, name: String? = nil) throws(BLEError) -> BondRecord {
         var record = BondRecord(bond, name: name, created: clock())
@@ -123,7 +126,8 @@ extension BondStore {
         return record
     }
 
-    /// Changes what is kept of a peer beside its keys; false when there is no bond with it.
+    /// Changes the data that are kept about a peer besides its keys. Returns false when there is no bond with the
+    /// peer.
     @discardableResult
     public func update(_ id: BondID, _ change: (inout BondRecord) -> Void) -> Bool {
         state.withLock { state in
@@ -138,14 +142,14 @@ extension BondStore {
         }
     }
 
-    /// There is a link with a peer now: its record says so, to the minute, for a peer that comes every second should
-    /// not wear out a disk.
+    /// Records that a peer has a link now. `lastUsed` changes once a minute at most, so that a peer that connects
+    /// every second does not wear out the disk.
     package func noteUse(_ id: BondID) {
         let now = clock()
         update(id) { if now.milliseconds - $0.lastUsed.milliseconds >= 60_000 { $0.lastUsed = now } }
     }
 
-    /// Removes a bond and all that is kept of the peer; false when there is none.
+    /// Removes a bond and all data about the peer. Returns false when there is no such bond.
     @discardableResult
     public func remove(_ id: BondID) -> Bool {
         changing { state, change in
@@ -162,8 +166,9 @@ extension BondStore {
 // MARK: - Hearing of changes
 
 extension BondStore {
-    /// Bonds that come and go from now on, also by the hand of other processes. A consumer that lets 1,024 changes
-    /// wait ends with `BLEError.overflow`, and may look at `records` and begin anew. The stream ends with the store.
+    /// Returns a stream of the bonds that are added and removed from now on, by this process or by others. The
+    /// stream ends with `BLEError.overflow` when more than 1,024 changes wait; its consumer can then read
+    /// `records` and begin again. It also ends when the store is released.
     public func changes() -> BoundedStream<BondChange> {
         let buffer = StreamBuffer<BondChange>(.overflow(limit: 1024))
         let number = state.withLock { state in
@@ -191,11 +196,12 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// The bonds in a folder of state, made if it is missing: `bonds` in it belongs to this library. Files that are
-    /// damaged, or of a later version, are listed in `problems`; the others are read all the same.
+    /// Opens the bonds in the state folder `path`, which is made if it is missing; the folder `bonds` in it
+    /// belongs to this library. Files that are damaged, or of a later version, are listed in `problems`; all
+    /// others are read.
     ///
-    /// Other processes may use the folder at the same time. What they change is noticed through `loop`; without one it
-    /// is seen when this process changes the same bond.
+    /// Other processes may use the folder at the same time. Their changes are noticed through `loop`; without a
+    /// loop a change is noticed only when this process changes the same bond.
     public static func open(
         _ path: String, on loop: EventLoop? = .shared, clock: @escaping @Sendable () -> Timestamp = { .now }
     ) async throws(BLEError) -> BondStore {
@@ -242,8 +248,8 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// Waits until all changes that were made before are on the disk; throws when they cannot be written. They
-    /// stay in memory then, and are tried again with the next change or flush.
+    /// Waits until all changes made before the call are on the disk. Throws when they cannot be written; they
+    /// then stay in memory, and the next change or flush tries to write them again.
     public func flush() async throws(BLEError) {
         guard let folder else { return }
         try await offLoop { [self] () throws(BLEError) in try await write(to: folder) }
@@ -317,10 +323,10 @@ extension BondStore {
     /// Counters that are reserved at a time: as many are lost when the process ends.
     static let counterBlock: UInt32 = 64
 
-    /// The counter of the next Signed Write Command to a peer (Core Specification 5.4, Vol 3, Part H, 2.4.5), for
-    /// this call alone: whatever happens to the process, no other gets it while the key is the same.
+    /// Returns the counter for the next Signed Write Command to a peer (Core Specification 5.4, Vol 3, Part H,
+    /// 2.4.5). No other call returns the same counter while the key is the same, even if the process is killed.
     ///
-    /// Now and then this waits for the disk.
+    /// A call that has to reserve further counters waits for the disk.
     package func takeSignCounter(of id: BondID) async throws(BLEError) -> UInt32 {
         while true {
             let taken = try state.withLock { state throws(BLEError) -> UInt32? in
@@ -353,7 +359,7 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// The database of a bonded peer as it was last found; nil when none is kept.
+    /// Returns the database of a bonded peer as it was last found; nil when none is kept.
     package func database(of id: BondID) async throws(BLEError) -> CachedDatabase? {
         let waiting = state.withLock { $0.pending.databases[id] ?? $0.databases[id].map { .some($0) } }
         if let waiting { return waiting }
@@ -386,8 +392,8 @@ extension BondStore {
         state.withLock { $0.identities[address] }
     }
 
-    /// The identity that this host distributes under an address. It is made with the first call, and on the disk
-    /// before it is given: peers keep its key for as long as their bonds last.
+    /// Returns the identity that this host distributes with `address`. The first call makes it, and it is on the
+    /// disk before the call returns, because peers keep its key for as long as their bonds last.
     package func identity(at address: DeviceAddress) async throws(BLEError) -> LocalIdentity {
         // Zero means that no resolvable addresses are used.
         try await identity(orNew: LocalIdentity(address: address, identityKey: .random(in: 1 ... .max)))
@@ -407,8 +413,9 @@ extension BondStore {
         }
     }
 
-    /// The random static address of an adapter that has no public one: made with the first call, and the same ever
-    /// after, for peers know this host by it. The name says which adapter: its device file, for one.
+    /// Returns the random static address of an adapter without a public one. The first call makes it, and later
+    /// calls return the same address, because peers know this host by it. `adapter` identifies the adapter, for
+    /// example by its device file.
     package func staticAddress(of adapter: String) async throws(BLEError) -> DeviceAddress {
         if let known = state.withLock({ $0.addresses[adapter] }) { return known }
         var present = StaticAddress(.randomStatic(.random(in: .min ... .max)), of: adapter)
@@ -430,16 +437,17 @@ extension BondStore {
     public struct Import: Hashable, Sendable {
         /// Bonds that are now in the store.
         public var imported: [BondID] = []
-        /// Bonds of which the store has a later pairing, which stays.
+        /// Bonds that were not imported, because the store has a later pairing with the same peer.
         public var older: [BondID] = []
         /// Addresses of this host whose identity was taken over.
         public var identities: [DeviceAddress] = []
-        /// Addresses for which the store has another identity, which stays: its peers know that one.
+        /// Addresses for which the store has another identity. The store keeps that one, because its peers know
+        /// it.
         public var otherIdentities: [DeviceAddress] = []
     }
 
-    /// Bonds, and the identities of this host that they are with, as one text: for another machine or a backup. It
-    /// has all keys, so any reader of it can impersonate either side.
+    /// Returns bonds, and the identities of this host that they belong to, as text for another machine or a
+    /// backup. The text contains all keys, so any reader of it can impersonate either side.
     public func export(_ records: [BondRecord]) -> [UInt8] {
         let locals = Set(records.map(\.id.local))
         let identities = state.withLock { Array($0.identities.values) }
@@ -448,8 +456,8 @@ extension BondStore {
         return identities.flatMap(\.text) + records.flatMap(\.text)
     }
 
-    /// Takes over what `export` has written, all of it or, when it throws, nothing. Of two pairings with the same
-    /// peer the later one stays.
+    /// Imports the text that `export` returned: all of it or, when it throws, nothing. Of two pairings with the
+    /// same peer the later one is kept.
     public func takeIn(_ export: [UInt8]) async throws(BLEError) -> Import {
         let (records, identities) = try Self.parts(of: export)
         let ids = Set(records.map(\.id))

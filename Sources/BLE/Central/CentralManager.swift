@@ -22,14 +22,16 @@ public struct CentralManager: Sendable {
     /// What is kept for the next process; nil: nothing.
     let restoration: CentralRestoration?
 
-    /// The central role of `adapter`, which is powered on: it would not be open otherwise.
+    /// Creates a manager for the central role of `adapter`, without restoration. An adapter that could be opened
+    /// is powered on.
     public init(_ adapter: Adapter) {
         self.adapter = adapter
         restoration = nil
     }
 
-    /// Advertisements nearby. The stream owns the scan: leaving its loop, or cancelling it, stops the
-    /// radio. Of a slow consumer's waiting advertisements the oldest are dropped and counted.
+    /// Scans, and returns a stream of the advertisements that are received. The stream owns the scan, which ends
+    /// when the consumer leaves its loop or is cancelled. When the consumer is slow, the oldest waiting
+    /// advertisements are dropped, and `BoundedStream.dropped` counts them.
     public func scan(_ options: ScanOptions = ScanOptions()) -> BoundedStream<Advertisement> {
         if let restored = restoration?.takeScan(options) {
             suspension.adopt(restored.buffer)
@@ -52,7 +54,7 @@ public struct CentralManager: Sendable {
         return BoundedStream(buffer)
     }
 
-    /// How full the memory of devices is that all scans of the adapter share.
+    /// The statistics of all scans of the adapter, which share one memory of devices.
     public var scanStatistics: ScanStatistics {
         get async { await adapter.scanStatistics }
     }
@@ -66,7 +68,9 @@ public struct CentralManager: Sendable {
         return scan(options, keepingIt: false)
     }
 
-    /// The first advertisement within `limit` that `isWanted` takes; it is asked about each packet.
+    /// Scans until `isWanted` returns true for an advertisement, and returns that. `isWanted` is called for every
+    /// packet that passes the filters of `options`. Throws `BLEError.notFound` when none is found within `limit`;
+    /// nil sets no limit.
     public func first(
         _ options: ScanOptions = ScanOptions(), within limit: Duration?,
         where isWanted: @escaping @Sendable (Advertisement) -> Bool = { _ in true }
@@ -78,12 +82,13 @@ public struct CentralManager: Sendable {
         }
     }
 
-    /// Connects to a device. Without a time limit it waits until the device comes, as Apple's does, while
-    /// others connect and scans go on; after half a minute it listens as `ConnectionOptions.background` says. On
-    /// kernel adapters the kernel gives up after its own 20 to 40 s and is asked again.
+    /// Connects to a device. Without a time limit the request waits until the device is in range, as Core
+    /// Bluetooth's does, while other requests and scans go on. After 30.72 s the radio listens for the device as
+    /// `ConnectionOptions.background` says. On kernel adapters the kernel gives up after 20 to 40 s and is then
+    /// asked again.
     ///
-    /// A second connect to the same device joins the first, or the link that is there, whichever side made it:
-    /// each needs its `disconnect`. What `options` says of the link is then brought about on that one.
+    /// A second request for the same device joins the first one, or the existing link, whichever side made that.
+    /// Each caller then has to call `disconnect`. The settings in `options` are applied to the shared link.
     public func connect(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {
@@ -121,8 +126,8 @@ public struct CentralManager: Sendable {
         }
     }
 
-    /// Connects, runs `body` and disconnects, however `body` ends. When it succeeds, what it has written without
-    /// response leaves before, or the error is `BLEError.unsent`.
+    /// Connects, runs `body` and disconnects, whether `body` returns or throws. When it returns, its writes
+    /// without response are sent before the link ends; throws `BLEError.unsent` when they cannot be sent.
     public func withConnection<Result: Sendable>(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
         _ body: (Peripheral) async throws -> Result
@@ -141,8 +146,8 @@ public struct CentralManager: Sendable {
 }
 
 extension CentralManager {
-    /// The GATT server of a central that has connected to this host: on a link each side can be both client and server,
-    /// as Apple's Notification Center Service needs it.
+    /// Returns the GATT server of a central that has connected to this host. On a link each side can be both
+    /// client and server, as Apple's Notification Center Service requires.
     ///
     /// ```swift
     /// for try await case .connected(let central, _) in peripherals.events() {
@@ -151,11 +156,12 @@ extension CentralManager {
     /// }
     /// ```
     ///
-    /// The link is the central's: `disconnect` leaves it, and does not end it. `PeripheralManager.disconnect` ends it.
+    /// The link belongs to the central: `Peripheral.disconnect` does not end it, `PeripheralManager.disconnect`
+    /// does.
     ///
     /// - Parameters:
-    ///   - central: one of a peripheral manager of the same adapter.
-    ///   - options: what is brought about on the link; how it is made is ignored.
+    ///   - central: a central of a peripheral manager of the same adapter.
+    ///   - options: the settings to apply to the link; those that concern making a link are ignored.
     /// - Throws: `BLEError.disconnected` when its link has ended; `BLEError.invalidRequest` for a central of another
     ///   adapter; what `connect` throws for the options.
     public func peripheral(
@@ -185,24 +191,27 @@ extension Adapter {
 }
 
 extension CentralManager {
-    /// The identifier of the device that uses `address`: of a bonded one's private address that of its identity.
+    /// Returns the identifier of the device that uses `address`. The private address of a bonded device gives the
+    /// identifier of its identity address.
     public func identifier(of address: DeviceAddress) async -> Peripheral.Identifier {
         await adapter.identifier(of: address)
     }
 
-    /// How a device is connected to this process.
+    /// Returns how a device is connected to this process.
     public func state(of id: Peripheral.Identifier) async -> PeripheralState { await adapter.state(of: id) }
 
-    /// The devices of these identifiers that may be reached, in that order: all lasting ones, since their identifier
-    /// says where they are; of others those that have a link or that a request waits for.
+    /// Returns the devices with these identifiers that can be connected to, in the same order. Devices with a
+    /// lasting identifier are always included, since it contains their address; others only while they have a
+    /// link or a request waits for them.
     public func retrievePeripherals(
         withIdentifiers ids: [Peripheral.Identifier]
     ) async -> [KnownPeripheral] {
         await adapter.known(ids)
     }
 
-    /// The devices with a link to this host that have one of these services; all of them when there are none. The
-    /// services of a device of this process are discovered if they are not known yet.
+    /// Returns the devices with a link to this host that have one of `services`; all devices when the list is
+    /// empty. The services of a device that this process is connected to are discovered if they are not known
+    /// yet.
     ///
     /// On kernel adapters the links of other programs are returned as well, whatever their services, which cannot be
     /// discovered. The kernel lists them only to a process with CAP_NET_ADMIN; else they are left out.
@@ -221,7 +230,7 @@ extension CentralManager {
         try await connect(to: id.address, timeout: timeout, options: options)
     }
 
-    /// Connects, runs `body` and disconnects, however `body` ends.
+    /// Connects, runs `body` and disconnects, whether `body` returns or throws.
     public func withConnection<Result: Sendable>(
         to id: Peripheral.Identifier, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
         _ body: (Peripheral) async throws -> Result
@@ -231,31 +240,32 @@ extension CentralManager {
 }
 
 extension Peripheral {
-    /// Names the device: of a bonded one its identity.
+    /// The identifier of the device; of a bonded device that of its identity address.
     public var id: Identifier {
         get async { await adapter.identifier(of: address) }
     }
 
-    /// How the device is connected to who holds this: after `disconnect` not at all, though others may share the link
-    /// still.
+    /// The state of the connection for this `Peripheral`: `disconnected` after its `disconnect`, even if other
+    /// callers still use the link.
     public var state: PeripheralState {
         get async { await adapter.state(of: user) }
     }
 }
 
 extension CentralManager {
-    /// Holds back what this manager, and its copies, report: scans, connection events, states. The radio goes on, and
-    /// so do links and the values that they bring, which have buffers of their own. For a gateway that has something
-    /// more urgent to do than to process every packet.
+    /// Suspends the streams of this manager and its copies: scans, connection events, states. The radio and the
+    /// links go on, and so do streams of values, which have buffers of their own. A gateway can call this while
+    /// it has more urgent work than to process every packet.
     ///
-    /// Meanwhile what comes is merged: of each advertising set the last packet is kept, of each device the last
-    /// connection event, and the last state, in the order in which they came. When there is more than a stream's buffer
-    /// holds, its policy counts, as ever: of advertisements the oldest go, and `dropped` counts them.
+    /// Events that occur meanwhile are merged: the last packet of each advertising set, the last connection event
+    /// of each device and the last state are kept, in the order in which they occurred. When a stream's buffer is
+    /// full, its policy applies as usual: the oldest advertisements are dropped, and `dropped` counts them.
     ///
-    /// What was reported before can still be taken.
+    /// Events that were reported before can still be taken.
     public func suspend() { suspension.set(true) }
 
-    /// Hands over what came meanwhile, and goes on. Does nothing when it is not suspended.
+    /// Delivers the events that were held back, and resumes the streams. Does nothing when the manager is not
+    /// suspended.
     public func resume() { suspension.set(false) }
 
     /// Whether the manager holds its events back.
@@ -263,11 +273,11 @@ extension CentralManager {
 }
 
 extension CentralManager {
-    /// What an advertiser's periodic train says, event by event. The stream owns the synchronization: leaving
-    /// its loop, or cancelling it, ends that. Several streams of one train share it, with the options of the
-    /// first.
+    /// Follows a periodic advertising train, and returns a stream of its data, event by event. The stream owns
+    /// the synchronization, which ends when the consumer leaves its loop or is cancelled. Several streams of one
+    /// train share a synchronization with the options of the first.
     ///
-    /// It ends with `BLEError.syncLost` when the train falls silent, and with `BLEError.timedOut` when it is
+    /// The stream ends with `BLEError.syncLost` when the train is lost, and with `BLEError.timedOut` when it is
     /// not found.
     /// ```swift
     /// for try await said in central.periodicAdvertising(of: address, set: 1) {

@@ -3,7 +3,7 @@ import BLECore
 import HCI
 import HCISocket
 
-/// What a new link shall be like.
+/// The settings with which a link is made and prepared.
 public struct ConnectionOptions: Hashable, Sendable {
     /// The largest ATT packet that this host takes, in octets, 23 to 517; it is offered to the peer.
     public var mtu: ATTMTU = .maximum
@@ -11,23 +11,26 @@ public struct ConnectionOptions: Hashable, Sendable {
     public var security = SecurityLevel.open
     /// Whether a new link to a bonded peer is encrypted before anything else is done on it.
     public var encryptsIfBonded = true
-    /// Whether the security may be raised, which may pair, when the server refuses something for want of it;
-    /// the request is then repeated once.
+    /// Whether the link's security is raised, if necessary by pairing, when the server refuses a request for
+    /// insufficient security. The request is then repeated once.
     public var raisesSecurity = true
 
     /// The connection parameters; nil leaves them to the host.
     public var parameters: ConnectionParameters?
-    /// The physical layers to send and to receive on, if the device has one of them; nil: the one that it
-    /// was received on. With LE Coded, advertising on that is listened for as well as on LE 1M.
+    /// The PHYs to send and to receive on, if the device supports one of them; nil keeps the PHY on which the
+    /// device was received. With LE Coded among them, the host listens for advertising on LE Coded as well as on
+    /// LE 1M.
     public var phys: Set<PHY>?
-    /// How the radio listens for the device when a connect without a time limit has waited for 30.72 s; until then, and
-    /// with a time limit, it listens all the time, beside a scan half of it (Core Specification 5.4, Vol 3, Part C,
-    /// Appendix A). Of several that wait the most eager one decides. A kernel adapter listens as the kernel does.
+    /// The duty cycle with which the radio listens for the device when a connect without a time limit has waited
+    /// for 30.72 s. Until then, and for a connect with a time limit, the radio listens all the time, or half of
+    /// the time beside a scan (Core Specification 5.4, Vol 3, Part C, Appendix A). Of several requests that wait,
+    /// the one with the greatest duty cycle decides. A kernel adapter listens as the kernel chooses.
     public var background = ScanOptions.Preset.balanced
-    /// How often a link is tried whose peer never takes part (Connection Failed to be Established, 0x3E) or
-    /// that the kernel was just ending, which is tried six times at most. Once at least.
+    /// The number of attempts to establish the link, 1 or more. An attempt is repeated when the peer does not
+    /// respond on the new link (Connection Failed to be Established, 0x3E), or when the kernel was just ending
+    /// the link; the latter is attempted six times at most.
     public var establishmentAttempts = 6
 
-    /// A link with the largest packets and no security of its own.
+    /// Creates the default options: the largest MTU, and no required security.
     public init() {}
 }

@@ -6,7 +6,7 @@ import HCISocket
 
 /// A remote device that this host is connected to, and its GATT server.
 public struct Peripheral: Sendable {
-    /// The device: its identity where it was bonded and hid behind another address.
+    /// The address of the device; its identity address if it was bonded and used a private address.
     public let address: DeviceAddress
     let adapter: Adapter
     let user: LinkUser
@@ -30,7 +30,7 @@ public struct Peripheral: Sendable {
         request.follow(self)
     }
 
-    /// The largest ATT packet on this link, in octets. Throws when the link has ended, as all that asks about it does.
+    /// The largest ATT packet on this link, in octets. Throws when the link has ended.
     public var mtu: Int {
         get async throws(BLEError) { try await adapter.mtu(of: link) }
     }
@@ -40,9 +40,9 @@ public struct Peripheral: Sendable {
         get async throws(BLEError) { try await mtu - 3 }
     }
 
-    /// Disconnects. Others in this process that have connected to the device keep the link, and one that the
-    /// device itself has made as central stays, too. Does nothing when the link is gone. `reason` is what
-    /// the peer receives.
+    /// Disconnects this caller from the device. The link ends unless other callers in this process use it; a link
+    /// that the device itself made as central stays, too. Does nothing when the link has ended. `reason` is the
+    /// error code that the peer receives.
     public func disconnect(reason: DisconnectCause = .userTerminated) async {
         await adapter.release(user, reason)
         guard let request else { return }
@@ -50,18 +50,19 @@ public struct Peripheral: Sendable {
         await request.save()
     }
 
-    /// Waits for the link to end, or for this user's `disconnect`; returns why. Of a link that has ended before, too:
-    /// the adapter remembers its last 64.
+    /// Waits until the link has ended, or until `disconnect` of this `Peripheral`, and returns the reason. Also
+    /// returns the reason of a link that has ended before: the adapter remembers the last 64.
     public func disconnection() async throws(BLEError) -> DisconnectReason {
         try await adapter.disconnection(of: link, for: user)
     }
 
-    /// The whole database of the device: services, included services, characteristics, descriptors.
+    /// Discovers the whole database of the device: services, included services, characteristics, descriptors.
     ///
-    /// What is known already is given at once: what this link has found, or what an earlier one has found
-    /// and the server's Database Hash says to be the same still. With `refreshing` it is discovered in any
-    /// case. After `BLEError.databaseChanged` this gives the database as it is now. Where the manager is restored, the
-    /// database of a bonded device is on the disk then, or this throws `BLEError.bonds`.
+    /// A database that is already known is returned at once: one found on this link, or on an earlier link if the
+    /// server's Database Hash shows that it has not changed. With `refreshing` the database is discovered in any
+    /// case. After `BLEError.databaseChanged` the call returns the new database. With a manager that restores its
+    /// state, the database of a bonded device is on the disk when the call returns; throws `BLEError.bonds` when
+    /// it cannot be written.
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         let database = try await adapter.discover(on: link, refreshing: refreshing)
         // The next process of a manager that is restored has it, too.
@@ -69,9 +70,9 @@ public struct Peripheral: Sendable {
         return database
     }
 
-    /// The primary services of one type with all that is in them, in a few requests (Core Specification 5.4,
-    /// Vol 3, Part G, 4.4.2). Nothing is asked when the whole database is known. Only `discover()` subscribes
-    /// to changes of the database.
+    /// Discovers the primary services with the type `uuid` and everything in them, in a few requests (Core
+    /// Specification 5.4, Vol 3, Part G, 4.4.2). Sends no request when the whole database is known. Only
+    /// `discover()` subscribes to changes of the database.
     public func discover(service uuid: BluetoothUUID) async throws(BLEError) -> [RemoteService] {
         try await adapter.discover(service: uuid, on: link)
     }
@@ -92,12 +93,12 @@ public struct Peripheral: Sendable {
 // MARK: - Values
 
 extension Peripheral {
-    /// A value, however long it is.
+    /// Reads a value of any length.
     public func read(_ attribute: some AttributeReference) async throws(BLEError) -> [UInt8] {
         try await read(attribute, from: 0)
     }
 
-    /// A value from `offset` octets on, 0 to 512.
+    /// Reads a value from `offset` on, 0 to 512 octets into it.
     public func read(
         _ attribute: some AttributeReference, from offset: Int
     ) async throws(BLEError) -> [UInt8] {
@@ -109,8 +110,8 @@ extension Peripheral {
             ReadLongValue(checked.handle, from: offset), about: [checked], on: link)
     }
 
-    /// A value, however long it is. `raisingSecurity`: whether the link's security may be raised for it, unless the
-    /// connection's options forbid that; else what the server refuses stays refused.
+    /// Reads a value of any length. With `raisingSecurity` false, the security of the link is not raised when the
+    /// server refuses the request, and the refusal is thrown. With true, the options of the connection decide.
     public func read(
         _ attribute: some AttributeReference, raisingSecurity: Bool
     ) async throws(BLEError) -> [UInt8] {
@@ -119,18 +120,18 @@ extension Peripheral {
             ReadLongValue(checked.handle, from: 0), about: [checked], raising: raisingSecurity, on: link)
     }
 
-    /// The values of all attributes of a type, the least handle first; each is cut at 253 octets, and at 4
-    /// less than the MTU (Core Specification 5.4, Vol 3, Part G, 4.8.2). When there are none, the server's
-    /// Attribute Not Found is the error.
+    /// Reads the values of all attributes with the type `uuid`, in ascending order of handles. Each is cut at 253
+    /// octets, and at the MTU less 4 octets (Core Specification 5.4, Vol 3, Part G, 4.8.2). Throws the server's
+    /// Attribute Not Found when there are none.
     public func read(
         allOf uuid: BluetoothUUID, in range: AttributeRange = .all
     ) async throws(BLEError) -> [RemoteValue] {
         try await adapter.run(ReadUsingUUID(uuid, in: range), on: link)
     }
 
-    /// Several values: in one request where the server has Read Multiple Variable, each by itself and whole;
-    /// else by Read Multiple, all in a row, since that does not say where one ends. What does not fit the
-    /// response is read one by one.
+    /// Reads several values. Where the server supports Read Multiple Variable, one request returns them
+    /// separately and whole. Otherwise Read Multiple returns them joined, since its response does not show where
+    /// one value ends. Values that do not fit the response are read one by one.
     public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> MultipleReadResult {
         let handles = attributes.map { CheckedHandle($0) }
         return try await adapter.run(ReadSeveralValues(handles.map(\.handle)), about: handles, on: link)
@@ -143,15 +144,16 @@ extension Peripheral {
         try await adapter.run(WriteCharacteristicValue(checked.handle, value), about: [checked], on: link)
     }
 
-    /// Writes a value in parts of which the device repeats each, so that both know it came whole.
+    /// Writes a value in parts. The device repeats each part, and the value takes effect only if it was received
+    /// correctly.
     public func writeReliably(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {
         try await writeReliably([(attribute, value)])
     }
 
-    /// Writes several values at once, after the device has repeated every part of them: all of them take
-    /// effect, or none (Core Specification 5.4, Vol 3, Part G, 4.9.5).
+    /// Writes several values together. The device repeats every part of them; then all of them take effect, or
+    /// none (Core Specification 5.4, Vol 3, Part G, 4.9.5).
     public func writeReliably<Attribute: AttributeReference>(
         _ values: [(attribute: Attribute, value: [UInt8])]
     ) async throws(BLEError) {
@@ -160,8 +162,8 @@ extension Peripheral {
             ReliableWrite(writes), about: values.map { CheckedHandle($0.attribute) }, on: link)
     }
 
-    /// Sends a value without an answer, past requests that wait for theirs. Waits until the link takes it. At
-    /// most `maximumWriteLength` octets.
+    /// Writes a value without a response. The write does not wait for requests that are under way, only until the
+    /// link has room for it. At most `maximumWriteLength` octets.
     public func writeWithoutResponse(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {
@@ -180,14 +182,16 @@ extension Peripheral {
         try await adapter.command(command, about: [checked], on: link)
     }
 
-    /// The values that a characteristic sends: by notification where it notifies, else by indication, and with
-    /// `indications` by indication only. One that has not the property is `BLEError.invalidRequest`. The stream owns the subscription: it begins
-    /// before this returns, and ends with the stream. Values that were received earlier, while the
-    /// first discovery of the link was under way, come first.
+    /// Subscribes to a characteristic and returns a stream of the values that it sends: by notification if it
+    /// notifies, else by indication; with `indications` by indication only. Throws `BLEError.invalidRequest` when
+    /// the characteristic does not have the property. The stream owns the subscription, which begins before the
+    /// call returns and ends with the stream. Values that were received earlier, during the first discovery of
+    /// the link, come first.
     ///
-    /// The link is read however slow the consumer is, so `buffer` says what happens when it falls behind.
-    /// `confirming` says when an indication is confirmed. With `completing`, the rest of a value that fills
-    /// its packet is read before the consumer has it; a value whose rest cannot be had keeps `mayBeTruncated`.
+    /// Values are received however slow the consumer is; `buffer` says what happens when it falls behind.
+    /// `confirming` says when an indication is confirmed. With `completing`, the rest of a value that fills its
+    /// packet is read before the consumer receives the value; if the rest cannot be read, `mayBeTruncated` stays
+    /// true.
     ///
     /// ```swift
     /// for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {
@@ -209,13 +213,13 @@ extension Peripheral {
 /// Discovery in steps, as Core Bluetooth has it: each asks for no more than it says, and for nothing at all once
 /// `discover()` has found everything. To discover everything, `discover()` needs fewer requests.
 extension Peripheral {
-    /// The primary services, or those of these types, without what is in them (Core Specification 5.4, Vol 3, Part G,
-    /// 4.4).
+    /// Discovers the primary services, or those with the types `uuids`, without their contents (Core
+    /// Specification 5.4, Vol 3, Part G, 4.4).
     public func discoverServices(_ uuids: [BluetoothUUID]? = nil) async throws(BLEError) -> [RemoteService] {
         try await adapter.discoverServices(uuids, on: link)
     }
 
-    /// The services that a service includes, or those of these types among them (4.5.1).
+    /// Discovers the services that `service` includes, or those of them with the types `uuids` (4.5.1).
     public func discoverIncludedServices(
         _ uuids: [BluetoothUUID]? = nil, for service: some ServiceReference
     ) async throws(BLEError) -> [RemoteInclude] {
@@ -223,8 +227,8 @@ extension Peripheral {
             .filter { uuids?.contains($0.uuid) ?? true }
     }
 
-    /// The characteristics of a service, or those of these types among them (4.6). Their descriptors are there where
-    /// the whole database is known; `values(of:)` finds what it needs by itself.
+    /// Discovers the characteristics of `service`, or those of them with the types `uuids` (4.6). They contain
+    /// their descriptors only if the whole database is known; `values(of:)` finds the descriptors that it needs.
     public func discoverCharacteristics(
         _ uuids: [BluetoothUUID]? = nil, for service: some ServiceReference
     ) async throws(BLEError) -> [RemoteCharacteristic] {
@@ -232,14 +236,15 @@ extension Peripheral {
             .filter { uuids?.contains($0.uuid) ?? true }
     }
 
-    /// The descriptors of a characteristic (4.7).
+    /// Discovers the descriptors of a characteristic (4.7).
     public func discoverDescriptors(
         for characteristic: RemoteCharacteristic
     ) async throws(BLEError) -> [RemoteDescriptor] {
         try await adapter.discoverDescriptors(of: characteristic, on: link)
     }
 
-    /// What a descriptor says. Octets that its type does not allow are `BLEError.peerMisbehaved`.
+    /// Reads and decodes the value of a descriptor. Throws `BLEError.peerMisbehaved` when its octets are not
+    /// valid for its type.
     public func value(of descriptor: RemoteDescriptor) async throws(BLEError) -> DescriptorValue {
         let octets = try await read(descriptor)
         do throws(DecodeError) {
@@ -249,13 +254,13 @@ extension Peripheral {
         }
     }
 
-    /// What changes in the device's services from now on: the handles among which something was added, removed or
-    /// changed. After that `discover()` gives the database as it is then, and what was found before is refused, as
-    /// `BLEError.databaseChanged`.
+    /// Returns a stream of the changes of the device's services from now on: the handles among which attributes
+    /// were added, removed or changed. After a change `discover()` returns the new database, and operations on
+    /// attributes that were found before throw `BLEError.databaseChanged`.
     ///
-    /// Servers indicate this to a client that has subscribed, which `discover()` does; where it has not run on this link,
-    /// this begins it. Of a slow consumer's waiting
-    /// changes the oldest of 64 are dropped and counted. Ends with the link.
+    /// Servers indicate changes to clients that have subscribed to Service Changed. `discover()` subscribes; if
+    /// it has not run on this link, this call starts it. When the consumer is slow, the oldest of 64 waiting
+    /// changes are dropped and counted. The stream ends with the link.
     public func serviceChanges() -> BoundedStream<ServiceChange> {
         let buffer = StreamBuffer<ServiceChange>(.newest(64))
         adapter.loop.execute { [adapter, link] in
@@ -265,7 +270,7 @@ extension Peripheral {
     }
 }
 
-/// How a value is written, in Core Bluetooth's words.
+/// The kind of write, named as in Core Bluetooth.
 public enum WriteType: Hashable, Sendable, CaseIterable {
     /// By a request, which the device answers.
     case withResponse
@@ -284,8 +289,8 @@ extension Peripheral {
         }
     }
 
-    /// The longest value that can be written so, in octets: with a response 512, since what does not fit one packet
-    /// goes in parts and takes effect as a whole; without one the MTU less 3.
+    /// Returns the longest value that can be written in this way, in octets: 512 with a response, since a value
+    /// that does not fit one packet is written in parts; the MTU less 3 without a response.
     public func maximumWriteLength(for type: WriteType) async throws(BLEError) -> Int {
         switch type {
         case .withResponse: ATTLimits.valueLength
@@ -293,20 +298,20 @@ extension Peripheral {
         }
     }
 
-    /// Whether the link takes a write without response now: fewer than 64 of them, and of notifications, wait for the
-    /// radio, and none waits for that. False as well when the link has ended.
+    /// Whether the link accepts a write without response now: fewer than 64 writes without response and
+    /// notifications wait for the radio, and no earlier write waits for room. False when the link has ended.
     public var canSendWriteWithoutResponse: Bool {
         get async { await adapter.canSendUnsolicited(on: link) }
     }
 
-    /// Waits until the link takes a write without response; for who has several links to serve, since
+    /// Waits until the link accepts a write without response. This is for callers with several links, since
     /// `writeWithoutResponse(_:to:)` waits by itself.
     public func readyToSendWriteWithoutResponse() async throws(BLEError) {
         try await adapter.untilCanSendUnsolicited(on: link)
     }
 
-    /// Sends a value without an answer if the link takes it now; false when it does not, and nothing was sent. At most
-    /// `maximumWriteLength` octets.
+    /// Writes a value without a response if the link accepts it now. Returns false, and sends nothing, when it
+    /// does not. At most `maximumWriteLength` octets.
     public func tryWriteWithoutResponse(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) -> Bool {
@@ -314,15 +319,15 @@ extension Peripheral {
         return try await adapter.tryCommand(.write(checked.handle, value: value), about: [checked], on: link)
     }
 
-    /// Waits until every write without response that the link has taken has left this host. On adapters that are ours
-    /// alone that is when the controller has reported it as completed, which the device's controller has acknowledged;
-    /// on kernel adapters, when the kernel has given it to the controller.
+    /// Waits until every write without response that the link has accepted has left this host. On adapters that
+    /// only this process uses, the controller has then reported the packets as completed, which the device's
+    /// controller has acknowledged. On kernel adapters the kernel has passed them to the controller.
     ///
     /// `disconnect` and the end of `withConnection` wait for this, too.
     ///
-    /// - Throws: `BLEError.unsent` with the number of packets that are left when the link has taken none
-    ///   for 2 s, or not all within 10 s; also when it ended before they had left. What the kernel held of a
-    ///   link that was lost is not known, and not counted.
+    /// - Throws: `BLEError.unsent` with the number of packets that were not sent, when the link has accepted none
+    ///   for 2 s or not all within 10 s, or has ended before. Packets that the kernel held when a link was lost
+    ///   are not counted, since their number is not known.
     public func waitUntilSent() async throws(BLEError) { try await adapter.waitUntilSent(on: link) }
 
     /// How strong the device's packets arrive, in dBm, -127 to 20; nil when the controller does not know (127).
@@ -360,15 +365,16 @@ extension Adapter {
     }
 }
 
-/// How the parts of something long are written.
+/// The way in which the parts of a long value are written.
 public enum ChunkWriting: Sendable {
-    /// Each by a command, which has no response, as fast as the link takes them: the controller's buffers are
-    /// the credits.
+    /// Each part by a command, which has no response, as fast as the link accepts them. The controller's buffers
+    /// limit the rate.
     case withoutResponse
-    /// Each by a request, after the answer to the one before.
+    /// Each part by a request, after the response to the one before.
     case withResponse
-    /// By commands, `initial` of them at first; then `more` is awaited whenever the credits are used up, and
-    /// says how many may follow, 0 or fewer to be asked again. For devices with a flow control of their own.
+    /// By commands, for devices with a flow control of their own. `initial` parts are written at first. Whenever
+    /// the credits are used up, `more` is awaited and returns how many further parts may be written; after 0 or
+    /// less it is called again.
     case credits(initial: Int, more: @Sendable () async throws(BLEError) -> Int)
 }
 
@@ -381,9 +387,10 @@ public struct ChunkProgress: Hashable, Sendable {
 }
 
 extension Peripheral {
-    /// Writes something of any length as parts of `size` octets, each a write of its own; nil: what fits one
-    /// packet, the MTU less 3, which is 20 octets at MTU 23. Commands of more than that are
-    /// `BLEError.limit`. `progress` is called after each part. Cancelling the task ends it between two parts.
+    /// Writes a value of any length as parts of `size` octets, each of which is a write of its own. Nil takes the
+    /// parts that fit one packet: the MTU less 3, which is 20 octets at an MTU of 23. Commands with longer parts
+    /// throw `BLEError.limit`. `progress` is called after each part. Cancelling the task ends the write between
+    /// two parts.
     ///
     /// ```swift
     /// try await peripheral.write(firmware, to: upload, inPartsOf: 128) { print($0.written, "of", $0.total) }

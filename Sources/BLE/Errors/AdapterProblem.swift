@@ -22,9 +22,10 @@ public enum AdapterProblem: Hashable, Sendable {
     case blocked(RadioBlock)
     /// The adapter is off and stays so.
     case poweredOff
-    /// The driver of the adapter with this index cannot switch it on. Missing firmware shows so.
+    /// The driver of the adapter with this index cannot switch it on, for example because firmware is missing.
     case cannotPower(UInt16, PowerFailure)
-    /// The driver of the adapter with this index has not set it up yet, or cannot. Missing firmware shows so.
+    /// The driver of the adapter with this index has not set it up yet, or cannot, for example because firmware
+    /// is missing.
     case notSetUp(UInt16)
     /// Another program uses the adapter.
     case inUse(Holder)
@@ -64,8 +65,8 @@ extension AdapterProblem {
     public enum Holder: Hashable, Sendable {
         /// The process with this number.
         case process(Int32)
-        /// A process that has the adapter to itself, through the HCI user channel: one of these. The kernel says that
-        /// there is one, and not which; empty when no process is known that could be it.
+        /// One of these processes uses the adapter exclusively, through the HCI user channel. The kernel does not
+        /// report which process that is; empty when no process is known that could be it.
         case userChannel([Process])
         /// A process that has the file of the serial port open.
         case serialPort(path: String)

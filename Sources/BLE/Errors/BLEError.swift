@@ -55,8 +55,8 @@ public enum BLEError: Error, Hashable, Sendable {
     case encryption(HCIStatus)
     /// The link that the operation needs has ended, for this reason.
     case disconnected(DisconnectReason)
-    /// So many packets of callers, writes without response and notifications, had been taken and were not
-    /// sent: the link took no data for 2 s, or not all within 10 s, or it ended before.
+    /// This many packets that the link had accepted, writes without response and notifications, were not sent:
+    /// the link took no data for 2 s, or not all within 10 s, or it ended before.
     case unsent(Int)
     /// Another program has the link to that device, and only one can use it: on kernel adapters.
     case busy(DeviceAddress)
@@ -95,12 +95,12 @@ public enum BLEError: Error, Hashable, Sendable {
     case managementMalformed(KernelOperation, DecodeError)
     /// Bonds cannot be read from the disk, or written to it.
     case bonds(StateError)
-    /// There is no bond with that peer, or none for which it has taken this host's signing key: it could not
-    /// check what is signed.
+    /// There is no bond with the peer, or the peer has not received this host's signing key and could not check a
+    /// signature.
     case noSigningKey(DeviceAddress)
     /// All counters of signed writes with the present key are used; a new pairing makes a new key.
     case countersUsedUp(BondID)
-    /// What a manager is to bring back at its next start cannot be kept, or not under that name.
+    /// The state that a manager is to restore at its next start cannot be kept, or not under that name.
     case restoration(RestorationError)
     /// A system call or stream failed.
     case port(PortError)

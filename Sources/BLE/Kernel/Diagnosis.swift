@@ -51,8 +51,8 @@ public struct Diagnosis: Hashable, Sendable {
     public var adapters: [AdapterDescription]
     /// The serial ports that may have a controller behind them.
     public var serialPorts: [SerialPort]
-    /// The processes that may have an adapter to themselves, through the user channel. The kernel reports that there is
-    /// one, and not which.
+    /// The processes that may use an adapter exclusively, through the user channel. The kernel reports that there
+    /// is one, and not which.
     public var userChannelHolders: [AdapterProblem.Holder.Process]
 
     package init(

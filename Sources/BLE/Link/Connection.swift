@@ -2,29 +2,31 @@ import BLECore
 import HCI
 import HCISocket
 
-/// The radio's side of a link: how it keeps time, what it sends on, how strong it arrives, who is at its other
-/// end. Of a `Peripheral` as of a `Central`.
+/// The link layer of a link to a `Peripheral` or a `Central`: its connection parameters, PHYs and data lengths,
+/// the strength of the signal, and the peer's controller.
 ///
 /// ```swift
 /// let connection = peripheral.connection
 /// let now = try await connection.setParameters(.init(interval: .milliseconds(30) ... .milliseconds(50)))
 /// print(now.interval as Any, try await connection.rssi() as Any)
 /// ```
-/// What asks the peer's controller takes at most 40 s, its own time limit (Core Specification 5.4, Vol 6, Part B, 5.2),
-/// and then fails with `BLEError.timedOut`; what asks this host's takes 2 s, 10 s where that is on the virtual air. A
-/// procedure of the link waits for the one before. On kernel adapters commands go to the controller past the kernel, on
-/// the handle that it reports of its link.
+/// A procedure with the peer's controller takes at most 40 s, the time limit of the link layer (Core
+/// Specification 5.4, Vol 6, Part B, 5.2), and then fails with `BLEError.timedOut`. A command to this host's
+/// controller takes at most 2 s, or 10 s if the controller is on the virtual air. The procedures of a link run
+/// one after the other. On kernel adapters commands bypass the kernel, with the connection handle that the kernel
+/// reports for the link.
 public struct Connection: Sendable {
     let adapter: Adapter
     let link: LinkID
 
-    /// The link's parameters at present. Throws the link's end.
+    /// The present parameters of the link. Throws when the link has ended.
     public var parameters: LinkParameters {
         get async throws(BLEError) { try await adapter.parameters(of: link) }
     }
 
-    /// What the link is whenever that has changed. Of a slow consumer's waiting values the oldest of 16 are
-    /// dropped and counted. Ends with the link, by `BLEError.disconnected`.
+    /// Returns a stream of the link's parameters, with a value for each change. When the consumer is slow, the
+    /// oldest of 16 waiting values are dropped and counted. The stream ends with the link, by
+    /// `BLEError.disconnected`.
     public func changes() -> BoundedStream<LinkParameters> {
         let buffer = StreamBuffer<LinkParameters>(.newest(16))
         adapter.loop.execute { [adapter, link] in
@@ -37,20 +39,21 @@ public struct Connection: Sendable {
 // MARK: - What can be changed
 
 extension Connection {
-    /// Asks for other connection parameters: a central changes them, a peripheral asks the central, through
-    /// the link layer where both controllers have the Connection Parameters Request procedure, else by L2CAP
-    /// signaling. Returns what the link is then, which a peripheral's central may have chosen otherwise.
+    /// Requests other connection parameters. As central this host changes them. As peripheral it asks the
+    /// central: through the link layer if both controllers have the Connection Parameters Request procedure, else
+    /// by L2CAP signaling. Returns the parameters that are then in effect, which the central may have chosen
+    /// otherwise.
     ///
-    /// `BLEError.outOfRange`, `timeOutOfRange` and `invalidRequest(.supervisionTimeoutTooShort)` say what is
-    /// out of range, and nothing is sent; `parametersRefused` is the peer's no.
+    /// Throws `BLEError.outOfRange`, `timeOutOfRange` or `invalidRequest(.supervisionTimeoutTooShort)`, and sends
+    /// nothing, when a parameter is out of range; throws `parametersRefused` when the peer refuses.
     @discardableResult
     public func setParameters(_ parameters: ConnectionParameters) async throws(BLEError) -> LinkParameters {
         try await adapter.setParameters(parameters, of: link)
     }
 
-    /// Says what the link should send and receive on; nil: whatever the controllers choose. Returns what it is
-    /// then, which need not be what was wanted. A peer that knows LE 1M only is `BLEError.hci` with
-    /// Unsupported Remote Feature.
+    /// Sets the PHYs on which the link should send and receive; nil leaves the choice to the controllers. Returns
+    /// the parameters that are then in effect, whose PHYs may be others. Throws `BLEError.hci` with Unsupported
+    /// Remote Feature when the peer supports LE 1M only.
     @discardableResult
     public func setPHYs(
         transmit: Set<PHY>?, receive: Set<PHY>?, coding: PHYCoding = .any
@@ -58,9 +61,10 @@ extension Connection {
         try await adapter.setPHYs(transmit: transmit, receive: receive, coding, of: link)
     }
 
-    /// Lets packets of up to `octets` octets be sent, 27 to 251, which take at most `time` on air, 328 us to 17,040 us;
-    /// nil: as long as they take at 1 Mbit/s, on LE Coded at 125 kbit/s. Returns when the controller has taken it;
-    /// `changes()` yields a value when both controllers have agreed on something else than before.
+    /// Sets the greatest packets that this host may send: up to `octets` of payload, 27 to 251, that take at most
+    /// `time` on air, 328 us to 17,040 us. Nil takes the time of the payload at 1 Mbit/s, on LE Coded at 125
+    /// kbit/s. Returns when the controller has accepted the command; `changes()` yields a value when the
+    /// controllers have agreed on other lengths.
     public func setDataLength(_ octets: Int, time: Duration? = nil) async throws(BLEError) {
         try await adapter.setDataLength(octets, time, of: link)
     }
@@ -91,24 +95,24 @@ extension Connection {
         try await adapter.ask(link) { LEReadChannelMap(connection: $0) }.value
     }
 
-    /// What the peer's controller is. The peer is asked once a link.
+    /// Returns the version and manufacturer of the peer's controller. The peer is asked once per link.
     public func remoteVersion() async throws(BLEError) -> RemoteVersion {
         try await adapter.remoteVersion(of: link)
     }
 
-    /// What the peer's controller can do: the features that it uses on this link. It is asked once a link.
+    /// Returns the features that the peer's controller uses on this link. The peer is asked once per link.
     public func remoteFeatures() async throws(BLEError) -> LEFeatures {
         try await adapter.remoteFeatures(of: link)
     }
 }
 
 extension Peripheral {
-    /// The radio's side of the link.
+    /// The link layer of the link: parameters, PHYs, signal strength.
     public var connection: Connection { Connection(adapter: adapter, link: link) }
 }
 
 extension PeripheralManager {
-    /// The radio's side of the link to a central.
+    /// Returns the link layer of the link to a central.
     public func connection(of central: Central) -> Connection {
         Connection(adapter: adapter, link: central.link)
     }
@@ -120,11 +124,11 @@ extension PeripheralManager {
 }
 
 extension Adapter {
-    /// Says what becomes of connection parameters that peers ask for from now on.
+    /// Sets the policy for connection parameters that peers request from now on.
     public func setParameterRequestPolicy(_ policy: ParameterRequestPolicy) { parameterRequests = policy }
 
-    /// Sends the controller the data channels that this host knows to be good; its links as central leave the others
-    /// out (Core Specification 5.4, Vol 4, Part E, 7.8.19). Two at least.
+    /// Sets the data channels that this host knows to be good, at least two. Links on which this host is central
+    /// do not use the others (Core Specification 5.4, Vol 4, Part E, 7.8.19).
     public func setHostChannels(_ channels: ChannelMap) async throws(BLEError) {
         let good = channels.rawValue & ChannelMap.all.rawValue
         guard good.nonzeroBitCount >= 2 else {

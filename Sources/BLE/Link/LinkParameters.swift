@@ -2,9 +2,9 @@ import BLECore
 import GATTServer
 import HCI
 
-/// What a link was negotiated to be.
+/// The negotiated parameters of a link.
 public struct LinkParameters: Hashable, Sendable {
-    /// How a link keeps time (Core Specification 5.4, Vol 6, Part B, 4.5.1).
+    /// The timing of a link's connection events (Core Specification 5.4, Vol 6, Part B, 4.5.1).
     package struct Timing: Hashable, Sendable {
         package var interval: Duration
         package var latency: Int

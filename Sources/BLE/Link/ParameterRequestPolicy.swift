@@ -1,18 +1,19 @@
 import BLECore
 import HCI
 
-/// What becomes of connection parameters that a peer asks for, by L2CAP signaling (Core Specification 5.4,
-/// Vol 3, Part A, 4.20) or by the link layer (Vol 6, Part B, 5.1.7). Those that the specification does not
-/// allow are refused in any case. On kernel adapters the kernel answers.
+/// The answer to connection parameters that a peer requests, by L2CAP signaling (Core Specification 5.4, Vol 3,
+/// Part A, 4.20) or by the link layer (Vol 6, Part B, 5.1.7). Parameters that the specification does not allow
+/// are always refused. On kernel adapters the kernel answers.
 public enum ParameterRequestPolicy: Sendable {
     /// All that the specification allows are accepted.
     case accept
-    /// Those are accepted whose interval is within these limits, with at most that latency and timeout.
+    /// Accepts parameters whose interval is within these limits, with at most this latency and supervision
+    /// timeout.
     case limited(
         interval: ClosedRange<Duration>, latency: Int = 499, supervisionTimeout: Duration = .seconds(32))
     /// All are refused, whatever their values.
     case refuse
-    /// The closure says; it runs on the adapter's loop and must not block.
+    /// Accepts parameters for which the closure returns true. It runs on the adapter's loop and must not block.
     case decide(@Sendable (DeviceAddress, ConnectionParameters) -> Bool)
 
     /// Whether the policy accepts these parameters for `peer`.

@@ -2,15 +2,15 @@ import ATT
 import BLECore
 import GATTServer
 
-/// Something that a central did, or that was done for it.
+/// An event of a central: something that it did, or that the server did for it.
 public enum PeripheralEvent: Hashable, Sendable {
     /// The central connected. Its link begins with these parameters.
     case connected(Central, LinkParameters)
-    /// Its link has other parameters now.
+    /// The parameters of the central's link have changed.
     case parameters(Central, LinkParameters)
     /// The link of the central ended, for this reason.
     case disconnected(Central, DisconnectReason)
-    /// Its link is encrypted in another way than before: by a key of another worth or size.
+    /// The security of the central's link has changed: its level, or the size of its key.
     case security(Central, LinkSecurity)
     /// Client and server have agreed on this ATT_MTU, in octets.
     case mtu(Central, Int)
@@ -25,14 +25,14 @@ public enum PeripheralEvent: Hashable, Sendable {
     case subscribed(Central, AttributeHandle, BluetoothUUID, indications: Bool)
     /// The central has unsubscribed.
     case unsubscribed(Central, AttributeHandle, BluetoothUUID)
-    /// A value was sent to it.
+    /// The server has sent a value to the central.
     case notified(Central, AttributeHandle, BluetoothUUID, [UInt8])
     /// The central has confirmed an indication.
     case confirmed(Central, AttributeHandle, BluetoothUUID)
 }
 
 extension PeripheralEvent: CustomStringConvertible {
-    /// A line for a log: what happened, whose doing it was, and the value in hex.
+    /// One line for a log: the event, the central, and the value in hexadecimal.
     public var description: String {
         switch self {
         case .connected(let central, let parameters): "connected \(central): \(parameters)"

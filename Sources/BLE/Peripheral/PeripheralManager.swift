@@ -32,11 +32,12 @@ public struct PeripheralManager: Sendable {
         restoration = nil
     }
 
-    /// Publishes services beside the generic ones, which have the device's name: the one that is advertised, unless
-    /// `generic` has another. With `generic` nil the database is exactly `services`. The first call may come while
-    /// links are up, as those of a central manager of the same adapter: bonded peers have the subscriptions that they
-    /// had, and those that asked for it receive Service Changed. A later call, in place of the services before, needs
-    /// that no link is up. What cannot work is reported as `BLEError.database`.
+    /// Publishes services beside the generic ones, in place of those that were published before. The Device Name
+    /// is the name that is advertised, unless `generic` has another. With `generic` nil the database is exactly
+    /// `services`. The first call may come while links are up, for example those of a central manager of the same
+    /// adapter: bonded peers keep the subscriptions that they had, and peers that have subscribed to Service
+    /// Changed receive an indication. A later call throws `BLEError.invalidRequest` while a link is up. Throws
+    /// `BLEError.database` when the services cannot be published.
     public func publish(
         _ services: [GATTService], generic: GenericServices? = GenericServices(),
         options: ServerOptions = ServerOptions()
@@ -53,9 +54,9 @@ public struct PeripheralManager: Sendable {
         try await publish(services(), generic: generic, options: options)
     }
 
-    /// Publishes more services, also while centrals are connected: those that asked for it receive Service Changed.
-    /// Gives the handles from the first to the last of their attributes; nil when there are no services. What cannot
-    /// work is reported as `BLEError.database`, and nothing is published then.
+    /// Publishes more services, also while centrals are connected; those that have subscribed to Service Changed
+    /// receive an indication. Returns the range of handles of the new attributes; nil when `services` is empty.
+    /// Throws `BLEError.database`, and publishes nothing, when the services cannot be published.
     @discardableResult
     public func add(_ services: [GATTService]) async throws(BLEError) -> AttributeRange? {
         let range = try await adapter.add(services)
@@ -63,27 +64,29 @@ public struct PeripheralManager: Sendable {
         return range
     }
 
-    /// Takes back the service that begins at `handle`, also while centrals are connected: subscriptions to its values
-    /// end, and centrals that asked for it receive Service Changed.
+    /// Removes the service that begins at `handle`, also while centrals are connected. Subscriptions to its
+    /// values end, and centrals that have subscribed to Service Changed receive an indication.
     public func removeService(at handle: AttributeHandle) async throws(BLEError) {
         try await adapter.removeService(at: handle)
         try await adapter.saveServer()
     }
 
-    /// What centrals do from now on. A consumer that is more than 4,096 events behind loses the stream,
-    /// with `BLEError.overflow`, so that nothing is missed unnoticed.
+    /// Returns a stream of the events of all centrals from now on. The stream ends with `BLEError.overflow` when
+    /// its consumer is more than 4,096 events behind, so that no event is lost unnoticed.
     public func events() -> BoundedStream<PeripheralEvent> {
         let buffer = StreamBuffer<PeripheralEvent>(.overflow(limit: 4096), on: adapter.loop)
         adapter.loop.execute { [adapter] in adapter.assumeIsolated { $0.listen(into: buffer) } }
         return BoundedStream(buffer)
     }
 
-    /// Advertises until the result is stopped or its limits end it; centrals can connect while fewer than
-    /// `maximumLinks` of them are, whichever advertisement brought them. Returns when it is on air.
+    /// Advertises until the returned advertisement is stopped, or ends by its own limits. Centrals can connect
+    /// while fewer than `maximumLinks` of them are connected, whichever advertisement they answered. Returns when
+    /// the advertisement is on air.
     ///
-    /// Several advertisements are on air at once, each with data and parameters of its own: a beacon beside a
-    /// connectable service. More than the controller has sets are `BLEError.limit`; controllers that know the
-    /// legacy commands only have one. On kernel adapters the sets are shared with other programs.
+    /// Several advertisements can be on air at once, each with data and parameters of its own, for example a
+    /// beacon beside a connectable service. Throws `BLEError.limit` when there are more than the controller has
+    /// advertising sets; a controller with only the legacy commands has one. On kernel adapters the sets are
+    /// shared with other programs.
     public func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int = 1
     ) async throws(BLEError) -> Advertising {
@@ -113,11 +116,11 @@ public struct PeripheralManager: Sendable {
         }
     }
 
-    /// Stores a value and sends it to its subscribers, or to those of `centrals` among them; by indication
-    /// to those who want that, whose confirmation is awaited. No central waits for another, and values for
-    /// one leave in order. Returns whom it reached: a value over the MTU less 3 octets of a link is not sent
-    /// on that, unless `truncating` says that its beginning will do, and is `BLEError.limit` where it has
-    /// reached none.
+    /// Stores a value and sends it to its subscribers, or to those of them in `centrals`. Subscribers to
+    /// indications receive an indication, and the call waits for its confirmation. The centrals do not wait for
+    /// each other, and the values for one central are sent in order. Returns the centrals that the value has
+    /// reached. A value of more than the MTU less 3 octets of a link is not sent on that link; with `truncating`
+    /// its beginning is sent. Throws `BLEError.limit` when a value was too long and reached no central.
     @discardableResult
     public func update(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil, truncating: Bool = false
@@ -125,8 +128,8 @@ public struct PeripheralManager: Sendable {
         try await adapter.update([(handle, value)], centrals: centrals, truncating: truncating)
     }
 
-    /// Stores several values and sends them as `update(_:to:)` does; centrals that can take them get those
-    /// by notification in one packet (Multiple Handle Value Notification).
+    /// Stores several values and sends them as `update(_:to:)` does. Centrals that support it receive the
+    /// notifications in one packet (Multiple Handle Value Notification).
     @discardableResult
     public func update(
         _ values: [(handle: AttributeHandle, value: [UInt8])], for centrals: [Central]? = nil,
@@ -135,12 +138,12 @@ public struct PeripheralManager: Sendable {
         try await adapter.update(values, centrals: centrals, truncating: truncating)
     }
 
-    /// Gives the answer that a handler promised with `.later`: a value for reads, anything for writes.
+    /// Completes a request whose handler returned `.later`: a read with the value, a write with any octets.
     public func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) async {
         await adapter.complete(pending, with: result)
     }
 
-    /// The handle of a characteristic's value, the first with that UUID.
+    /// Returns the handle of the value of the first characteristic with this UUID.
     public func valueHandle(of characteristic: BluetoothUUID) async -> AttributeHandle? {
         await adapter.server.gatt.database.valueHandle(of: characteristic)
     }

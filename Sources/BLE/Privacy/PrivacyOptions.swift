@@ -1,15 +1,18 @@
-/// How an adapter hides who it is (Core Specification 5.4, Vol 3, Part C, 10.7).
+/// Whether an adapter uses private addresses, and for how long each (Core Specification 5.4, Vol 3, Part C,
+/// 10.7).
 ///
-/// With privacy its identity address is never on air: in its place is a resolvable private address, made with the
-/// identity resolving key that bonded peers have got, and a new one after each `addressLifetime`. So bonded peers know
-/// this host, and no other device can follow it. The host makes the address, since a controller only has one for each
-/// peer that it knows; links stay as they are when it changes, advertising and scanning pause for a few commands.
+/// With privacy the identity address is never on air. In its place the adapter uses a resolvable private address,
+/// made with the identity resolving key that bonded peers have received, and a new one after each
+/// `addressLifetime`. Bonded peers can therefore identify this host, and no other device can track it. The host
+/// makes the address, since a controller only makes one for each peer that it knows. When the address changes,
+/// links continue, and advertising and scanning pause for a few commands.
 ///
-/// Peers that hide likewise are known by their bonds in any case, with privacy or without it.
+/// Bonded peers that use private addresses themselves are recognized with this option and without it.
 ///
-/// Kernel adapters have the kernel's privacy, which this does not change: opening one with it is refused.
+/// Kernel adapters have the kernel's own privacy. Opening one with this option throws an error.
 public struct PrivacyOptions: Sendable, Hashable {
-    /// Whether the identity is hidden. Bonds made without are of no use with it: their peers never got the key.
+    /// Whether privacy is used. Bonds that were made without it are of no use with it, since their peers never
+    /// received the key.
     public var isEnabled: Bool
     /// How long an address is used, 1 s to 1 h (Core Specification 5.4, Vol 4, Part E, 7.8.45); 15 minutes is what
     /// the specification recommends (Vol 3, Part C, Appendix A).
@@ -21,7 +24,7 @@ public struct PrivacyOptions: Sendable, Hashable {
     /// Hides the identity behind a private address that changes every 15 minutes.
     public static let on = PrivacyOptions(isEnabled: true)
 
-    /// Hides the identity, or does not.
+    /// Creates options with or without privacy.
     public init(isEnabled: Bool, addressLifetime: Duration = .seconds(900)) {
         self.isEnabled = isEnabled
         self.addressLifetime = addressLifetime

@@ -208,8 +208,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// What this adapter notices about its controller and does about it, from now on. The stream ends with
-    /// the adapter, with the error that ended it. By default the newest 64 events wait to be taken.
+    /// Returns a stream of problems of the controller, and of what the adapter does about them, from now on. The
+    /// stream ends with the error that ended the adapter. By default the newest 64 events wait to be taken.
     ///
     /// ```swift
     /// for try await event in adapter.health() { print(event) }

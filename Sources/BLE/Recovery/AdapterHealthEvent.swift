@@ -5,26 +5,27 @@ import HCI
 public enum AdapterHealthEvent: Hashable, Sendable {
     /// No packet was received for this time, so the scan was restarted. In a quiet place that is normal.
     case scanRestarted(silence: Duration)
-    /// The kernel or another program switched the scan off, or to its own ends; it was taken back.
+    /// The kernel or another program stopped the scan or changed its parameters; the adapter has restarted it.
     case scanTakenBack
-    /// Another program scans, and its scan is joined, for which the controller reports each device once: what
-    /// it has reported before, and what changes later, is not received.
+    /// The adapter uses the scan of another program, in which the controller reports each device once. Devices
+    /// that it has reported before, and later changes of a device, are not received.
     case scanJoinedWithoutRepeats
-    /// That happened so often within a minute that the scan is left to them for a while.
+    /// Other programs have switched the scan so often within a minute that the adapter leaves it to them for this
+    /// time.
     case scanLeft(for: Duration, restarts: Int)
     /// The controller has refused to go on with a scan that ran before, for a reason that may pass, such as an attempt of
     /// another program to connect. It is asked again after this time, 1 to 32 s.
     case scanPostponed(HCIStatus, for: Duration)
-    /// A central has connected, and another program has its channel, since the kernel gives it to the newest
-    /// listener: bluetoothd, where that runs, by its process number. Only a server that starts anew gets the next
-    /// one.
+    /// A central has connected, but the kernel has given its channel to another program, since the newest
+    /// listener receives it. The value is the process number of bluetoothd, if that runs. Only a server that is
+    /// started again receives the next central.
     case centralTaken(by: Int32?)
     /// The controller has failed, and a step is taken to bring it back.
     case recovering(AdapterFault, by: RecoveryStep)
-    /// The controller has failed, and the step to bring it back waits until so many links have ended, since it
-    /// would cost them (`AdapterOptions.recoversWithLinks`).
+    /// The controller has failed. Recovery would end this many links, so it waits until they have ended
+    /// (`AdapterOptions.recoversWithLinks`).
     case postponed(AdapterFault, links: Int)
-    /// It answers that command again by itself; nothing waits any more.
+    /// The controller answers this command again without a recovery; none is pending any more.
     case answersAgain(command: HCIOpcode)
     /// The controller is back, and what was under way has begun anew.
     case recovered(by: RecoveryStep)

@@ -2,12 +2,12 @@ import BLECore
 
 /// What is done to a controller that has failed.
 public enum RecoveryStep: Hashable, Sendable {
-    /// It is reset, and set up as when it was opened; its links are lost. On kernel adapters, where a reset
-    /// is the kernel's to send, only what this process does there is begun anew, and no link is lost.
+    /// The controller is reset, and set up as when it was opened; its links are lost. On kernel adapters only the
+    /// kernel can send a reset: there only the activities of this process begin again, and no link is lost.
     case reset
-    /// A kernel adapter is powered off and on again: all its links are lost, other programs' too. Other
-    /// adapters have no such step: their controllers are this host's alone, and what a reset does not bring
-    /// back ends the adapter. To open `user:hciN` again powers that controller off and on.
+    /// A kernel adapter is powered off and on again; all its links are lost, those of other programs included.
+    /// Adapters that only this process uses have no such step: if a reset does not help, the adapter ends.
+    /// Opening `user:hciN` again powers its controller off and on.
     case powerCycle
 }
 

@@ -3,14 +3,15 @@ import BLECore
 
 /// What a scan looks for and how.
 ///
-/// The filters ask for one of each kind: a device passes when it has one of `services`, if there are any, and
-/// a name that matches, if there is a pattern, and so on. What counts is all that is known of the device: its
-/// last advertisement and its last scan response together.
+/// A device passes when it matches every filter that is set: it has one of `services`, its name matches `name`,
+/// and so on. The filters apply to all that is known of the device: its last advertisement and its last scan
+/// response together.
 ///
-/// Several scans of one adapter share the radio: it listens for as long as the most demanding of them asks, and
-/// each receives what passes its own filters.
+/// Several scans of one adapter share the radio: it listens as much as the most demanding of them requires, and
+/// each scan receives the packets that pass its own filters.
 public struct ScanOptions: Hashable, Sendable {
-    /// How long the receiver listens, of how much time (Core Specification 5.4, Vol 3, Part C, appendix A).
+    /// The duty cycle of the receiver: its scan window in each scan interval (Core Specification 5.4, Vol 3, Part
+    /// C, Appendix A).
     public enum Preset: String, Hashable, Sendable, CaseIterable {
         /// 11.25 ms of every 1.28 s: 1 % of the time.
         case lowPower = "low-power"
@@ -20,18 +21,19 @@ public struct ScanOptions: Hashable, Sendable {
         case lowLatency = "low-latency"
     }
 
-    /// Which sightings of a device are reported, of those that pass the filters. Each advertising set of a device
-    /// counts by itself, and anonymous advertisers are distinguished by their data. Of more than 4,096 of them the
-    /// one received least recently is forgotten, and new when it is received again.
+    /// Which packets of a device are reported, of those that pass the filters. Each advertising set of a device
+    /// counts separately, and anonymous advertisers are distinguished by their data. Of more than 4,096 sets the
+    /// least recently received one is forgotten, and counts as new when it is received again.
     public enum Repeats: Hashable, Sendable {
         /// The first packet of each device that passes the filters.
         case once
-        /// The first, and each that differs from the one reported last. Two legacy advertisements of one kind
-        /// and address count as one that changes all the time: nothing in them distinguishes them.
+        /// The first packet, and each that differs from the last one reported. Two legacy advertisements of one
+        /// kind and address count as one that changes all the time, since nothing in them distinguishes them.
         case changes
         /// Every packet that passes the filters.
         case all
-        /// The first, and the first that comes when this time has passed since the last one reported.
+        /// The first packet, and then the first one that comes when this time has passed since the last one
+        /// reported.
         case every(Duration)
     }
 
@@ -45,14 +47,15 @@ public struct ScanOptions: Hashable, Sendable {
         case off
     }
 
-    /// Only devices that list one of these services among those that they offer, in a complete list or not;
-    /// empty: all. A short UUID and its 128-bit form are the same. As with Core Bluetooth, data of a service
-    /// and services that are asked for do not count.
+    /// Reports only devices that list one of these services, in a complete or an incomplete list; empty for all
+    /// devices. A short UUID and its 128-bit form are equal. As in Core Bluetooth, service data and solicited
+    /// services do not count.
     public var services: [BluetoothUUID] = []
     /// Only devices whose name matches this pattern of `*` and `?`, in either case.
     public var name: String?
-    /// Only these devices; empty: all. An address without type matches both. When all scans of an adapter
-    /// name theirs, and they fit, a controller that is not the kernel's reports no others.
+    /// Reports only these devices; empty for all devices. An address without a type matches both types. When all
+    /// scans of an adapter name devices, and these fit into the controller's list, the controller reports no
+    /// others; except on kernel adapters.
     public var addresses: [AddressFilter] = []
     /// Only devices with manufacturer data of one of these companies; empty: all.
     public var companies: [CompanyIdentifier] = []
@@ -60,13 +63,13 @@ public struct ScanOptions: Hashable, Sendable {
     public var minimumRSSI: Int8?
     /// Listens only, and asks no advertiser for its scan response.
     public var isPassive = false
-    /// Which sightings of a device are reported.
+    /// Which packets of a device are reported.
     public var repeats = Repeats.changes
     /// The duty cycle of the receiver; by default it listens all the time.
     public var preset = Preset.lowLatency
-    /// How long it listens, when it is not as a preset says.
+    /// The scan interval and window; nil for those of `preset`.
     public var timing: ScanTiming?
-    /// How long it listens on LE Coded, when that is not as on LE 1M. PHYs that together want more than all
+    /// The scan interval and window on LE Coded; nil for those of LE 1M. PHYs that together require more than all
     /// of the time share it.
     public var codedTiming: ScanTiming?
     /// Whether the scan listens for extended advertising.
@@ -76,7 +79,7 @@ public struct ScanOptions: Hashable, Sendable {
     /// Advertisements that wait for a slow consumer; older ones are dropped and counted.
     public var buffer = 1024
 
-    /// Everything nearby, actively, reported when it is new or changes.
+    /// Creates options for an active scan that reports all devices, when they are new and when they change.
     public init() {}
 }
 

@@ -1,5 +1,5 @@
-/// What scans have received since their adapter was opened, and could not keep. What a slow consumer of one scan
-/// has missed is its stream's `dropped`.
+/// What the scans of an adapter have received since it was opened, and what they could not remember.
+/// `BoundedStream.dropped` counts what a slow consumer of one scan has missed.
 public struct ScanStatistics: Hashable, Sendable {
     /// The number of complete advertising reports.
     public internal(set) var reports = 0

@@ -1,16 +1,16 @@
 import BLECore
 import HCI
 
-/// How long the receiver listens, of how much time (Core Specification 5.4, Vol 4, Part E, 7.8.10 and
-/// 7.8.64). Controllers count in steps of 0.625 ms; times between two of them are rounded.
+/// The scan interval and window of a receiver (Core Specification 5.4, Vol 4, Part E, 7.8.10 and 7.8.64).
+/// Controllers count in steps of 0.625 ms; times between two steps are rounded.
 public struct ScanTiming: Hashable, Sendable {
-    /// From the start of one window to the start of the next, 2.5 ms to 40.96 s; to 10.24 s with the legacy
-    /// commands.
+    /// The time from the start of one window to the start of the next, 2.5 ms to 40.96 s, or to 10.24 s with the
+    /// legacy commands.
     public let interval: Duration
-    /// How long to listen, 2.5 ms at least, at most the interval, which is all the time.
+    /// The time to listen in each interval, from 2.5 ms to the interval, which is all the time.
     public let window: Duration
 
-    /// That window of each interval.
+    /// Creates a timing with a window in each interval.
     /// - Throws: `BLEError.timeOutOfRange` when one is out of its range.
     public init(interval: Duration, window: Duration) throws(BLEError) {
         try Self.check(interval, .scanInterval, to: Self.longest)

@@ -13,8 +13,9 @@ extension Adapter {
     /// The bonds of this adapter's identity with other devices.
     public var bonds: [Bond] { store.records(at: identity).map(\.bond) }
 
-    /// Forgets a device, by its identity or an address of its; false when there is no bond with it. A link to it stays
-    /// as it is. Returns when the bond is gone from the disk, too.
+    /// Removes the bond with a device, by its identity address or another address of the device. Returns false
+    /// when there is no bond with it. A link to it stays as it is. Returns when the bond is gone from the disk,
+    /// too.
     ///
     /// - Throws: `BLEError.bonds` when the disk cannot be written: the bond is gone for this process only, until a
     ///   later call, or another change of the bonds, reaches the disk. Other changes that wait for the disk may be the

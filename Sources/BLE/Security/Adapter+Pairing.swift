@@ -332,12 +332,12 @@ extension PairingDelegate {
 }
 
 extension Adapter {
-    /// What peers are to be given by another way than Bluetooth, so that they know with whom they pair: the offer of
-    /// `SecurityOptions.outOfBandOffer`, with the address of this adapter: the private one where it hides,
-    /// for as long as that lasts. Nil when there is no offer.
+    /// The out-of-band data for peers, by which they know with whom they pair: the offer of
+    /// `SecurityOptions.outOfBandOffer` with the address of this adapter. With privacy that is the private
+    /// address, and the record is valid for as long as the address. Nil when there is no offer.
     ///
-    /// A peer with data for LE Secure Connections needs none of this host's, but both are safer: each then knows the
-    /// other.
+    /// With LE Secure Connections it is enough that one side has the data of the other. It is safer if both have:
+    /// each side then authenticates the other.
     public var outOfBandRecord: OutOfBandRecord? {
         security.options.outOfBandOffer.map {
             OutOfBandRecord($0.data, of: addressOnAir, role: .peripheralPreferred)
@@ -387,18 +387,19 @@ extension Adapter {
 }
 
 extension Peripheral {
-    /// Gives the encrypted link another session key, made from the key of the bond, which stays: for links that are up
-    /// for very long. What is sent meanwhile waits, and none of it is lost.
+    /// Gives the encrypted link a new session key, made from the key of the bond, which does not change. This is
+    /// for links that are up for very long. Data that are sent meanwhile wait, and none are lost.
     ///
-    /// For another bond see `renewBond`. `BLEError.bondLost`: the peripheral has no key any more, and a link that was
-    /// encrypted ends with that (Core Specification 5.4, Vol 6, Part B, 5.1.3.2).
+    /// `renewBond` replaces the bond itself. Throws `BLEError.bondLost` when the peripheral no longer has the
+    /// key; a link that was encrypted then ends (Core Specification 5.4, Vol 6, Part B, 5.1.3.2).
     public func refreshEncryption() async throws(BLEError) { try await adapter.refreshEncryption(of: link) }
 
-    /// Pairs anew with a peripheral that is bonded and whose link is encrypted with that: all keys of the bond are
-    /// replaced, on both sides, by such of a pairing that is worth no less. Returns what the link is worth then.
+    /// Pairs again with a bonded peripheral whose link is encrypted with the bond's key. All keys of the bond are
+    /// replaced, on both sides, by those of a pairing that is at least as secure. Returns the security of the
+    /// link.
     ///
-    /// Only where another key is what is meant: `refreshEncryption` is enough against too much data under one key, and
-    /// a peer that has lost its bond cannot be paired with by this.
+    /// Use this only to replace the keys. `refreshEncryption` is enough against too much data under one key, and
+    /// this call cannot pair with a peer that has lost its bond.
     @discardableResult
     public func renewBond(_ level: SecurityLevel = .encrypted) async throws(BLEError) -> LinkSecurity {
         try await adapter.renewBond(of: link, level)

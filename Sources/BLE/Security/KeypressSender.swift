@@ -9,7 +9,7 @@ public struct KeypressSender: Sendable {
 
     init(_ report: @escaping @Sendable (KeypressNotification) async -> Void) { self.report = report }
 
-    /// Sends the notification. Does nothing when the peer does not take notifications, on adapters of the kernel's,
-    /// which sends none, and when the passkey has been entered or the pairing is over.
+    /// Sends the notification. Does nothing when the peer does not accept notifications, on kernel adapters, and
+    /// after the passkey has been entered or the pairing has ended.
     public func send(_ key: KeypressNotification) async { await report(key) }
 }

@@ -18,23 +18,24 @@ public protocol PairingDelegate: Sendable {
     /// Shows a passkey, which the user types on the peer.
     func display(_ passkey: Passkey, for peer: DeviceAddress) async
 
-    /// The passkey that the peer shows; nil when there is none, which ends the pairing.
+    /// Asks the user for the passkey that the peer shows. Nil ends the pairing.
     func enterPasskey(for peer: DeviceAddress) async -> Passkey?
 
-    /// As `enterPasskey(for:)`, which it calls by default, for a host that reports key presses: where
-    /// `sendsKeypresses` is true and the peer takes them, `keys` sends them while the user types.
+    /// Asks for the passkey like `enterPasskey(for:)`, which it calls by default, on a host that reports key
+    /// presses: if `sendsKeypresses` is true and the peer accepts them, `keys` sends them while the user types.
     func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey?
 
     /// Whether this host, when its user enters a passkey, sends the peer what the user does: `.started`, a notification
     /// for each key, `.completed`. Not on adapters of the kernel's, which sends none.
     var sendsKeypresses: Bool { get }
 
-    /// Whether the peer shows the same number.
+    /// Asks the user whether the peer shows the same number, and returns the answer.
     func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool
 
-    /// Whether a device may pair. Asked before a pairing that the peer began, and before one that needs nothing
-    /// else of the user (Just Works). `isBonded`: it has paired before and says that it has no key any more, as an
-    /// impostor would; on a link that is encrypted with that key it has shown that it has one.
+    /// Returns whether a device may pair. Called before a pairing that the peer has begun, and before one that
+    /// requires nothing else of the user (Just Works). `isBonded` is true for a device that has paired before and
+    /// claims to have lost the key, as an impostor would. If the link is encrypted with that key, the device has
+    /// proved that it has it.
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool
 
     /// The peer's user has pressed a key.
@@ -45,7 +46,7 @@ public protocol PairingDelegate: Sendable {
 }
 
 extension PairingDelegate {
-    /// Without a delegate that says otherwise there is neither input nor output.
+    /// Returns `noInputNoOutput`: by default a delegate has neither input nor output.
     public var ioCapability: IOCapability { .noInputNoOutput }
     /// Shows the passkey to no user.
     public func display(_ passkey: Passkey, for peer: DeviceAddress) async {}

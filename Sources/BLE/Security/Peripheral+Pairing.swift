@@ -4,7 +4,7 @@ import GATTServer
 import HCISocket
 
 extension Peripheral {
-    /// What the link's encryption is worth.
+    /// The security level of the link, and the size of its key.
     public var security: LinkSecurity {
         get async throws(BLEError) { try await adapter.security(of: link) }
     }
@@ -12,10 +12,12 @@ extension Peripheral {
     /// Encrypts the link so that it has at least `level`: with the key of a bond, and where that is not strong enough, by
     /// pairing, for which the adapter's `PairingDelegate` asks the user. Returns the link's security.
     ///
-    /// Of a device that is bonded by this, or without a name until now, the name is asked for and kept with the bond.
-    /// What it answers shows that it has done with pairing, too: some forget the keys of a link that ends at once.
+    /// If this call makes a bond, or the bond has no name yet, the name of the device is read and kept with the
+    /// bond. The answer also shows that the device has finished pairing: some devices forget the keys of a link
+    /// that ends at once.
     ///
-    /// `BLEError.pairing` says why devices did not pair, `bondLost` that the peer has forgotten an earlier pairing.
+    /// Throws `BLEError.pairing` when the devices did not pair, and `bondLost` when the peer has lost the key of
+    /// an earlier pairing.
     @discardableResult
     public func pair(_ level: SecurityLevel = .encrypted) async throws(BLEError) -> LinkSecurity {
         let hadBond = try await adapter.isBonded(link)
@@ -31,11 +33,11 @@ extension Peripheral {
 }
 
 extension Peripheral {
-    /// Sends a value without an answer, signed with the key that this host has given the peripheral when they bonded:
-    /// for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2), as
-    /// `ConnectionOptions.encryptsIfBonded` has it. On an encrypted link signatures are of no use, and this is a
-    /// write without response (Part C, 10.4.1); the kernel's adapters keep a link, and its encryption, for up to 2 s after
-    /// its last user has left. At most the MTU less 15 octets.
+    /// Writes a value without a response, signed with the key that this host gave the peripheral when they bonded
+    /// (Core Specification 5.4, Vol 3, Part G, 4.9.2). This is for links that are not encrypted, as with
+    /// `ConnectionOptions.encryptsIfBonded` false. On an encrypted link a signature is of no use, and this is a
+    /// write without response (Part C, 10.4.1). Kernel adapters keep a link, and its encryption, for up to 2 s
+    /// after its last user has left. At most the MTU less 15 octets.
     public func writeSigned(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {
@@ -48,13 +50,13 @@ extension Peripheral {
 }
 
 extension PeripheralManager {
-    /// What the encryption of a central's link is worth.
+    /// Returns the security level of a central's link, and the size of its key.
     public func security(of central: Central) async throws(BLEError) -> LinkSecurity {
         try await adapter.security(of: central.link)
     }
 
-    /// Asks a central to encrypt its link, and to pair if it must. Returns when the link is as safe as that;
-    /// the central has 30 s to begin.
+    /// Asks a central to encrypt its link with at least `level`, and to pair if necessary. Returns the security
+    /// of the link when the level is reached; the central has 30 s to begin.
     @discardableResult
     public func requestSecurity(
         _ level: SecurityLevel = .encrypted, of central: Central

@@ -2,9 +2,10 @@ import SMP
 
 /// How an adapter pairs, and where it keeps bonds.
 public struct SecurityOptions: Sendable {
-    /// Speaks with the user. The default has neither input nor output, so that new devices pair by Just Works.
+    /// Interacts with the user during pairing. The default has neither input nor output, so that new devices pair
+    /// by Just Works.
     public var delegate: any PairingDelegate = SilentPairing()
-    /// Whether keys are kept for the links to come.
+    /// Whether the keys of a pairing are kept for later links.
     public var isBonding = true
     /// Whether LE Secure Connections are used.
     public var secureConnections = SecureConnectionsUse.preferred
@@ -12,14 +13,15 @@ public struct SecurityOptions: Sendable {
     public var minimumKeySize = 16
     /// Whether peers may begin to pair.
     public var acceptsPairing = true
-    /// Whether this process says how the kernel pairs on its adapters, and gives it the bonds. Only one program can,
-    /// so opening an adapter of the kernel's fails where bluetoothd runs; one that is started later is noticed before
-    /// the kernel is sent any pairing command, and has all of pairing from then on, until the adapter is opened anew.
-    /// Otherwise the delegate is still asked about links of this process, but the kernel pairs as others have set it,
-    /// by themselves with Just Works only.
+    /// Whether this process manages pairing on kernel adapters, and gives the kernel the bonds. Only one program
+    /// can do so: opening a kernel adapter fails while bluetoothd runs. A bluetoothd that is started later is
+    /// noticed before any pairing command is sent to the kernel, and manages pairing from then on, until the
+    /// adapter is opened again. If false, the delegate is still asked about the links of this process, but the
+    /// kernel pairs as other programs have set it; by default with Just Works only.
     public var managesKernelPairing = false
-    /// Whether a controller behind a TCP or Unix stream, or a port of the caller's, has the same random static address
-    /// each time, as bonds need it. Others that come to that place have other controllers, which must not share it.
+    /// Whether a controller behind a TCP or Unix stream, or a port of the caller's, has the same random static
+    /// address each time, which bonds require. Another host that connects to the same place has another
+    /// controller, which must not have the same address.
     public var keepsStreamAddress = false
     /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on.
     /// When three pairings have failed with it, or one on the same link, random ones are shown until the
@@ -31,10 +33,11 @@ public struct SecurityOptions: Sendable {
     /// What peers are given out of band: `Adapter.outOfBandRecord` has it with this host's address. Not on adapters
     /// of the kernel's.
     public var outOfBandOffer: OutOfBandOffer?
-    /// Where bonds are kept: unless it says otherwise, in memory, as long as the process runs.
+    /// The store of the bonds. By default they are in memory, for as long as the process runs.
     public var bonds = BondStore()
 
-    /// New devices pair by Just Works, with LE Secure Connections where they have them.
+    /// Creates the default options: new devices pair by Just Works, with LE Secure Connections if they support
+    /// them.
     public init() {}
 }
 
@@ -56,7 +59,8 @@ extension SecurityOptions {
     }
 }
 
-/// Neither input nor output: new devices may pair, those that are bonded and have lost their key may not.
+/// A delegate with neither input nor output. New devices may pair; bonded devices that have lost their key may
+/// not.
 public struct SilentPairing: PairingDelegate {
     /// Creates the delegate, which has no state.
     public init() {}

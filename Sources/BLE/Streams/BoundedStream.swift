@@ -2,8 +2,8 @@ import HCISocket
 
 /// Values from the radio, in order, for one consumer, in a buffer of stated size.
 ///
-/// The stream owns what feeds it: when the consumer leaves its loop, is cancelled, or lets the stream go,
-/// the scan or subscription behind it ends.
+/// The stream owns its source: the scan or subscription ends when the consumer leaves its loop, is cancelled, or
+/// releases the stream.
 public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// The error that ends a stream early.
     public typealias Failure = BLEError
@@ -33,7 +33,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Values that were dropped so far, under `BufferPolicy.newest`.
     public var dropped: Int { buffer.dropped }
 
-    /// The consumer. A second one would take values from the first.
+    /// Creates an iterator. A second iterator would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, owner: owner, finish: finish) }
 
     /// Iterates over the values. Only one task may wait for the next value.

@@ -1,9 +1,9 @@
 /// What a stream does with a value for which it has no room.
 public enum BufferPolicy: Hashable, Sendable {
     /// The stream ends with `BLEError.overflow`, which names the limit, so that nothing is lost unnoticed.
-    /// `limit` is a number of values, `octets` what they have together; whichever is met first counts.
+    /// `limit` is the number of values that may wait, `octets` the number of octets in all of them together.
     case overflow(limit: Int, octets: Int = .max)
-    /// The oldest value goes, and `dropped` counts it. Of a number less than 1 the newest value is kept.
+    /// The oldest value is dropped, and `BoundedStream.dropped` counts it. A number less than 1 counts as 1.
     case newest(Int)
 
     /// A buffer of 1,024 values or 256 KiB, whichever is less; a full one ends the stream.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a sensor or button says in BTHome v2 (bthome.io/format), as service data of 0xFCD2.
+/// The data of a sensor or button in BTHome v2 (bthome.io/format), as service data of 0xFCD2.
 ///
 /// ```swift
 /// guard var news = try BTHome(serviceData) else { return }
@@ -88,9 +88,9 @@ public struct BTHome: Hashable, Sendable {
     }
 }
 
-/// Why an encrypted packet stays closed.
+/// Why an encrypted packet cannot be decrypted.
 public enum BTHomeKeyError: Error, Hashable, Sendable {
-    /// The address of the sensor is a part of the encryption, and not known.
+    /// The address of the sensor, which is a part of the encryption, is not known.
     case noAddress
     /// It was encrypted with another key or for another address, or it was changed.
     case mismatch
@@ -107,9 +107,9 @@ extension BTHomeKeyError: CustomStringConvertible {
 }
 
 extension BTHome {
-    /// The same with its objects. `key` is the bind key, its first octet the most significant; `sender` is
-    /// where the packet came from, for when it does not say so itself. What is not encrypted is returned as
-    /// it is.
+    /// Decrypts the packet and returns it with its objects. `key` is the bind key, its first octet the most
+    /// significant; `sender` is the address from which the packet came, for packets that do not contain it. A
+    /// packet that is not encrypted is returned as it is.
     public func opened(with key: UInt128, from sender: DeviceAddress?) throws(BTHomeKeyError) -> BTHome {
         guard let sealed else { return self }
         guard let address = address ?? sender else { throw .noAddress }

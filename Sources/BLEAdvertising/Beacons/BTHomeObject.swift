@@ -6,7 +6,7 @@ public enum BTHomeObject: Hashable, Sendable {
     case packetIdentifier(UInt8)
     /// A measured quantity or a count, with its property.
     case measurement(BTHomeProperty, Quantity)
-    /// Something that is one of two ways.
+    /// A state with two values.
     case state(BTHomeState, Bool)
     /// A point in time, to the second.
     case time(Timestamp)

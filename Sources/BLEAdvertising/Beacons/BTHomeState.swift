@@ -1,6 +1,6 @@
 import BLECore
 
-/// What is one of two ways; the raw value is the object identifier.
+/// A property with two states; the raw value is the object identifier.
 public enum BTHomeState: UInt8, Hashable, Sendable, CaseIterable {
     /// A state without further meaning: false is off, true is on.
     case genericBoolean = 0x0f

@@ -1,12 +1,12 @@
 import BLECore
 
-/// What a device that only broadcasts has to say, in one of the formats that many makers share.
+/// The payload of a beacon, in one of the formats that many manufacturers share.
 public enum Beacon: Hashable, Sendable {
     /// Apple's iBeacon, which marks a place.
     case iBeacon(IBeacon)
-    /// A place, in the open counterpart of it.
+    /// AltBeacon, the open counterpart of iBeacon.
     case altBeacon(AltBeacon)
-    /// Google's: an identifier, a web address, or how the beacon is.
+    /// Google's Eddystone: an identifier, a web address, or the state of the beacon.
     case eddystone(EddystoneFrame)
     /// A measurement of a RuuviTag.
     case ruuvi(RuuviMeasurement)
@@ -62,7 +62,7 @@ public struct BeaconReading: Hashable, Sendable {
     public enum Value: Hashable, Sendable {
         /// A number with its unit.
         case quantity(Quantity)
-        /// One of two ways, and the word for it.
+        /// A Boolean state, and the word for it.
         case state(Bool, String)
         /// A text, for example a UUID or a web address.
         case text(String)
@@ -74,7 +74,7 @@ public struct BeaconReading: Hashable, Sendable {
     public let name: String
     /// The value that the beacon reports.
     public let value: Value
-    /// Whether it is what the beacon is there for, and not a detail.
+    /// Whether the value is the main one of the beacon, and not a detail.
     public let isMain: Bool
 
     init(_ name: String, _ value: Value, isMain: Bool = true) {
@@ -112,7 +112,7 @@ extension Beacon {
         }
     }
 
-    /// All that it says, by name and in order; what it does not know is left out.
+    /// All values of the beacon, with their names and in order; unknown values are left out.
     public var readings: [BeaconReading] {
         switch self {
         case .iBeacon(let beacon):

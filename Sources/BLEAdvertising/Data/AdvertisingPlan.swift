@@ -27,7 +27,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
     public let limit: Int
     /// The fields in the order of the packets.
     public private(set) var fields: [Placement] = []
-    /// What had to leave the packet, in the order in which it left.
+    /// The octets that did not fit into the packet, in the order in which they were removed.
     public private(set) var overflow: [Overflow] = []
 
     /// The whole name of the content, of which the packets may have only the beginning.
@@ -130,7 +130,7 @@ extension AdvertisingPlan {
         }
     }
 
-    /// What was done for want of room.
+    /// How octets that did not fit were handled.
     public struct Overflow: Hashable, Sendable {
         /// What became of the octets. Raw values are the words of the command line's JSON.
         public enum Action: String, Hashable, Sendable {
@@ -162,11 +162,11 @@ extension AdvertisingPlan {
 
 /// What others may do with an advertisement.
 public enum AdvertisingKind: String, Hashable, Sendable, CaseIterable {
-    /// Connect, and ask for a scan response.
+    /// Others can connect, and request a scan response.
     case connectable
     /// Scanners can request a scan response.
     case scannable
-    /// Neither connect nor ask for a scan response.
+    /// Others can neither connect nor request a scan response.
     case nonconnectable
 }
 

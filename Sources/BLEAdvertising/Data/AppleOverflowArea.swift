@@ -1,9 +1,9 @@
 import BLECore
 
-/// Where an iOS application in the background puts the services that it advertises: manufacturer data of
-/// Apple's with 128 bits, one or more for each service. Which bit is whose Apple does not say, and several
-/// services share each, so what is decoded is the bits; services are matched only by a table of the caller's
-/// own.
+/// The overflow area, in which an iOS application in the background advertises its services: manufacturer data of
+/// Apple with 128 bits, one or more for each service. Apple does not document which bits belong to which service,
+/// and several services share each bit. Only the bits are decoded; services are matched by a table of the
+/// caller's.
 ///
 /// ```swift
 /// let area = found.fields.manufacturerData.compactMap { AppleOverflowArea($0) }.first

@@ -4,8 +4,8 @@ import BLECore
 package struct CachedDatabase: Hashable, Sendable {
     /// The database, with its hash where the server has one.
     package var database: RemoteDatabase
-    /// Whether the peer is bonded: then it reports by Service Changed, also later, what changed while it was
-    /// away (Core Specification 5.4, Vol 3, Part G, 2.5.2).
+    /// Whether the peer is bonded. A bonded peer also reports, by Service Changed, what has changed while it had
+    /// no link (Core Specification 5.4, Vol 3, Part G, 2.5.2).
     package var isBonded: Bool
 
     package init(_ database: RemoteDatabase, isBonded: Bool = false) {
@@ -22,7 +22,7 @@ package struct CachedDatabase: Hashable, Sendable {
 /// let found = cache.keep(CachedDatabase(discovered), of: peer)
 /// ```
 package struct DatabaseCache: Sendable {
-    /// Peers that are remembered; the one that was not met for longest goes first.
+    /// The most peers that are remembered. Beyond it the peer whose database was kept longest ago is forgotten.
     package static let peerLimit = 64
     /// Attributes of a database that is remembered, so that a hostile server cannot fill the memory.
     package static let attributeLimit = 4096
@@ -40,7 +40,7 @@ package struct DatabaseCache: Sendable {
 
     package init() {}
 
-    /// What is remembered and was not said to have changed.
+    /// The remembered databases that have not been reported as changed.
     package var contents: [DeviceAddress: CachedDatabase] {
         entries.filter { $1.isCurrent }.mapValues(\.cached)
     }
@@ -54,8 +54,8 @@ package struct DatabaseCache: Sendable {
         return hash != nil || entry.cached.isBonded ? entry.cached.database : nil
     }
 
-    /// Remembers what discovery found at `peer`; gives it back, named as of the same state as before when
-    /// nothing has changed, else of a new one.
+    /// Remembers the database that a discovery found at `peer`. Returns it with the generation of the remembered
+    /// one when nothing has changed, else with a new one.
     @discardableResult
     package mutating func keep(_ found: CachedDatabase, of peer: DeviceAddress) -> RemoteDatabase {
         let before = entries[peer]?.cached
@@ -74,7 +74,7 @@ package struct DatabaseCache: Sendable {
         return kept.database
     }
 
-    /// The server said that its database has changed.
+    /// Marks the database of `peer` as changed: it may not be used without a discovery.
     package mutating func invalidate(_ peer: DeviceAddress) { entries[peer]?.isCurrent = false }
 
     package mutating func forget(_ peer: DeviceAddress) {
@@ -82,7 +82,7 @@ package struct DatabaseCache: Sendable {
         order.removeAll { $0 == peer }
     }
 
-    /// A name for a state that no other has.
+    /// Returns a new generation, different from all others.
     package mutating func newGeneration() -> DatabaseGeneration {
         last += 1
         return DatabaseGeneration(last)

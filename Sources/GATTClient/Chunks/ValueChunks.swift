@@ -1,8 +1,8 @@
 import ATT
 import BLECore
 
-/// Something longer than one packet, in parts of one size: the last one has the rest. How the receiver puts
-/// them together is an agreement of both applications; `ValueReassembler` has the usual ones.
+/// A value in parts of one size, of which the last one has the rest. How the receiver joins them is an agreement
+/// of both applications; `ValueReassembler` has the usual ones.
 ///
 /// Credits say how many parts may go before the receiver grants more:
 ///
@@ -42,7 +42,7 @@ package struct ValueChunks: Sendable {
     /// Whether there are parts, and no credit for the next one.
     package var isStalled: Bool { !isDone && credits == 0 }
 
-    /// The next part; nil when all are out, or none may go before `grant`.
+    /// Returns the next part; nil when there is none left, or no credit for it before `grant`.
     package mutating func next() -> ArraySlice<UInt8>? {
         guard !isDone, credits != 0 else { return nil }
         credits = credits.map { $0 - 1 }
@@ -51,7 +51,7 @@ package struct ValueChunks: Sendable {
         return part
     }
 
-    /// Lets `count` more parts go; the sum saturates. Nothing for those without a limit.
+    /// Adds `count` credits; the sum saturates. Does nothing without a limit.
     package mutating func grant(_ count: Int) {
         credits = credits.map { $0.addingReportingOverflow(max(0, count)) }.map { $1 ? .max : $0 }
     }

@@ -13,13 +13,13 @@ import BLECore
 public struct ValueReassembler: Sendable {
     /// How the end of a message is recognized.
     public enum Rule: Hashable, Sendable {
-        /// It has so many octets, 1 or more.
+        /// The message has this many octets, 1 or more.
         case length(Int)
-        /// Its first 1 to 8 octets are a number that counts those after it; they are not part of the message.
+        /// The message begins after 1 to 8 octets that contain its length; these are not part of it.
         case prefixedLength(octets: Int, ByteOrder)
-        /// These octets follow it, one or more of them; they are not part of the message.
+        /// These octets, one or more, follow the message; they are not part of it.
         case delimiter([UInt8])
-        /// No part came for so long after its last one.
+        /// The message ends when no further part comes for this time.
         case silence(Duration)
     }
 
@@ -45,8 +45,8 @@ public struct ValueReassembler: Sendable {
     /// Messages that ended because no further part arrived.
     private var ended: [[UInt8]] = []
 
-    /// A reassembler of messages of up to `limit` octets, 1 or more. A number in `rule` that is out of its
-    /// range is taken as the nearest one in it.
+    /// Creates a reassembler for messages of up to `limit` octets, 1 or more. A number in `rule` that is out of
+    /// its range is replaced by the nearest one in it.
     public init(_ rule: Rule, limit: Int = 65_536) {
         self.limit = max(1, limit)
         self.rule =
@@ -61,7 +61,8 @@ public struct ValueReassembler: Sendable {
     /// Octets that wait to become a message.
     package var pending: Int { buffer.count - consumed }
 
-    /// Takes a part. Take the messages with `next` before the following one: what is not taken is kept.
+    /// Adds a part. Call `next` until it returns nil before the following part: messages that are not taken are
+    /// kept.
     public mutating func receive(_ part: some Sequence<UInt8>, at now: Instant) {
         expire(at: now)
         compact()
@@ -69,8 +70,9 @@ public struct ValueReassembler: Sendable {
         lastPart = now
     }
 
-    /// The next whole message, the oldest first; nil when there is none. Throws when it is, or says that it is,
-    /// longer than the limit; it is dropped then, and with it what waits where its end cannot be known.
+    /// Returns the next whole message, the oldest first; nil when there is none. Throws `ValueTooLong` when a
+    /// message is longer than the limit, or states a length that is. It is then dropped; if its end cannot be
+    /// found, all octets that wait are dropped.
     public mutating func next() throws(ValueTooLong) -> [UInt8]? {
         switch rule {
         case .length(let length):
@@ -91,13 +93,14 @@ public struct ValueReassembler: Sendable {
         }
     }
 
-    /// Time has passed: under `.silence` what waits may be whole now.
+    /// Advances the time to `now`. With `.silence` the octets that wait may then be a whole message.
     package mutating func expire(at now: Instant) {
         guard let deadline, deadline <= now else { return }
         if let message = take(pending) { ended.append(message) }
     }
 
-    /// When what waits is whole if no part comes before; nil for the rules that do not look at the time.
+    /// The time at which the octets that wait become a whole message if no part comes before; nil for rules
+    /// without a time.
     package var deadline: Instant? {
         guard case .silence(let duration) = rule, pending > 0 else { return nil }
         return lastPart + duration

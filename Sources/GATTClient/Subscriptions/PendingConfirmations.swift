@@ -36,8 +36,8 @@ package struct PendingConfirmations: Sendable {
         return number
     }
 
-    /// A subscriber has taken the value. Whether the confirmation is to be sent now: when it was the last
-    /// one to wait for. False as well when it was sent already.
+    /// Notes that a subscriber has taken the value. Returns whether the confirmation is to be sent now: true when
+    /// this was the last subscriber that had not taken it, false also when the confirmation was sent already.
     package mutating func taken(_ number: Number, by taker: SubscriptionID) -> Bool {
         guard let index = held.firstIndex(where: { $0.number == number }) else { return false }
         held[index].takers.remove(taker)
@@ -46,13 +46,13 @@ package struct PendingConfirmations: Sendable {
         return true
     }
 
-    /// A subscriber is gone and takes nothing any more. How many confirmations are to be sent now.
+    /// Removes a subscriber, which takes no values any more. Returns how many confirmations are to be sent now.
     package mutating func released(by taker: SubscriptionID) -> Int {
         for index in held.indices { held[index].takers.remove(taker) }
         return remove { $0.takers.isEmpty }
     }
 
-    /// Time has passed. How many confirmations are to be sent now.
+    /// Ends the waits whose time limit has passed by `now`. Returns how many confirmations are to be sent now.
     package mutating func expire(at now: Instant) -> Int { remove { $0.due <= now } }
 
     /// When the first confirmation can wait no longer.

@@ -9,8 +9,8 @@ public struct ReceivedValue: Hashable, Sendable {
     public var value: [UInt8]
     /// Whether it was indicated, and so is confirmed to the peer.
     public var isIndication: Bool
-    /// Whether the value filled its packet, so that its end may be missing: the server sends the first MTU - 3
-    /// octets and no word of the rest (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
+    /// Whether the value fills its packet, so that its end may be missing: of a longer value a server sends the
+    /// first MTU - 3 octets, and does not mark that it is cut (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
     public var mayBeTruncated: Bool
     /// When it came, by the loop's clock.
     public var received: Instant

@@ -43,13 +43,13 @@ package struct SubscriptionTable: Sendable {
         return handle
     }
 
-    /// What the server should be configured to for the characteristic whose value is at `handle`: all that
-    /// its subscribers want.
+    /// Returns the configuration to write to the server for the characteristic whose value is at `handle`: the
+    /// union of those that its subscribers want.
     package func configuration(of handle: AttributeHandle) -> ClientCharacteristicConfiguration {
         (subscribers[handle] ?? []).reduce([]) { $0.union($1.wants) }
     }
 
-    /// Whom values of `handle` go to, in the order they subscribed.
+    /// Returns the subscribers to the values of `handle`, in the order in which they subscribed.
     package func subscribers(of handle: AttributeHandle) -> [SubscriptionID] {
         (subscribers[handle] ?? []).map(\.id)
     }

@@ -27,7 +27,8 @@ public enum GATTWriteOutcome: Hashable, Sendable {
     case later
 }
 
-/// An answer that a handler owes. Worthless once the link is gone or the client has waited too long.
+/// An answer that a handler still has to give. It has no effect once the link has ended or the client has waited
+/// too long.
 public struct PendingAnswer: Hashable, Sendable {
     /// The client to which it is owed.
     package let client: ClientID

@@ -65,11 +65,11 @@ public struct GATTCharacteristic: Sendable {
     public var uuid: BluetoothUUID
     /// What clients can do with it.
     public var properties: CharacteristicProperties
-    /// What else they can do; anything here sets `.extendedProperties`.
+    /// Further properties of the value. Any of them sets `.extendedProperties` in `properties`.
     public var extendedProperties: ExtendedCharacteristicProperties
-    /// Who may; nil for what the properties imply.
+    /// The links that may read and write the value; nil for what the properties imply.
     public var permissions: AttributePermissions?
-    /// What a link must be to subscribe.
+    /// The security level that a link must have to subscribe.
     public var subscription: SecurityLevel
     /// What clients read, and whether it may change.
     public var value: GATTValue
@@ -151,7 +151,7 @@ public struct GATTDescriptor: Sendable {
         GATTDescriptor(.characteristicUserDescription, value: Array(text.utf8))
     }
 
-    /// How the value is to be read (3.3.3.5).
+    /// Creates a Characteristic Presentation Format (3.3.3.5).
     public static func presentationFormat(_ format: CharacteristicPresentationFormat) -> GATTDescriptor {
         GATTDescriptor(.characteristicPresentationFormat, value: format.encoded)
     }
@@ -175,7 +175,7 @@ extension GATTService {
             ])
     }
 
-    /// A Device Information Service (1.1) with what is said.
+    /// Creates a Device Information Service (1.1) with the values in `information` that are not nil.
     public static func deviceInformation(_ information: DeviceInformation) -> GATTService {
         GATTService(
             .deviceInformationService,
@@ -184,9 +184,10 @@ extension GATTService {
             })
     }
 
-    /// A Nordic UART Service: a line in both directions. `received` gets what clients send, on the server's
-    /// thread, where it must not block; what is sent to them is the value of
-    /// `BluetoothUUID.nordicUARTTransmit`. `PeripheralManager.serveUART()` makes streams of it.
+    /// Creates a Nordic UART Service, which carries octets in both directions. `received` is called with the
+    /// octets that clients send, on the server's thread, and must not block. Octets for clients are values of
+    /// `BluetoothUUID.nordicUARTTransmit`. `PeripheralManager.serveUART()` provides a stream in place of the
+    /// closure.
     public static func nordicUART(
         received: (@Sendable (Central, [UInt8]) -> Void)? = nil
     ) -> GATTService {
@@ -238,7 +239,7 @@ extension CharacteristicKey<[UInt8]> {
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
     /// Joins the statements, in their order.
     public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap(\.self) }
-    /// What an `if` without `else` gives.
+    /// Takes what an `if` without `else` gives, or nothing.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
     /// Takes what the first branch of an `if` gives.
     public static func buildEither(first part: [Element]) -> [Element] { part }

@@ -5,10 +5,10 @@
 /// GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: .stored([100]))
 /// ```
 public enum GATTValue: Hashable, Sendable {
-    /// Stays as it is for as long as the service is published, and can only be read: publishing refuses it with a
-    /// property, a permission or a handler by which it would be other than that. A list of octets means this.
+    /// The value stays the same for as long as the service is published, and can only be read. Publishing fails
+    /// if a property, a permission or a handler would let it change. An array literal of octets makes this case.
     case cached([UInt8])
-    /// What clients write replaces it, and so may the application.
+    /// Clients that write the value replace it, and the application can replace it.
     case stored([UInt8])
 
     /// The octets that the value begins with.

@@ -21,7 +21,7 @@ package struct Delivery: Hashable, Sendable {
     package var indications: [ValueUpdate]
     /// Whether several notifications may go in one PDU, as many as fit (Core Specification 5.4, Vol 3, Part G, 4.10.2).
     package var packs: Bool
-    /// Whether of a value over the MTU less 3 octets the beginning will do.
+    /// Whether only the beginning is sent of a value of more than the MTU less 3 octets.
     package var truncates: Bool
 
     package init(

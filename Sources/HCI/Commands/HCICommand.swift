@@ -42,14 +42,14 @@ extension HCICommand {
     package var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
 }
 
-/// What a command returns that returns nothing beside the status.
+/// The return parameters of a command that returns nothing beside the status.
 package struct NoReturnParameters: HCIParameters {
     package static let layout = HCILayout("", Self.init) { _ in }
     package static let packetName = "no return parameters"
     package init() {}
 }
 
-/// What a command returns that returns one value.
+/// The return parameters of a command that returns one value.
 package struct Returned<Value: HCIField>: HCIParameters {
     package static var layout: HCILayout<Self> { HCILayout("Return_Parameters", Self.init) { $0.value } }
     package static var packetName: String { "return parameters" }
@@ -57,7 +57,7 @@ package struct Returned<Value: HCIField>: HCIParameters {
     package init(_ value: Value) { self.value = value }
 }
 
-/// What a command returns that concerns a connection.
+/// The return parameters of a command that concerns a connection.
 package struct ReturnedForConnection<Value: HCIField>: HCIParameters {
     /// The connection handle, then the value.
     package static var layout: HCILayout<Self> {

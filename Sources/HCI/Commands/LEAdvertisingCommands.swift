@@ -21,7 +21,7 @@ package struct LESetAdvertisingParameters: HCICommand {
     package var type: AdvertisingType
     /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
-    /// At whom directed advertising is directed, or whose keys make the own address.
+    /// The target of directed advertising, or the peer whose keys make the own address.
     package var peer: HCIAddress
     package var channels: AdvertisingChannels
     /// The devices whose scan and connection requests are answered.
@@ -58,7 +58,7 @@ package struct LESetAdvertisingData: HCICommand {
     package init(data: LegacyAdvertisingData) { self.data = data }
 }
 
-/// Sets what scanners get who ask.
+/// Sets the scan response data of legacy advertising.
 package struct LESetScanResponseData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.8.
     package static let definition = command(.leSetScanResponseData, "Scan_Response_Data", Self.init) {

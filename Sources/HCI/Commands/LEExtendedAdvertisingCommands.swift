@@ -17,7 +17,7 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
     package init(set: AdvertisingHandle, address: DeviceAddress) { (self.set, self.address) = (set, address) }
 }
 
-/// Makes an advertising set, or says how to send it.
+/// Creates an advertising set, or changes its parameters.
 package struct LESetExtendedAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
     package static let definition = command(
@@ -57,7 +57,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
         package static let legacy = Properties(rawValue: 1 << 4)
         /// The packets carry no advertiser address.
         package static let anonymous = Properties(rawValue: 1 << 5)
-        /// It says how strong it is sent.
+        /// The packets contain the transmit power.
         package static let includesTxPower = Properties(rawValue: 1 << 6)
     }
 
@@ -71,7 +71,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package var channels: AdvertisingChannels
     /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
-    /// At whom directed advertising is directed, or whose keys make the own address.
+    /// The target of directed advertising, or the peer whose keys make the own address.
     package var peer: HCIAddress
     /// The devices whose scan and connection requests are answered.
     package var filterPolicy: AdvertisingFilterPolicy
@@ -170,7 +170,7 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
     }
 }
 
-/// Sets what an advertising set says.
+/// Sets the advertising data of an advertising set.
 package struct LESetExtendedAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.54.
     package static let definition = command(.leSetExtendedAdvertisingData, "Advertising_Handle", Self.init) {
@@ -183,7 +183,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
     package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
 }
 
-/// Sets what scanners get who ask an advertising set.
+/// Sets the scan response data of an advertising set.
 package struct LESetExtendedScanResponseData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.55.
     package static let definition = command(.leSetExtendedScanResponseData, "Advertising_Handle", Self.init) {
@@ -235,7 +235,7 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
 /// The parameters of the second version begin with those of the first.
 extension LESetExtendedAdvertisingParameters: HCIField {}
 
-/// Makes an advertising set, or says how to send it and how to code it on LE Coded.
+/// Creates an advertising set, or changes its parameters, which include the coding on LE Coded.
 package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
     package static let definition = command(

@@ -1,6 +1,7 @@
 import BLECore
 
-/// Says that the host does a feature that takes both, so that peers see it in the features.
+/// Sets whether the host supports a feature that needs the support of both host and controller. Peers see it in
+/// the features.
 package struct LESetHostFeature: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.115.
     package static let definition = command(.leSetHostFeature, "Bit_Number, Bit_Value", Self.init) {
@@ -16,7 +17,7 @@ package struct LESetHostFeature: HCICommand {
     package init(bit: UInt8, value: HCIFlag) { (self.bit, self.value) = (bit, value) }
 }
 
-/// Says when a set's resolvable private address changes besides by time.
+/// Sets which changes of data give a set a new resolvable private address, besides the passing of time.
 package struct LESetDataRelatedAddressChanges: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.122.
     package static let definition = command(

@@ -20,7 +20,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
 
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// They say how strong they are sent.
+        /// The packets contain the transmit power.
         package static let includesTxPower = Properties(rawValue: 1 << 6)
     }
 
@@ -74,7 +74,7 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     }
 }
 
-/// Sets what a periodic train says. In pieces only while the train is off.
+/// Sets the data of a periodic train. Data in several pieces are accepted only while the train is off.
 package struct LESetPeriodicAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.62.
     package static let definition = command(.leSetPeriodicAdvertisingData, "Advertising_Handle", Self.init) {

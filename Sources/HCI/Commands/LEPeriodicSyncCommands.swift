@@ -60,7 +60,7 @@ package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     package init() {}
 }
 
-/// Follows a train no longer. No event says so.
+/// Ends the synchronization with a train. No event reports it.
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.69.
     package static let definition = command(.lePeriodicAdvertisingTerminateSync, "Sync_Handle", Self.init) {

@@ -136,7 +136,7 @@ package struct LESetPrivacyMode: HCICommand {
         ($0.peer, $0.mode)
     }
 
-    /// What is taken from a peer.
+    /// The addresses that the controller accepts from a peer.
     package struct Mode: HCICode {
         package let rawValue: UInt8
 

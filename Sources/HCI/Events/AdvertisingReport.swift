@@ -1,6 +1,6 @@
 import BLECore
 
-/// What an advertiser said, whichever family of commands scanned.
+/// An advertising report, of the legacy or the extended family of commands.
 ///
 /// ```swift
 /// try AdvertisingReport.forEach(in: event.parameters.span) { report in print(report) }
@@ -24,7 +24,7 @@ package struct AdvertisingReport: Hashable, Sendable {
     package var sid: UInt8?
     /// The interval of the periodic advertising that goes with it, where there is one.
     package var periodicInterval: ConnectionInterval?
-    /// At whom it is directed, where it is directed and the event says so.
+    /// The target of directed advertising, if the event contains it.
     package var target: HCIAddress?
 
     /// The advertiser's address, where it shows one.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What legacy advertisers said.
+/// Reports of legacy advertising, received by a legacy scan.
 ///
 /// The specification writes the fields of the reports as columns, `Event_Type[i]`, `Address_Type[i]` and so
 /// on; its rule for such arrays (Vol 4, Part E, 5.2), and every controller and host, lay them out report
@@ -58,7 +58,7 @@ package struct LEAdvertisingReports: LEEventParameters {
     package init(reports: [Report]) { self.reports = reports }
 }
 
-/// What advertisers directed at a private address said that the controller could not resolve.
+/// Reports of advertising that is directed at a private address which the controller could not resolve.
 package struct LEDirectedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.11.
     package static let definition = event(.directedAdvertisingReport, "Num_Reports", Self.init) { $0.reports }
@@ -93,8 +93,8 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
     package init(reports: [Report]) { self.reports = reports }
 }
 
-/// What advertisers of both families said, to a scanner of the extended one. Laid out report after report,
-/// as in `LEAdvertisingReports`.
+/// Reports of legacy and extended advertising, received by an extended scan. They are laid out report after
+/// report, as in `LEAdvertisingReports`.
 package struct LEExtendedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
     package static let definition = event(.extendedAdvertisingReport, "Num_Reports", Self.init) { $0.reports }
@@ -134,7 +134,7 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
         package var rssi: Int8
         /// The interval of periodic advertising; zero when there is none.
         package var periodicInterval: ConnectionInterval
-        /// At whom directed advertising is directed.
+        /// The target address of directed advertising.
         package var direct: HCIAddress
         /// What it says, or a part of it, at most 229 octets.
         package var data: [UInt8]

@@ -3,7 +3,7 @@ import BLECore
 /// A command: opcode, length, parameters (Core Specification 5.4, Vol 4, Part E, 5.4.1).
 package struct HCICommandPacket: Hashable, Sendable {
     package let opcode: HCIOpcode
-    /// With what: at most 255 octets.
+    /// The parameters of the command, at most 255 octets.
     package let parameters: [UInt8]
 
     /// A command of these parameters. More than 255 octets of them are a programming error.
@@ -15,8 +15,8 @@ package struct HCICommandPacket: Hashable, Sendable {
 }
 
 extension HCICommandPacket {
-    /// Whether it does something to that connection, or asks about it: of the commands that begin with a
-    /// connection handle and that this library's host sends.
+    /// Whether the command concerns this connection. Recognizes the commands that begin with a connection handle
+    /// and that this library's host sends.
     package func concerns(_ connection: ConnectionHandle) -> Bool {
         let opcodes: [HCIOpcode] = [
             .disconnect, .readRemoteVersionInformation, .readTransmitPowerLevel, .readRSSI,

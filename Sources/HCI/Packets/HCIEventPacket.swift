@@ -3,7 +3,7 @@ import BLECore
 /// An event: code, length, parameters (Core Specification 5.4, Vol 4, Part E, 5.4.4).
 package struct HCIEventPacket: Hashable, Sendable {
     package let code: HCIEventCode
-    /// The details: at most 255 octets.
+    /// The parameters of the event, at most 255 octets.
     package let parameters: [UInt8]
 
     /// An event of these parameters. More than 255 octets of them are a programming error.

@@ -5,9 +5,9 @@ import DequeModule
 /// size that the controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
 /// 4.1).
 ///
-/// Connections take turns, a packet each. Those that hold buffers leave a quarter of all, one at least, to
-/// connections that hold none, so a link whose peer does not answer cannot stop the rest, and one that is
-/// alone with idle ones has the others.
+/// Connections send in turns, one packet each. Connections that hold buffers leave a quarter of all buffers, at
+/// least one, to those that hold none. A link whose peer does not answer therefore cannot stop the others, and a
+/// single busy connection can use all other buffers.
 package struct ACLFlow: Sendable {
     /// The most octets of data that the controller takes in a packet.
     package private(set) var packetLength = 0
@@ -83,15 +83,15 @@ package struct ACLFlow: Sendable {
 // MARK: - Connections
 
 extension ACLFlow {
-    /// A connection is there. What was queued for an older one of that handle is dropped.
+    /// Adds a connection. Frames that were queued for an earlier connection with this handle are dropped.
     package mutating func open(_ handle: ConnectionHandle) {
         close(handle)
         connections[handle] = Connection()
         withoutBuffer += 1
     }
 
-    /// A connection is gone: what waits for it is dropped, and the buffers that it held count as free, as
-    /// the controller has flushed them (Vol 4, Part E, 4.1.1).
+    /// Removes a connection. The frames that wait for it are dropped, and the buffers that it held count as free,
+    /// as the controller has flushed them (Vol 4, Part E, 4.1.1).
     package mutating func close(_ handle: ConnectionHandle) {
         guard let connection = connections.removeValue(forKey: handle) else { return }
         inFlight -= connection.unacknowledged

@@ -8,21 +8,24 @@ import DequeModule
 /// Command Complete and Command Status and passes over all others, so it may see everything. From a shared controller
 /// the commands of others come in as well.
 ///
-/// - Commands go out in the order of their submission. Never are more unanswered than the controller's
-///   latest answer allowed, and never two with the same opcode, since answers name nothing else.
-/// - A time limit counts from submission, so nothing waits for ever behind a dead controller. The answer
-///   may still come: for once more the limit it is waited for and dropped, and until then neither its
-///   credit nor its opcode is used again.
-/// - Reset overtakes: what was submitted before it fails with Operation Cancelled by Host (0x44), it needs
-///   no credit, and nothing is sent until it is answered (Vol 4, Part E, 7.3.2).
+/// - Commands are sent in the order of their submission. There are never more unanswered commands than the
+///   controller's latest answer allowed, and never two with the same opcode, since an answer contains only the
+///   opcode.
+/// - A time limit counts from submission, so that no command waits for ever when the controller does not answer.
+///   After the limit the queue waits for a late answer for the same time again, and drops it; until then neither
+///   the credit nor the opcode of the command is used again.
+/// - Reset is sent before all commands that wait. Those that were submitted before it fail with Operation
+///   Cancelled by Host (0x44). Reset needs no credit, and nothing is sent until it is answered (Vol 4, Part E,
+///   7.3.2).
 package struct CommandQueue: Machine, Sendable {
-    /// Whether this host has the controller to itself.
+    /// Whether only this host sends commands to the controller.
     package enum Ownership: Hashable, Sendable {
-        /// This host's alone: it counts the controller's credits.
+        /// Only this host uses the controller, and counts its credits.
         case exclusive
-        /// The kernel's, reached through a raw socket: the kernel counts the credits, and other processes' commands and
-        /// the answers to them pass by. The kernel has one command at the controller at a time and shows
-        /// others' when it sends them, so the answer that follows one of those is theirs.
+        /// The kernel shares the controller through a raw socket and counts the credits. The commands of other
+        /// processes, and their answers, pass by as well. The kernel has one command at the controller at a time
+        /// and shows the commands of others when it sends them, so the answer that follows one of those belongs
+        /// to it.
         case shared
     }
 
@@ -53,7 +56,7 @@ package struct CommandQueue: Machine, Sendable {
     /// The size of `nextFrame`'s output: type, opcode, length and 255 octets.
     package static let maximumFrameLength = 259
 
-    /// Whether this host has the controller to itself.
+    /// Whether only this host sends commands to the controller.
     package let ownership: Ownership
     /// Answers that belonged to no command of this queue, or to one that no caller waited for any more.
     package private(set) var unsolicitedCount = 0

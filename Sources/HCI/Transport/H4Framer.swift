@@ -158,8 +158,8 @@ package struct H4Recovery: Sendable {
     /// A search at any place of a stream.
     package init() {}
 
-    /// Takes the stream's next octets; how many of them it takes to the end of the answer, or nil when that
-    /// is not among them.
+    /// Adds the stream's next octets. Returns how many of them there are up to the end of the answer, or nil when
+    /// its end is not among them.
     package mutating func feed(_ chunk: Span<UInt8>) -> Int? {
         for index in 0..<chunk.count {
             if latest.count == Self.length { latest.removeFirst() }

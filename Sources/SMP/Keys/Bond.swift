@@ -9,17 +9,17 @@ public struct Bond: Hashable, Sendable {
     /// The strength of the pairing that made the bond.
     public var strength: PairingStrength
 
-    /// What this host, as central, encrypts with: the key that the peer has distributed, or the one of LE Secure
-    /// Connections.
+    /// The key with which this host encrypts as central: the one that the peer has distributed, or the one of LE
+    /// Secure Connections.
     package var centralKey: LongTermKey?
-    /// What this host, as peripheral, is asked for: the key that it has distributed, or the one of LE Secure
-    /// Connections.
+    /// The key for which this host is asked as peripheral: the one that it has distributed, or the one of LE
+    /// Secure Connections.
     package var peripheralKey: LongTermKey?
-    /// What the peer's resolvable addresses are made with.
+    /// The identity resolving key with which the peer makes its resolvable addresses.
     package var peerIdentityKey: UInt128?
-    /// What the peer signs its writes with.
+    /// The signing key (CSRK) with which the peer signs its writes.
     package var peerSigningKey: UInt128?
-    /// What this host signs its writes to the peer with.
+    /// The signing key (CSRK) with which this host signs its writes to the peer.
     package var localSigningKey: UInt128?
 
     package init(with peer: DeviceAddress, as local: DeviceAddress, _ strength: PairingStrength) {

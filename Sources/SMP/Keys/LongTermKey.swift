@@ -2,9 +2,9 @@
 package struct LongTermKey: Hashable, Sendable {
     /// The key; the most significant octets of one that is shorter than 16 are zero.
     package var value: UInt128
-    /// What names it in LE legacy pairing; 0 after LE Secure Connections.
+    /// The EDIV value that identifies the key in LE legacy pairing; 0 after LE Secure Connections.
     package var ediv: UInt16
-    /// The other half of that name; 0 after LE Secure Connections.
+    /// The Rand value that identifies the key in LE legacy pairing; 0 after LE Secure Connections.
     package var random: UInt64
     /// The size of the key in octets, 7 to 16.
     package var size: Int
@@ -18,9 +18,10 @@ package struct LongTermKey: Hashable, Sendable {
     }
 }
 
-/// What the pairing was worth that made a key.
+/// The security of the pairing that made a key.
 public struct PairingStrength: Hashable, Sendable {
-    /// Whether no third party in between could have taken part: passkey, comparison or out of band.
+    /// Whether the pairing had protection against a man in the middle: by passkey, numeric comparison or out of
+    /// band.
     public var isAuthenticated: Bool
     /// Whether it was LE Secure Connections.
     public var isSecureConnections: Bool

@@ -1,7 +1,8 @@
 import BLECore
 
-/// What this host gives a peer before they pair out of band, and what it keeps of it (Core Specification 5.4, Vol 3,
-/// Part H, 2.3.5.4 and 2.3.5.6.4). Good for one pairing: with each one made from it, more is known of its secret.
+/// The data that this host gives a peer before they pair out of band, and the secrets of them that it keeps (Core
+/// Specification 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4). Use an offer for one pairing only: each pairing with
+/// it reveals more of its secret.
 ///
 /// ```swift
 /// var options = AdapterOptions()
@@ -36,8 +37,8 @@ public struct OutOfBandOffer: Hashable, Sendable {
             confirm: toolbox.f4(pair.publicKey.x, pair.publicKey.x, random, 0), random: random)
     }
 
-    /// An offer for LE legacy pairing: the temporary key, which is all that protects it. A host with this one pairs
-    /// legacy only.
+    /// Creates an offer for LE legacy pairing, which only the secrecy of the temporary key protects. A host with
+    /// such an offer pairs by LE legacy pairing only.
     public init(temporaryKey: UInt128) {
         data = .temporaryKey(temporaryKey)
         random = 0

@@ -1,6 +1,6 @@
 import BLECore
 
-/// How a pairing ended that made no keys.
+/// Why a pairing has ended without keys.
 public enum PairingFailure: Error, Hashable, Sendable {
     /// The peer has ended the pairing, for this reason.
     case peer(PairingFailureReason)
@@ -19,11 +19,11 @@ public enum PairingFailure: Error, Hashable, Sendable {
 public enum PairingImpossible: Error, Hashable, Sendable {
     /// A pairing is already in progress.
     case busy
-    /// One ran out of time on this link, so only a new link pairs.
+    /// A pairing on this link has timed out; only a new link can pair.
     case timedOut
-    /// Pairings have failed here, and the next one has to wait.
+    /// Pairings with the peer have failed, and the next one may not begin before this time.
     case repeatedAttempts(until: Instant)
-    /// Neither this host's user nor its policy can do what is wanted.
+    /// The IO capability or the policy of this host does not allow the required security.
     case requirements
     /// This build has no cryptographic toolbox.
     case unsupported

@@ -1,9 +1,9 @@
 import BLECore
 
-/// How two devices make sure of each other: the association models (Core Specification 5.4, Vol 3, Part H,
+/// The association model, by which two devices authenticate each other (Core Specification 5.4, Vol 3, Part H,
 /// 2.3.5.1).
 package enum PairingMethod: Hashable, Sendable {
-    /// Not at all: a third party in between can take part.
+    /// No authentication: a man in the middle can take part.
     case justWorks
     /// Both users see six digits and say whether they are the same. Only with LE Secure Connections.
     case numericComparison

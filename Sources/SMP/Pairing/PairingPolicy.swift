@@ -4,9 +4,9 @@ public enum SecureConnectionsUse: Hashable, Sendable {
     case off
     /// With peers that support it, otherwise legacy pairing.
     case preferred
-    /// Peers without it are refused, and so are keys under 16 octets. GAP's Secure Connections Only mode (Core
-    /// Specification 5.4, Vol 3, Part C, 10.2.4) also refuses Just Works: here that is for the permissions of values to
-    /// say, so that hosts without input and output can use it.
+    /// Peers without LE Secure Connections are refused, and so are keys under 16 octets. GAP's Secure Connections
+    /// Only mode (Core Specification 5.4, Vol 3, Part C, 10.2.4) also refuses Just Works; here the permissions of
+    /// values decide on that, so that hosts without input and output can use this mode.
     case only
 }
 

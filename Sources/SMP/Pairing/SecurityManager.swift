@@ -190,9 +190,9 @@ extension SecurityManager {
         /// Peripheral: the answer to the controller's next request for a long term key, whatever its EDIV and
         /// Rand.
         case provide(LongTermKey)
-        /// Done, keys included. Without bonding the keys are for this link only. The peer says itself who it
-        /// is: a bond of more worth with that identity, which the policy did not name as `existing`, must not
-        /// give way.
+        /// The pairing has succeeded, and all keys are distributed. Without bonding the keys are for this link
+        /// only. The peer itself states its identity: a stronger bond with that identity, which the policy did
+        /// not have as `existing`, must not be replaced.
         case paired(Bond, isBonding: Bool)
         /// The pairing has failed with this error.
         case failed(PairingFailure)
@@ -607,8 +607,8 @@ extension SecurityManager {
         commit(at: now)
     }
 
-    /// The pairing that is under way ends without success, also by the end of its link. That counts for its
-    /// passkey if the peer could learn something of it: from the peer's commitment on, what is sent next
+    /// Counts a failure of the passkey of a pairing that ends without success, also by the end of its link. It
+    /// counts if the peer could learn something of the passkey: from the peer's commitment on, what is sent next
     /// depends on its bits.
     package mutating func countPasskeyFailure() {
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil

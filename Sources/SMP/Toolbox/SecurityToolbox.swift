@@ -14,8 +14,8 @@ package protocol SecurityToolbox: Sendable {
     /// one of 2^32 random numbers.
     func keyPair(_ privateKey: PairingPublicKey.Coordinate) -> PairingKeyPair?
 
-    /// The X coordinate of the point that both ends reach, DHKey; nil when the peer's package key is no point
-    /// of the curve, which an attacker would send to learn the private key.
+    /// Returns the X coordinate of the point that both ends compute, DHKey; nil when the peer's public key is no
+    /// point of the curve, which an attacker would send to learn the private key.
     func sharedSecret(of own: PairingKeyPair, with peer: PairingPublicKey) -> PairingPublicKey.Coordinate?
 }
 
@@ -161,15 +161,14 @@ extension SecurityToolbox {
         return UInt32(truncatingIfNeeded: aesCMAC(message.octets, key: x))
     }
 
-    /// The key of another purpose (2.2.10). Keys for the other transport are made with it; this library makes
-    /// none.
+    /// Derives a key for another purpose (2.2.10), as for the other transport. This library makes no such keys.
     package func h6(_ w: UInt128, _ keyID: UInt32) -> UInt128 {
         var message = Message()
         message.append(keyID)
         return aesCMAC(message.octets, key: w)
     }
 
-    /// The same with a salt in place of the name (2.2.11).
+    /// Derives a key like `h6`, with a salt in place of the key ID (2.2.11).
     package func h7(_ salt: UInt128, _ w: UInt128) -> UInt128 {
         var message = Message()
         message.append(w)

@@ -5,7 +5,7 @@ public struct AirPosition: Hashable, Sendable {
     /// How far east, north and up it is.
     public var x, y, z: Double
 
-    /// That place; what is no finite number counts as zero.
+    /// Creates a position, in meters. A coordinate that is not finite counts as zero.
     public init(x: Double, y: Double = 0, z: Double = 0) {
         self.x = x.isFinite ? x : 0
         self.y = y.isFinite ? y : 0

@@ -94,8 +94,8 @@ package enum LinkSignal: Hashable, Sendable {
     case physUnknown
     /// What starts, pauses and refuses encryption.
     case encryption(EncryptionSignal)
-    /// The sender's end of the connection is gone without a word, and will not come back. It is no packet:
-    /// it informs the receiver that none will come.
+    /// The sender's end of the connection is gone without notice, and will not come back. This is no packet: it
+    /// informs the receiver that none will come.
     case silence
 }
 
@@ -106,7 +106,7 @@ package struct Transmission: Hashable, Sendable {
     package var signal: AirSignal
     /// How strong it is sent, in dBm.
     package var power: Int8 = 0
-    /// How the connection keeps time that it belongs to, if it does to one.
+    /// The timing of the connection that the signal belongs to; nil if it belongs to none.
     package var timing: LinkTiming?
 }
 
@@ -174,7 +174,7 @@ extension AirSignal {
         package var set: AdvertisingHandle?
         /// Who advertises; nil for anonymous advertising.
         package var advertiser: DeviceAddress?
-        /// At whom directed advertising is directed.
+        /// The target address of directed advertising.
         package var target: DeviceAddress?
         /// The number of the set that scanners learn; nil in legacy packets.
         package var sid: UInt8?

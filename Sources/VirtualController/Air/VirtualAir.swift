@@ -2,8 +2,8 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Any number of simulated controllers, and what is between them. It is a value without clock and I/O: the
-/// same seed and the same calls give the same packets, under virtual time as in real time.
+/// A radio medium with any number of simulated controllers. It is a value without clock and I/O: the same seed
+/// and the same calls give the same packets, under virtual time as in real time.
 ///
 /// ```swift
 /// var air = VirtualAir(seed: 1)
@@ -22,18 +22,20 @@ public struct VirtualAir: Sendable {
 
     /// What the medium does to signals.
     public struct Conditions: Hashable, Sendable {
-        /// How likely a packet is lost, 0 to 1. Advertising, periodic trains, scan requests and responses and
-        /// connection requests are gone then; packets of a link are sent again in each connection event, until
-        /// one arrives or the supervision timeout is over. When all is lost, links fall silent at once.
+        /// The probability that a packet is lost, 0 to 1. Advertising, periodic trains, scan requests and
+        /// responses and connection requests are then gone. Packets of a link are sent again in each connection
+        /// event, until one arrives or the supervision timeout has passed. With a probability of 1, links fall
+        /// silent at once.
         public var loss: Double
-        /// How long signals are on their way. Who waits for the first answer on a new connection waits that much
-        /// longer, there and back.
+        /// The delay of each signal. The wait for the first answer on a new connection is longer by the delay
+        /// there and back.
         public var delay: Duration
-        /// How many packets of data a connection event carries each way, 1 or more: data leave, and hosts have their
-        /// buffers back, once a connection interval. Nil: data go at once, as fast as hosts take them.
+        /// The number of data packets that a connection event carries in each direction, 1 or more: data are
+        /// sent, and hosts get their buffers back, once per connection interval. Nil sends data at once, as fast
+        /// as hosts take them.
         public var packetsPerConnectionEvent: Int?
 
-        /// A medium of these properties; by default it is perfect.
+        /// Creates the conditions of a medium; by default it loses and delays nothing.
         public init(
             loss: Double = 0, delay: Duration = .zero, packetsPerConnectionEvent: Int? = nil
         ) {
@@ -216,8 +218,9 @@ extension VirtualAir {
         advance(to: now)
     }
 
-    /// The next packet for the host of some controller that `hostTakes` packets; they take turns. Data that a
-    /// host has taken are acknowledged to their sender. When one that took none does so again, call `resume`.
+    /// Returns the next packet for the host of a controller for which `hostTakes` returns true; the controllers
+    /// take turns. Data that a host has taken are acknowledged to their sender. Call `resume` when a host that
+    /// took no packets takes them again.
     package mutating func nextPacket(
         where hostTakes: (ControllerID) -> Bool = { _ in true }
     ) -> (ControllerID, [UInt8])? {

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 
 extension VirtualController {
-    /// What a simulated controller is and has.
+    /// The properties and features of a simulated controller.
     public struct Configuration: Hashable, Sendable {
         /// The public address; nil for none, which Read BD_ADDR shows as zeros.
         public var publicAddress: DeviceAddress?

@@ -10,14 +10,15 @@ import BLECore
 public struct CharacteristicKey<Value: Sendable>: Sendable {
     /// The UUID of the characteristic.
     public let characteristic: BluetoothUUID
-    /// The type of the service that it is in; nil: the first that has one. With a service, only that is looked for.
+    /// The type of the service that contains it; nil for the first service that does. Only this service is
+    /// discovered.
     public let service: BluetoothUUID?
-    /// Makes a value of the octets that were read or notified.
+    /// Decodes the octets that were read or notified.
     public let decode: @Sendable ([UInt8]) throws(DecodeError) -> Value
-    /// Makes the octets to write of a value.
+    /// Encodes a value as the octets to write.
     public let encode: @Sendable (Value) -> [UInt8]
 
-    /// A characteristic whose values are read and written in a way of their own.
+    /// Creates a key of a characteristic whose values are decoded and encoded by these functions.
     public init(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil,
         decode: @escaping @Sendable ([UInt8]) throws(DecodeError) -> Value,
@@ -31,7 +32,7 @@ public struct CharacteristicKey<Value: Sendable>: Sendable {
 }
 
 extension CharacteristicKey where Value: PacketCodable {
-    /// A characteristic whose value reads and writes itself.
+    /// Creates a key of a characteristic whose value type decodes and encodes itself.
     package init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
         self.init(
             characteristic, in: service,
@@ -50,7 +51,7 @@ extension CharacteristicKey where Value: FixedWidthInteger {
 }
 
 extension CharacteristicKey where Value == [UInt8] {
-    /// A characteristic whose value is what it is.
+    /// Creates a key of a characteristic whose value is its octets.
     public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
         self.init(
             characteristic, in: service, decode: { (octets) throws(DecodeError) in octets }, encode: { $0 })

@@ -1,6 +1,7 @@
 import BLECore
 
-/// What a device says of itself (Device Information Service 1.1, 3); nil: nothing.
+/// The values of a Device Information Service (Device Information Service 1.1, 3); nil for those that it does not
+/// have.
 public struct DeviceInformation: Hashable, Sendable {
     /// The manufacturer's name (Manufacturer Name String, 2a29).
     public var manufacturer: String?
@@ -14,12 +15,12 @@ public struct DeviceInformation: Hashable, Sendable {
     public var firmware: String?
     /// The software revision (Software Revision String, 2a28).
     public var software: String?
-    /// Its maker's and its own number.
+    /// The System ID (2a23): numbers of the manufacturer and of the device.
     public var system: SystemID?
-    /// Its maker's number, and the product's.
+    /// The PnP ID (2a50): numbers of the vendor and of the product.
     public var plugAndPlay: PlugAndPlayID?
 
-    /// A device that says what it is given here.
+    /// Creates the information of a device; what is left out is nil.
     public init(
         manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil,
         hardware: String? = nil, firmware: String? = nil, software: String? = nil, system: SystemID? = nil,
@@ -69,14 +70,15 @@ public struct DeviceInformation: Hashable, Sendable {
     }
 }
 
-/// A device's number of its maker's, and its maker's (3.8).
+/// The System ID: an identifier that the manufacturer has defined, and the manufacturer's OUI (Device Information
+/// Service 1.1, 3.8).
 public struct SystemID: Hashable, PacketCodable {
-    /// What its maker counts, 40 bits.
+    /// The identifier that the manufacturer has defined, 40 bits.
     public var manufacturer: UInt64
     /// The maker's Organizationally Unique Identifier, 24 bits.
     public var organization: UInt32
 
-    /// A number; nil when one has too many bits.
+    /// Creates a System ID; nil when a part has too many bits.
     public init?(manufacturer: UInt64, organization: UInt32) {
         guard manufacturer >> 40 == 0, organization >> 24 == 0 else { return nil }
         self.manufacturer = manufacturer
@@ -141,7 +143,7 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
 extension BluetoothUUID {
     /// The Device Information Service of the SIG's assigned numbers, 0x180a.
     public static let deviceInformationService: BluetoothUUID = 0x180a
-    /// A device's number of its maker's.
+    /// The characteristic System ID, 0x2a23.
     public static let systemID: BluetoothUUID = 0x2a23
     /// The characteristic Model Number String, 0x2a24.
     public static let modelNumber: BluetoothUUID = 0x2a24

@@ -12,21 +12,22 @@ import HCI
 /// try await advertising.update(request)  // without a gap
 /// ```
 public struct PeriodicAdvertisingTrain: Hashable, Sendable {
-    /// What its packets say, AD structures in a row: up to 1,650 octets, or as many as the controller takes
-    /// (`ControllerCapabilities.maximumAdvertisingDataLength`) and its interval has room for.
+    /// The data of the packets, a sequence of AD structures: up to 1,650 octets, and no more than the controller
+    /// takes (`ControllerCapabilities.maximumAdvertisingDataLength`) and the interval has room for.
     public var data: [UInt8]
-    /// Time from packet to packet, 7.5 ms to 81.91875 s, of which the controller chooses one.
+    /// The range of the interval between packets, within 7.5 ms to 81.91875 s. The controller chooses an interval
+    /// in it.
     public var interval: ClosedRange<Duration>
     /// Whether its packets carry their transmit power.
     public var includesTxPower = false
 
-    /// A train that says `data` within those intervals.
+    /// Creates a train that sends `data` at an interval in the range `interval`.
     public init(_ data: [UInt8], within interval: ClosedRange<Duration>) {
         self.data = data
         self.interval = interval
     }
 
-    /// A train that says `data` every `interval`.
+    /// Creates a train that sends `data` every `interval`.
     public init(_ data: [UInt8], every interval: Duration) {
         self.init(data, within: interval...interval)
     }

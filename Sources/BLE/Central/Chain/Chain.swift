@@ -2,9 +2,10 @@ import ATT
 import BLECore
 import GATTClient
 
-/// One expression from scan to value. Nothing happens until its last part, which waits for all of it: the scan, the
-/// connection, the value, and the end of the link. Each part's failure is a `ChainError` that names the step, and is
-/// reported to the channel. Cancelling the task ends what is under way, and frees the radio.
+/// The steps from a scan to a value, in one expression. Nothing happens until the last step is called, which
+/// waits for all of them: the scan, the connection, the value, and the end of the link. The failure of a step is
+/// a `ChainError` that names it, and is reported to the channel. Cancelling the task ends the step under way and
+/// frees the radio.
 public struct Chain: Sendable {
     private let channel: Channel
     private let options: ScanOptions
@@ -21,22 +22,23 @@ public struct Chain: Sendable {
 
     var central: CentralManager { channel.central }
 
-    /// Only devices whose advertising is so; each filter counts.
+    /// Limits the scan to devices whose advertisements `isWanted` accepts. When it is called several times, a
+    /// device has to pass all filters.
     public func `where`(_ isWanted: @escaping @Sendable (Advertisement) -> Bool) -> Chain {
         var chain = self
         chain.filters.append(isWanted)
         return chain
     }
 
-    /// How long the scan may take; without this, for ever.
+    /// Sets a time limit for the scan; without a call the scan has none.
     public func within(_ limit: Duration) -> Chain {
         var chain = self
         chain.limit = limit
         return chain
     }
 
-    /// How to connect. Of the devices that the scan finds, only those are connected to that `admits` takes, and that
-    /// take connections.
+    /// Sets how to connect. The chain connects only to devices that accept connections and for which `admits`
+    /// returns true.
     public func connect(
         timeout: Duration? = .seconds(20), options: ConnectionOptions = ConnectionOptions(),
         where admits: @escaping @Sendable (Advertisement) -> Bool = { _ in true }
@@ -56,7 +58,7 @@ public struct Chain: Sendable {
 // MARK: - Ends
 
 extension Chain {
-    /// The first device that passes the filters of the scan.
+    /// Returns the first advertisement that passes the filters of the scan.
     public func first() async throws(ChainError) -> Advertisement {
         try await find { isWanted($0) }
     }
@@ -85,8 +87,8 @@ extension Chain {
         }
     }
 
-    /// The values that a characteristic sends, each given to `body` until it says that it has enough, by
-    /// false. The end of the link is a failure.
+    /// Subscribes to a characteristic and calls `body` with each value, until `body` returns false. The end of
+    /// the link before that is a failure.
     public func values<Value>(
         of key: CharacteristicKey<Value>, _ body: @Sendable (Value) async throws(BLEError) -> Bool
     ) async throws(ChainError) {
@@ -164,10 +166,10 @@ extension Chain {
 }
 
 extension Chain {
-    /// Connects to the first `count` devices that pass all filters, each as soon as it is found, and runs `body` with
-    /// all of them at once. Returns when all are done: what came of each, in no order. When the time of the
-    /// scan is over, those count that were found until then; none is a failure of the scan. So they do when
-    /// the scan itself fails, which is reported to the channel.
+    /// Connects to the first `count` devices that pass all filters, each as soon as it is found, and runs `body`
+    /// with all of them at the same time. Returns the outcome of each device when all are done. If the time limit
+    /// of the scan passes, the result contains the devices that were found by then; throws a failure of the scan
+    /// if there are none. The same applies when the scan itself fails, which is reported to the channel.
     ///
     /// ```swift
     /// let levels = try await central.chain { $0.services = [.batteryService] }.within(.seconds(10))

@@ -1,7 +1,7 @@
 import HCISocket
 
-/// A name for what belongs together: a channel receives the events of its own chains, and of no others. A device of
-/// another room, or another part of a program, has another channel.
+/// A named group of chains, for example those of one room or of one part of a program. A channel receives the
+/// events of its own chains only.
 ///
 /// ```swift
 /// let kitchen = central.channel("kitchen")
@@ -21,8 +21,8 @@ public struct Channel: Sendable {
         watchers = ChannelWatchers()
     }
 
-    /// What the channel's chains do from now on. A consumer that is more than 1,024 events behind loses the
-    /// stream, with `BLEError.overflow`.
+    /// Returns a stream of the events of the channel's chains from now on. The stream ends with
+    /// `BLEError.overflow` when its consumer is more than 1,024 events behind.
     public func events() -> BoundedStream<ChainEvent> {
         let buffer = StreamBuffer<ChainEvent>(.overflow(limit: 1024))
         watchers.add(buffer)
@@ -31,7 +31,7 @@ public struct Channel: Sendable {
 
     func emit(_ event: ChainEvent) { watchers.emit(event) }
 
-    /// A chain that begins with a scan for what `change` says.
+    /// Begins a chain with a scan; `change` sets the options of the scan.
     public func scan(_ change: (inout ScanOptions) -> Void = { _ in }) -> Chain {
         var options = ScanOptions()
         change(&options)
@@ -53,10 +53,10 @@ private final class ChannelWatchers: Sendable {
 }
 
 extension CentralManager {
-    /// A channel of that name. Two of one name are two.
+    /// Creates a channel with this name. Channels with the same name are independent of each other.
     public func channel(_ name: String) -> Channel { Channel(name, self) }
 
-    /// The beginning of a chain without a name: one expression from scan to value.
+    /// Begins a chain with a scan, on a new channel without a name.
     ///
     /// ```swift
     /// let level = try await central.chain { $0.services = [.batteryService] }

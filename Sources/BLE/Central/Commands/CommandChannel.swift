@@ -5,21 +5,21 @@ import HCISocket
 
 /// A device that is sent commands on one characteristic and answers them on another, by notification or indication.
 ///
-/// Commands are held until the answers are subscribed to: an answer to one that was written before would be lost. Then
-/// they are written in order, each when the one before was.
+/// Commands are held until the subscription to the answers is complete: an answer to an earlier command would be
+/// lost. They are then written in order, each after the write of the one before.
 ///
 /// ```swift
 /// let channel = peripheral.commandChannel(writing: transmit, answers: receive)
 /// try channel.enqueue([0x01])
 /// for try await answer in channel.answers { print(answer.value) }
 /// ```
-/// It lasts as long as it is held. What ends it, such as the end of the link, ends `answers` and is thrown to the
-/// callers that wait.
+/// The channel ends when the last reference to it is released, or with an error such as the end of the link. The
+/// error ends `answers` and is thrown to all callers that wait.
 public struct CommandChannel: Sendable {
-    /// What the device answers, for one consumer; by the buffer's policy.
+    /// The answers of the device, for one consumer; its buffer has the policy with which the channel was created.
     public let answers: BoundedStream<ReceivedValue>
-    /// Commands of any caller that were not written, and why; for one consumer, for which the newest 64 wait. When the
-    /// channel ends, so does this, and those that were waiting are among it.
+    /// The commands that were not written, each with its error, for one consumer; the newest 64 wait to be taken.
+    /// When the channel ends, the commands that still waited are reported here, and the stream ends.
     public let failures: BoundedStream<CommandFailure>
     private let owner: Owner
 
@@ -47,11 +47,12 @@ public struct CommandChannel: Sendable {
     /// Commands that wait to be written.
     package var waiting: Int { owner.commands.count }
 
-    /// Has a command written in its turn; does not wait for that: `failures` reports why, if it was not written.
-    /// More than the limit are `BLEError.limit`, and nothing is kept of it.
+    /// Queues a command, and does not wait until it is written; `failures` reports it if it is not written.
+    /// Throws `BLEError.limit`, and queues nothing, when the limit of waiting commands is reached.
     public func enqueue(_ command: [UInt8]) throws(BLEError) { _ = try owner.commands.add(command) }
 
-    /// Has a command written in its turn, and waits until it was. When the task is cancelled before, it is not written.
+    /// Queues a command, and waits until it is written. If the task is cancelled before its turn, the command is
+    /// not written.
     public func send(_ command: [UInt8]) async throws(BLEError) {
         // The channel works as long as this waits.
         defer { withExtendedLifetime(owner) {} }
@@ -60,8 +61,8 @@ public struct CommandChannel: Sendable {
 }
 
 extension Peripheral {
-    /// A channel for commands, which are written to one characteristic, and their answers, which another one sends. The
-    /// answers are subscribed to at once. At most `limit` commands wait.
+    /// Creates a channel that writes commands to one characteristic and receives their answers from another one,
+    /// to which it subscribes at once. At most `limit` commands wait.
     public func commandChannel(
         writing characteristic: RemoteCharacteristic, type: WriteType = .withResponse,
         answers: RemoteCharacteristic, limit: Int = 64, buffer: BufferPolicy = .standard

@@ -31,8 +31,9 @@ extension Adapter {
 }
 
 extension CentralManager {
-    /// What becomes of this process's links to peripherals from now on, whichever manager made them. A consumer that is
-    /// more than 4,096 events behind loses the stream, with `BLEError.overflow`. Ends with the adapter.
+    /// Returns a stream of the connection events of this process's peripherals from now on, whichever manager
+    /// connected to them. The stream ends with `BLEError.overflow` when its consumer is more than 4,096 events
+    /// behind. It ends with the adapter.
     ///
     /// ```swift
     /// for try await event in central.connectionEvents() { print(event) }

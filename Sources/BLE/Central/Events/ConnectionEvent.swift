@@ -1,10 +1,11 @@
-/// What becomes of this process's links to peripherals.
+/// A change of this process's connection to a peripheral.
 public enum ConnectionEvent: Hashable, Sendable {
-    /// A device is connected: the first of those in this process who wanted it has it.
+    /// A device is connected, for the first caller in this process that requested it.
     case connected(Peripheral.Identifier)
     /// A request to connect has failed. One that is cancelled is not reported.
     case failedToConnect(Peripheral.Identifier, BLEError)
-    /// A device is not connected any more: its link has ended, or the last of those who used it has left it.
+    /// A device is no longer connected: its link has ended, or the last caller that used the link has
+    /// disconnected.
     case disconnected(Peripheral.Identifier, DisconnectReason)
 
     /// The identifier of the device whose link it is.

@@ -2,11 +2,11 @@ import BLECore
 
 /// A device that this host may connect to, connected or not.
 public struct KnownPeripheral: Hashable, Sendable, Identifiable {
-    /// Whose link to the device there is.
+    /// The program that has a link to the device.
     public enum LinkOwner: Hashable, Sendable {
-        /// This process's: a `connect` joins it.
+        /// This process has the link: a `connect` joins it.
         case thisProcess
-        /// Another program's, on a kernel adapter: a `connect` throws `BLEError.busy`.
+        /// Another program has the link, on a kernel adapter: a `connect` throws `BLEError.busy`.
         case otherProcess
     }
 
@@ -14,7 +14,7 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
     public let id: Peripheral.Identifier
     /// How it is connected to this process.
     public var state: PeripheralState
-    /// Whose link to it there is; nil: none.
+    /// The program that has a link to the device; nil when there is no link.
     public var linkOwner: LinkOwner?
     /// The name that it has given itself, where a bond has kept it.
     public var name: String?

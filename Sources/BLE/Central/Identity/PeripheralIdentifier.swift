@@ -1,27 +1,29 @@
 import BLECore
 
 extension Peripheral {
-    /// Names a device, as `CBPeripheral.identifier` does, and outlives the process: it is made of the device's address
-    /// and of nothing else, so that every host has the same one, and nothing need be stored.
+    /// The identifier of a device, like `CBPeripheral.identifier`. It is derived from the device's address alone:
+    /// it is the same in every process and on every host, and need not be stored.
     ///
-    /// A device with a public or a static random address, and a bonded one by its identity address, keep theirs. An
-    /// unbonded device with private addresses has a new one whenever it changes its address, as `isLasting` says.
+    /// A device with a public or a static random address keeps its identifier, and so does a bonded device, whose
+    /// identifier is that of its identity address. An unbonded device with private addresses has a new identifier
+    /// whenever it changes its address; `isLasting` is then false.
     ///
     /// ```swift
     /// let known = Peripheral.Identifier("c0112233-4455-8001-8062-6c65746f6f6c")
     /// ```
     public struct Identifier: Hashable, Sendable {
-        /// The address that it is made of: where the device can be reached, as long as it keeps that.
+        /// The address from which the identifier is derived, and at which the device can be reached while it uses
+        /// it.
         public let address: DeviceAddress
 
-        /// The device with that address. Of a bonded peer that is its identity address;
-        /// `CentralManager.identifier(of:)` knows whose private address is whose.
+        /// Creates the identifier of the device with this address. For a bonded peer that is its identity
+        /// address; `CentralManager.identifier(of:)` resolves private addresses of bonded peers.
         public init(_ address: DeviceAddress) { self.address = address }
 
         /// How long the device keeps its address.
         public var kind: DeviceAddress.Kind { address.kind }
 
-        /// Whether the device is the same under this identifier tomorrow.
+        /// Whether the device keeps this identifier: its address is public or random static.
         public var isLasting: Bool {
             switch kind {
             case .public, .static: true
@@ -44,7 +46,7 @@ extension Peripheral.Identifier {
                 | Self.mark)
     }
 
-    /// The device with that UUID; nil when the UUID is of another form.
+    /// Creates the identifier with this UUID; nil when the UUID is of another form.
     public init?(_ uuid: BluetoothUUID) {
         let type = DeviceAddress.AddressType(rawValue: UInt8(truncatingIfNeeded: uuid.value >> 64))
         guard let type else { return nil }

@@ -6,10 +6,12 @@ public struct Backoff: Hashable, Sendable {
     public var factor: Int
     /// The longest pause between two attempts.
     public var longest: Duration
-    /// A link that lasted so long was none of the failures.
+    /// The duration from which a link counts as a success; the pauses then begin anew. A shorter link counts as a
+    /// failure.
     public var steadyAfter: Duration
 
-    /// Half a second, doubled up to 30 s, and from the beginning after a link of 10 s.
+    /// Creates a backoff. By default the first pause is 0.5 s, each further one is twice as long, up to 30 s, and
+    /// a link of 10 s or more starts the pauses anew.
     public init(
         first: Duration = .milliseconds(500), factor: Int = 2, longest: Duration = .seconds(30),
         steadyAfter: Duration = .seconds(10)
@@ -20,7 +22,7 @@ public struct Backoff: Hashable, Sendable {
         self.steadyAfter = steadyAfter
     }
 
-    /// The pause after so many failures in a row; none after none.
+    /// Returns the pause after this many failures in a row; zero after none.
     package func pause(after failures: Int) -> Duration {
         guard failures > 0 else { return .zero }
         var pause = min(first, longest)

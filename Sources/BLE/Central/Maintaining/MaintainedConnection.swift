@@ -1,22 +1,22 @@
 import BLECore
 import HCISocket
 
-/// What becomes of a link that is maintained.
+/// A change of a maintained connection.
 public enum MaintenanceEvent: Hashable, Sendable {
-    /// There is a link: the so many-th, from 1.
+    /// A link was made. `session` is the number of the link, from 1.
     case connected(session: Int)
-    /// It has ended; after the pause it is looked for again.
+    /// The link has ended. The next attempt to connect begins after `pause`.
     case disconnected(session: Int, DisconnectReason, pause: Duration)
-    /// There was none; after the pause it is tried again.
+    /// An attempt to connect has failed. The next one begins after `pause`.
     case failed(BLEError, pause: Duration)
 }
 
 /// The links to one device, one after the other: for devices that sleep, or that drop their links after seconds.
 ///
-/// It works only while the consumer waits for the next link: it waits until the link before, if it is still there, has
-/// ended, and until the device comes back. So a loop whose body ends early holds the link, and one that is left, or
-/// cancelled, ends it. What cannot get better by itself, such as an adapter that is gone or a bond that is lost, ends
-/// the sequence with its error.
+/// The sequence connects only while its consumer waits for the next link. It waits until the previous link has
+/// ended, if that is still there, and until the device is connected again. A loop body that returns early
+/// therefore keeps the link; leaving the loop, or cancelling it, ends the link. Errors that cannot pass by
+/// themselves, such as a removed adapter or a lost bond, end the sequence.
 public struct MaintainedConnection: AsyncSequence, Sendable {
     /// The error that ends the sequence.
     public typealias Failure = BLEError
@@ -27,7 +27,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
     let backoff: Backoff
     let report: @Sendable (MaintenanceEvent) -> Void
 
-    /// The consumer; a second one has links of its own.
+    /// Creates an iterator. A second iterator has links of its own.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// Holds the link for the iterator, and ends it with it.
@@ -129,8 +129,8 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 }
 
 extension CentralManager {
-    /// Keeps connecting to a device: a sequence of links, one after the other, with pauses that grow while
-    /// links fail or last for moments only. `report` is called with all that happens, on the consumer's task.
+    /// Connects to a device again and again, and returns the links as a sequence, one after the other. The pauses
+    /// grow while attempts fail or links end early. `report` is called with each event, on the consumer's task.
     ///
     /// ```swift
     /// for try await device in central.maintain(id) {

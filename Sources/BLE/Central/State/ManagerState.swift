@@ -1,12 +1,14 @@
-/// What a manager can do, in Core Bluetooth's words (`CBManagerState`).
+/// The state of a manager, named as in Core Bluetooth (`CBManagerState`).
 public enum ManagerState: String, Hashable, Sendable, CaseIterable {
-    /// Not known: the controller is being set up for the first time, or it was lost for a reason that leaves that open.
+    /// The state is not known: the controller is being set up for the first time, or it was lost for a reason
+    /// that does not show its state.
     case unknown
-    /// The controller has failed and is being brought back. What is wanted of it begins anew then.
+    /// The controller has failed and is being recovered. Scans, advertisements and connection requests then begin
+    /// again.
     case resetting
     /// There is no radio, or it cannot do Bluetooth Low Energy.
     case unsupported
-    /// This process may not use it.
+    /// This process may not use the adapter.
     case unauthorized
     /// The adapter is off, blocked by rfkill, or closed.
     case poweredOff
@@ -15,7 +17,7 @@ public enum ManagerState: String, Hashable, Sendable, CaseIterable {
 }
 
 extension BLEError {
-    /// What a manager is whose adapter could not be opened, or has ended, for this reason.
+    /// The state of a manager whose adapter could not be opened, or has ended, because of this error.
     ///
     /// ```swift
     /// do { adapter = try await Adapter.open(.kernel(.index(0))) } catch { show(error.managerState) }
@@ -43,14 +45,16 @@ extension AdapterProblem {
 }
 
 extension Adapter {
-    /// What its managers can do now.
+    /// The present state of the adapter's managers.
     public nonisolated var state: ManagerState { observedState.value }
 
-    /// What its managers can do: now, and whenever that changes. Of a slow consumer's waiting states the oldest of 16
-    /// are dropped and counted. When the adapter ends, the stream yields what it is then, and throws why.
+    /// Returns a stream of the managers' state: the present one, then each change. When the consumer is slow, the
+    /// oldest of 16 waiting states are dropped and counted. When the adapter ends, the stream yields the final
+    /// state and throws the error that ended it.
     public nonisolated func states() -> BoundedStream<ManagerState> { observedState.watch(.newest(16)) }
 
-    /// Returns when it is powered on: at once, or when a controller that has failed is back. Throws why it has ended.
+    /// Waits until the adapter is powered on. Returns at once, or when a controller that has failed is recovered.
+    /// Throws the error that ended the adapter.
     public nonisolated func untilPoweredOn() async throws(BLEError) {
         for try await state in states() where state == .poweredOn { return }
         throw .cancelled
@@ -60,7 +64,7 @@ extension Adapter {
 extension CentralManager {
     /// The state of the adapter, as of this call.
     public var state: ManagerState { adapter.state }
-    /// What it can do: now, and whenever that changes, as `Adapter.states()` has it.
+    /// Returns a stream of the manager's state, as `Adapter.states()` does.
     public func states() -> BoundedStream<ManagerState> {
         let states = adapter.states()
         suspension.adopt(states.buffer)
@@ -71,6 +75,6 @@ extension CentralManager {
 extension PeripheralManager {
     /// The state of the adapter, as of this call.
     public var state: ManagerState { adapter.state }
-    /// What it can do: now, and whenever that changes, as `Adapter.states()` has it.
+    /// Returns a stream of the manager's state, as `Adapter.states()` does.
     public func states() -> BoundedStream<ManagerState> { adapter.states() }
 }

@@ -3,15 +3,16 @@ import BLECore
 import GATTClient
 
 extension Peripheral {
-    /// The characteristic that a key names: of the database, if it is known, else looked for in the key's service.
+    /// Returns the characteristic of a key: from the database if it is known, else by a discovery of the key's
+    /// service.
     public func characteristic<Value>(
         _ key: CharacteristicKey<Value>
     ) async throws(BLEError) -> RemoteCharacteristic {
         try await characteristic(uuid: key.characteristic, in: key.service)
     }
 
-    /// The first characteristic of a type: of the database, if it is known, else looked for in the services of the type
-    /// that `service` is; nil: in all services.
+    /// Returns the first characteristic with the type `uuid`: from the database if it is known, else by a
+    /// discovery of the services with the type `service`; nil searches all services.
     ///
     /// ```swift
     /// let temperature = try await peripheral.characteristic(uuid: 0x2a6e)
@@ -32,7 +33,8 @@ extension Peripheral {
         return found
     }
 
-    /// The value of a characteristic. Octets that are none of its type are `BLEError.peerMisbehaved`.
+    /// Reads and decodes the value of a characteristic. Throws `BLEError.peerMisbehaved` when its octets are not
+    /// valid for its type.
     public func read<Value>(_ key: CharacteristicKey<Value>) async throws(BLEError) -> Value {
         try key.value(of: try await read(try await characteristic(key)))
     }
@@ -44,8 +46,8 @@ extension Peripheral {
         try await write(key.encode(value), to: try await characteristic(key), type: type)
     }
 
-    /// The values that a characteristic sends, as `values(of:)` gives its octets: by notification, or by
-    /// indication where it does not notify.
+    /// Subscribes to a characteristic and returns a stream of its decoded values, as `values(of:)` does for its
+    /// octets: by notification, or by indication if it does not notify.
     public func values<Value>(
         of key: CharacteristicKey<Value>, buffer: BufferPolicy = .standard
     ) async throws(BLEError) -> TypedValues<Value> {
@@ -53,8 +55,8 @@ extension Peripheral {
         return TypedValues(key, try await values(of: found, buffer: buffer))
     }
 
-    /// What the device says of itself; what it does not say, or will not, is nil. The values are read one after the
-    /// other.
+    /// Reads the Device Information Service, one value after the other. A value that the device does not have, or
+    /// does not return, is nil.
     public func deviceInformation() async throws(BLEError) -> DeviceInformation {
         var information = DeviceInformation()
         for service in try await discover(service: .deviceInformationService) {
@@ -82,8 +84,8 @@ extension CharacteristicKey {
     }
 }
 
-/// The values that a characteristic sends, read as what they are. Octets that are none of its type end it with
-/// `BLEError.peerMisbehaved`.
+/// A stream of the decoded values that a characteristic sends. It ends with `BLEError.peerMisbehaved` when the
+/// octets of a value are not valid for its type.
 public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
     /// The error that ends the stream early.
     public typealias Failure = BLEError
@@ -97,7 +99,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
         self.received = received
     }
 
-    /// The consumer. A second one would take values from the first.
+    /// Creates an iterator. A second iterator would take values from the first.
     public func makeAsyncIterator() -> Iterator {
         Iterator(key: key, received: received.makeAsyncIterator())
     }

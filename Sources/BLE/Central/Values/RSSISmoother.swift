@@ -1,5 +1,5 @@
-/// Makes a steady number of signal strengths, which jump by 10 dB between packets: an exponential average that follows
-/// a device that moves within some seconds, and leaves single outliers out.
+/// Smooths signal strengths, which vary by 10 dB between packets. It computes an exponential average that follows
+/// a moving device within some seconds, and ignores single outliers.
 ///
 /// ```swift
 /// var smoother = RSSISmoother()
@@ -8,7 +8,7 @@
 /// }
 /// ```
 public struct RSSISmoother: Hashable, Sendable {
-    /// How much a new value counts, more than 0 and at most 1, which takes each as it is.
+    /// The weight of a new value, more than 0 and at most 1; 1 takes each value as it is.
     package let weight: Double
     /// How far from the average, in dB, a value must be to count as an outlier; the second one in a row on
     /// the same side is none.
@@ -19,13 +19,14 @@ public struct RSSISmoother: Hashable, Sendable {
     /// The side on which the last value was an outlier: -1 or 1; 0 when it was none.
     private var side = 0
 
-    /// An average with that weight, which is brought into its range.
+    /// Creates a smoother. A `weight` above 1 is taken as 1, one of 0 or less as 0.01. `outlier` is in dB.
     public init(weight: Double = 0.25, outlier: Double = 15) {
         self.weight = weight > 0 ? min(weight, 1) : 0.01
         self.outlier = outlier
     }
 
-    /// Takes a strength, in dBm; gives the average. Nil and 127 say that it is not available, and change nothing.
+    /// Adds a strength, in dBm, and returns the average. Nil and 127 mean that the strength is not known, and
+    /// change nothing.
     @discardableResult
     public mutating func add(_ rssi: Int8?) -> Double? {
         guard let rssi, rssi != 127 else { return average }

@@ -2,7 +2,7 @@ import ATT
 import BLECore
 import GATTServer
 
-/// A Nordic UART Service that is published: a line to each central.
+/// A published Nordic UART Service, which exchanges octets with each central.
 ///
 /// ```swift
 /// let uart = try await manager.serveUART()
@@ -26,8 +26,8 @@ public struct UARTServer: Sendable {
         transmitHandle = transmit
     }
 
-    /// What centrals send, in order, for one consumer. One that is more than 4,096 events of the server
-    /// behind loses the stream, with `BLEError.overflow`.
+    /// The octets that centrals send, in order, for one consumer. The stream ends with `BLEError.overflow` when
+    /// its consumer is more than 4,096 events of the server behind.
     public var received: some AsyncSequence<(central: Central, octets: [UInt8]), BLEError> & Sendable {
         events.compactMap { event -> (central: Central, octets: [UInt8])? in
             guard case .write(let central, let write, _) = event, write.uuid == .nordicUARTReceive else {
@@ -37,8 +37,9 @@ public struct UARTServer: Sendable {
         }
     }
 
-    /// Sends octets to a central, in as many notifications as its MTU makes of them; waits while its link has no room.
-    /// False when it has not subscribed, or has left: nothing, or not all, was sent.
+    /// Sends octets to a central, in as many notifications as its MTU requires. Waits while the link has no room.
+    /// Returns false when the central has not subscribed or has disconnected: then nothing, or only a part, was
+    /// sent.
     public func send(_ octets: [UInt8], to central: Central) async throws(BLEError) -> Bool {
         let mtu: Int
         do throws(BLEError) {
@@ -60,7 +61,7 @@ public struct UARTServer: Sendable {
 }
 
 extension PeripheralManager {
-    /// Publishes a Nordic UART Service beside what there is.
+    /// Publishes a Nordic UART Service beside the services that are published already.
     public func serveUART() async throws(BLEError) -> UARTServer {
         let events = events()
         let service = GATTService.nordicUART()

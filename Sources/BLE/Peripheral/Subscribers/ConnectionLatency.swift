@@ -1,11 +1,12 @@
-/// How quickly a central's link shall answer, in Core Bluetooth's words (`CBPeripheralManagerConnectionLatency`). What
-/// the central makes of it is for the central to say.
+/// The latency that is requested for a central's link, named as in Core Bluetooth
+/// (`CBPeripheralManagerConnectionLatency`). The central decides on the parameters.
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     /// 15 to 30 ms between connection events: for much data, at the cost of the battery.
     case low
-    /// 60 to 90 ms.
+    /// 60 to 90 ms between connection events.
     case medium
-    /// 240 to 300 ms, of which this host may leave out two in a row: for little data and a long life.
+    /// 240 to 300 ms between connection events, of which this host may skip two in a row: for little data and a
+    /// long battery life.
     case high
 
     /// The connection parameters that are asked for.
@@ -22,9 +23,10 @@ public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
 }
 
 extension PeripheralManager {
-    /// Asks a central for a link that answers so quickly. Returns what the link is then;
-    /// `BLEError.parametersRefused` is the central's no. On kernel adapters only the controllers can ask, and the answer is
-    /// that as well where the central's has no Connection Parameters Request procedure.
+    /// Requests a link with this latency from a central. Returns the parameters that are then in effect. Throws
+    /// `BLEError.parametersRefused` when the central refuses. On kernel adapters only the controllers can make
+    /// the request; it fails with the same error when the central's controller has no Connection Parameters
+    /// Request procedure.
     @discardableResult
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central

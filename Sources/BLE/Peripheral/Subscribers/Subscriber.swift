@@ -14,15 +14,15 @@ public struct Subscriber: Hashable, Sendable {
 }
 
 extension PeripheralManager {
-    /// The centrals that want the values of a characteristic, those first that connected first.
+    /// Returns the centrals that are subscribed to a characteristic, in the order in which they connected.
     public func subscribers(of handle: AttributeHandle) async -> [Subscriber] {
         await adapter.subscribers(of: handle)
     }
 
-    /// Stores a value and sends it to its subscribers, or to those of `centrals` among them, if all of their links have
-    /// room for it now; else nothing happens and this is false. `readyToUpdate(_:for:)` waits for room.
-    /// Confirmations of indications are not waited for. Where there is no subscriber the value is stored, and this is
-    /// true.
+    /// Stores a value and sends it to its subscribers, or to those of them in `centrals`, if all of their links
+    /// have room for it now. Otherwise does nothing and returns false; `readyToUpdate(_:for:)` waits for room.
+    /// Does not wait for confirmations of indications. Without a subscriber the value is stored, and the result
+    /// is true.
     public func tryUpdate(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
     ) async throws(BLEError) -> Bool {
@@ -31,8 +31,8 @@ extension PeripheralManager {
         return true
     }
 
-    /// Waits until all subscribers of a characteristic, or those of `centrals` among them, have room for a value. One
-    /// that leaves meanwhile is not waited for.
+    /// Waits until the links of all subscribers of a characteristic, or of those of them in `centrals`, have room
+    /// for a value. Does not wait for a central that disconnects meanwhile.
     public func readyToUpdate(
         _ handle: AttributeHandle, for centrals: [Central]? = nil
     ) async throws(BLEError) {

@@ -162,8 +162,9 @@ extension RestoredSubscription {
 }
 
 extension Peripheral {
-    /// The values of a characteristic again that the last process had subscribed to, in the same way. The one with the
-    /// handle that it had is meant, else the only one of its type.
+    /// Subscribes again, with the same options, to a characteristic to which the last process had subscribed, and
+    /// returns a stream of its values. The characteristic is the one of that type with the same handle, else the
+    /// only one of that type.
     public func values(
         of subscription: RestoredSubscription
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {

@@ -1,10 +1,12 @@
 /// What a central manager has brought back from the last process that had its name.
 public struct RestoredCentralState: Hashable, Sendable {
-    /// The devices that there were links to, or that a caller waited for. The manager connects to them again.
+    /// The devices to which there was a link, or to which a caller was connecting. The manager connects to them
+    /// again.
     public let peripherals: [RestoredPeripheral]
     /// The scans that were under way. The manager has begun them again.
     public let scans: [ScanOptions]
-    /// The devices that there ever was a link to, the latest first: at most 1,024 that keep their address.
+    /// The devices to which there has ever been a link, the latest first: at most 1,024, and only those that keep
+    /// their address.
     public let known: [Peripheral.Identifier]
     /// What of the file could not be read. The file is kept beside the new one, under another name.
     public let problems: [StateError]
@@ -22,8 +24,8 @@ public struct RestoredCentralState: Hashable, Sendable {
 }
 
 extension CentralManager {
-    /// The central role of `adapter`, which brings back what the last process had under the same name, however that has
-    /// ended: by a crash, by SIGKILL, with the machine.
+    /// Creates a manager for the central role of `adapter` that restores what the last process had under the same
+    /// name, whether that process ended by a crash, by SIGKILL, or with the machine.
     ///
     /// ```swift
     /// let central = try await CentralManager(adapter, restoring: "gateway")
@@ -81,31 +83,32 @@ extension CentralManager {
             adapter, RestorationFolder.open(name, "central", in: folder, of: adapter, disk))
     }
 
-    /// What the manager has brought back; of one without a name to restore by, nothing.
+    /// The state that the manager has restored; empty for a manager that was created without a name.
     public var restored: RestoredCentralState { restoration?.restored ?? RestoredCentralState() }
 
-    /// Gives up what has come back and was not taken up: links, waits for links, scans, and subscriptions on links that
-    /// were taken up. Returns when the disk has it.
+    /// Discards the restored state that no caller has taken up: links, connection requests, scans, and
+    /// subscriptions on links that were taken up. Returns when the change is on the disk.
     public func dismissRestored() async throws(BLEError) {
         guard let restoration else { return }
         restoration.dismiss(nil)
         try await restoration.kept.flush()
     }
 
-    /// Gives up what has come back of one device and was not taken up: the link, or the wait for it, and where that has
-    /// an owner, the subscriptions that this one has not asked for. Returns when the disk has it.
+    /// Discards the restored state of one device that no caller has taken up: the link or the connection request;
+    /// if a caller has taken up the link, the subscriptions for which that caller has not asked. Returns when the
+    /// change is on the disk.
     public func dismissRestored(_ id: Peripheral.Identifier) async throws(BLEError) {
         guard let restoration else { return }
         restoration.dismiss(id)
         try await restoration.kept.flush()
     }
 
-    /// From now on, what ends in this process stays on the disk as it is, to come back at the next start: for a program
-    /// that is about to end.
+    /// Keeps the state on the disk as it is: what ends in this process from now on is still restored at the next
+    /// start. A program calls this when it is about to end.
     public func keepForNextStart() { restoration?.keepForNextStart() }
 
-    /// The devices that there ever was a link to under this manager's name, the latest first: at most 1,024 that keep
-    /// their address.
+    /// Returns the devices to which managers with this name have ever had a link, the latest first: at most
+    /// 1,024, and only those that keep their address.
     public func retrieveKnownPeripherals() async -> [KnownPeripheral] {
         guard let restoration else { return [] }
         return await adapter.known(restoration.kept.value.latest)

@@ -103,7 +103,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// From now on, what ends in this process stays on the disk as it is, of all managers of this adapter that restore:
-    /// for a program that is about to end. `withAdapter` calls it where a signal ends the program.
+    /// Keeps the state of all managers of this adapter that restore theirs on the disk as it is: what ends in
+    /// this process from now on is still restored at the next start. A program calls this when it is about to
+    /// end; `withAdapter` does so when a signal ends the program.
     public nonisolated func keepForNextStart() { leaving.withLock { $0 = true } }
 }

@@ -10,11 +10,11 @@ public struct RestoredAdvertising: Hashable, Sendable {
     public var maximumLinks: Int
 }
 
-/// What a peripheral manager has found of the last process that had its name.
+/// The state that a peripheral manager has found of the last process with its name.
 public struct RestoredPeripheralState: Hashable, Sendable {
     /// The services that were published: what they were, and with which handles.
     public let services: [ServiceRecord]
-    /// The values that were not any more what their services began with.
+    /// The values that had changed since their services were published.
     public let values: [AttributeHandle: [UInt8]]
     /// The advertisements that were on air.
     public let advertising: [RestoredAdvertising]
@@ -34,8 +34,8 @@ public struct RestoredPeripheralState: Hashable, Sendable {
 }
 
 extension PeripheralManager {
-    /// The peripheral role of `adapter`, which brings back what the last process had under the same name, however that
-    /// has ended: by a crash, by SIGKILL, with the machine.
+    /// Creates a manager for the peripheral role of `adapter` that restores what the last process had under the
+    /// same name, whether that process ended by a crash, by SIGKILL, or with the machine.
     ///
     /// ```swift
     /// let manager = try await PeripheralManager(adapter, restoring: "sensor")
@@ -94,13 +94,13 @@ extension PeripheralManager {
         restoration = try await PeripheralRestoration(adapter, kept, keepsUpdates: keepsUpdates)
     }
 
-    /// What the manager has found; of one without a name to restore by, nothing.
+    /// The state that the manager has found; empty for a manager that was created without a name.
     public var restored: RestoredPeripheralState { restoration?.restored ?? RestoredPeripheralState() }
 
-    /// Stops the advertisements that have come back and were not taken up. Returns when the disk has it.
+    /// Stops the restored advertisements that no caller has taken up. Returns when the change is on the disk.
     public func dismissRestored() async throws(BLEError) { try await restoration?.dismiss() }
 
-    /// From now on, advertisements that are stopped stay on the disk, to come back at the next start: for a
-    /// program that is about to end.
+    /// Keeps the advertisements on the disk: those that are stopped from now on are still restored at the next
+    /// start. A program calls this when it is about to end.
     public func keepForNextStart() { restoration?.keepForNextStart() }
 }

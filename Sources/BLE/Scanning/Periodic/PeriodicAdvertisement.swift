@@ -2,7 +2,7 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What one event of a periodic advertising train said.
+/// The data of one event of a periodic advertising train.
 public struct PeriodicAdvertisement: Hashable, Sendable {
     /// The address of the train's advertiser.
     public var address: DeviceAddress
@@ -33,7 +33,7 @@ public struct PeriodicSyncOptions: Hashable, Sendable {
     /// Packets that wait for a slow consumer; older ones are dropped and counted.
     public var buffer = 1024
 
-    /// Every event of a train that is announced on LE 1M.
+    /// Creates options that receive every event of a train that is announced on LE 1M.
     public init() {}
 
     /// The scan that finds the train.
