@@ -198,7 +198,8 @@ public actor Adapter {
     /// The address by which other devices know this adapter.
     public var address: DeviceAddress { identity }
 
-    /// The features and limits that the controller reported when the adapter was opened.
+    /// The features and limits that the controller reported when it was set up last: when the adapter was opened,
+    /// or when the controller was recovered.
     public var controller: ControllerCapabilities { capabilities }
 }
 

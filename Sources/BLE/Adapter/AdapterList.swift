@@ -39,7 +39,7 @@ public struct AdapterDescription: Hashable, Sendable {
         case available
         /// Another process uses the adapter exclusively, through the HCI user channel.
         case taken
-        /// No process can use the adapter: its driver is setting it up, or could not, for example because
+        /// No process can use the adapter: its driver is setting it up, or has failed to, for example because
         /// firmware is missing.
         case notSetUp
     }

@@ -28,8 +28,8 @@ public struct AdapterOptions: Sendable {
     public var privacy: PrivacyOptions
     /// The number of advertising sets that scans remember, 1 or more. The last data of each set are kept, so that
     /// an advertisement and its scan response are reported together, and repetitions are recognized. Beyond this
-    /// number the least recently received set is forgotten, which `ScanStatistics.evictions` counts. Each set
-    /// takes at most 1 KiB of memory.
+    /// number of sets, or beyond this number of KiB of data in all sets together, the least recently received
+    /// sets are forgotten, which `ScanStatistics.evictions` counts.
     public var rememberedDevices = 4096
     /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves
     /// their packets.

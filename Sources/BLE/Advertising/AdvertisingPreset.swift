@@ -4,7 +4,7 @@
 /// Interval"). Apple's devices scan in windows at certain times: these intervals soon coincide with a window,
 /// while others of a similar length may miss the windows for long. Other scanners have no such preference.
 public enum AdvertisingPreset: String, Hashable, Sendable, CaseIterable {
-    /// 20 ms: a scanner finds the device at once. For as long as a user waits for it; Apple advises 30 s at
+    /// 20 ms: a device that scans finds it at once. Use it for as long as a user waits; Apple advises 30 s at
     /// least.
     case lowLatency = "low-latency"
     /// 152.5 ms: a device that scans finds it within a second.

@@ -325,9 +325,10 @@ extension AdvertisingRequest {
 }
 
 extension AdvertisingRequest {
-    /// Returns the request as it is sent with the transmit power `power`, in dBm; nil when the controller does
-    /// not report it. If `correctsPowerField` is set, the Tx Power Level field contains that power, also in a
-    /// periodic train with the same data as the advertisement.
+    /// Returns the request as it is sent when the controller transmits with `power`, in dBm. If
+    /// `correctsPowerField` is set, the Tx Power Level field contains that power, also in a periodic train with
+    /// the same data as the advertisement. `power` is nil when the controller does not report it; the request is
+    /// then returned as it is.
     package func sent(with power: Int8?) -> AdvertisingRequest {
         guard correctsPowerField, let power else { return self }
         var request = self

@@ -91,7 +91,7 @@ public actor AirServer {
 
     /// Sets the strength at which two controllers receive each other, in dBm. Nil puts them out of range of each
     /// other: links between them end after their supervision timeout, unless a later call brings the controllers
-    /// back into range before. Does nothing when no controller has one of the addresses.
+    /// back into range before. Does nothing unless there is a controller with each of the addresses.
     public func setRSSI(_ rssi: Int8?, between one: DeviceAddress, and other: DeviceAddress) {
         guard let one = air.controller(with: one), let other = air.controller(with: other) else { return }
         air.setRSSI(rssi, between: one, and: other, at: loop.now)

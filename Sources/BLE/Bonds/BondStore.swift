@@ -456,8 +456,10 @@ extension BondStore {
         return identities.flatMap(\.text) + records.flatMap(\.text)
     }
 
-    /// Imports the text that `export` returned: all of it or, when it throws, nothing. Of two pairings with the
-    /// same peer the later one is kept.
+    /// Imports the text that `export` returned. Of two pairings with the same peer the later one is kept. Throws,
+    /// and imports no bond, when the text is malformed, the store would have too many bonds, or an identity cannot
+    /// be written. When the bonds cannot be written, it throws as well, but they are in memory, and the next
+    /// change or flush tries to write them again.
     public func takeIn(_ export: [UInt8]) async throws(BLEError) -> Import {
         let (records, identities) = try Self.parts(of: export)
         let ids = Set(records.map(\.id))

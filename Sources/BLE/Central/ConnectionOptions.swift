@@ -26,7 +26,7 @@ public struct ConnectionOptions: Hashable, Sendable {
     /// the time beside a scan (Core Specification 5.4, Vol 3, Part C, Appendix A). Of several requests that wait,
     /// the one with the greatest duty cycle decides. A kernel adapter listens as the kernel chooses.
     public var background = ScanOptions.Preset.balanced
-    /// The number of attempts to establish the link, 1 or more. An attempt is repeated when the peer does not
+    /// The most attempts to establish the link, 1 or more. An attempt is repeated when the peer does not
     /// respond on the new link (Connection Failed to be Established, 0x3E), or when the kernel was just ending
     /// the link; the latter is attempted six times at most.
     public var establishmentAttempts = 6

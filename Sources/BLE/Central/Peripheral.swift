@@ -325,9 +325,9 @@ extension Peripheral {
     ///
     /// `disconnect` and the end of `withConnection` wait for this, too.
     ///
-    /// - Throws: `BLEError.unsent` with the number of packets that were not sent, when the link has accepted none
-    ///   for 2 s or not all within 10 s, or has ended before. Packets that the kernel held when a link was lost
-    ///   are not counted, since their number is not known.
+    /// - Throws: `BLEError.unsent` with the number of packets that were not sent, when none has left for 2 s, when
+    ///   not all have left within 10 s, or when the link has ended before. Packets that the kernel held when a
+    ///   link was lost are not counted, since their number is not known.
     public func waitUntilSent() async throws(BLEError) { try await adapter.waitUntilSent(on: link) }
 
     /// How strong the device's packets arrive, in dBm, -127 to 20; nil when the controller does not know (127).

@@ -61,9 +61,9 @@ extension Connection {
         try await adapter.setPHYs(transmit: transmit, receive: receive, coding, of: link)
     }
 
-    /// Sets the greatest packets that this host may send: up to `octets` of payload, 27 to 251, that take at most
-    /// `time` on air, 328 us to 17,040 us. Nil takes the time of the payload at 1 Mbit/s, on LE Coded at 125
-    /// kbit/s. Returns when the controller has accepted the command; `changes()` yields a value when the
+    /// Sets the size of the largest packets that this host may send: `octets` of payload, 27 to 251, that take at
+    /// most `time` on air, 328 us to 17,040 us. A `time` of nil is that of the payload at 1 Mbit/s, or on LE Coded
+    /// at 125 kbit/s. Returns when the controller has accepted the command; `changes()` yields a value when the
     /// controllers have agreed on other lengths.
     public func setDataLength(_ octets: Int, time: Duration? = nil) async throws(BLEError) {
         try await adapter.setDataLength(octets, time, of: link)

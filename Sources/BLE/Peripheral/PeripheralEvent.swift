@@ -10,7 +10,7 @@ public enum PeripheralEvent: Hashable, Sendable {
     case parameters(Central, LinkParameters)
     /// The link of the central ended, for this reason.
     case disconnected(Central, DisconnectReason)
-    /// The security of the central's link has changed: its level, or the size of its key.
+    /// The security of the central's link has changed: its level, its key, or whether it is bonded.
     case security(Central, LinkSecurity)
     /// Client and server have agreed on this ATT_MTU, in octets.
     case mtu(Central, Int)

@@ -22,8 +22,9 @@ public struct ScanOptions: Hashable, Sendable {
     }
 
     /// Which packets of a device are reported, of those that pass the filters. Each advertising set of a device
-    /// counts separately, and anonymous advertisers are distinguished by their data. Of more than 4,096 sets the
-    /// least recently received one is forgotten, and counts as new when it is received again.
+    /// counts separately, and anonymous advertisers are distinguished by their data. Beyond
+    /// `AdapterOptions.rememberedDevices` sets, 4,096 by default, the least recently received one is forgotten,
+    /// and counts as new when it is received again.
     public enum Repeats: Hashable, Sendable {
         /// The first packet of each device that passes the filters.
         case once

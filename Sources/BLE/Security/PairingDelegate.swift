@@ -34,8 +34,8 @@ public protocol PairingDelegate: Sendable {
 
     /// Returns whether a device may pair. Called before a pairing that the peer has begun, and before one that
     /// requires nothing else of the user (Just Works). `isBonded` is true for a device that has paired before and
-    /// claims to have lost the key, as an impostor would. If the link is encrypted with that key, the device has
-    /// proved that it has it.
+    /// claims to have lost the key, as an impostor would. It is false if the link is encrypted with that key:
+    /// the device has then proved that it has it.
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool
 
     /// The peer's user has pressed a key.

@@ -1,7 +1,8 @@
 /// What a stream does with a value for which it has no room.
 public enum BufferPolicy: Hashable, Sendable {
     /// The stream ends with `BLEError.overflow`, which names the limit, so that nothing is lost unnoticed.
-    /// `limit` is the number of values that may wait, `octets` the number of octets in all of them together.
+    /// `limit` is the number of values that may wait, `octets` the number of octets in all of them together;
+    /// whichever is reached first counts.
     case overflow(limit: Int, octets: Int = .max)
     /// The oldest value is dropped, and `BoundedStream.dropped` counts it. A number less than 1 counts as 1.
     case newest(Int)

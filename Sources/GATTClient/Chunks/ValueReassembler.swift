@@ -71,8 +71,8 @@ public struct ValueReassembler: Sendable {
     }
 
     /// Returns the next whole message, the oldest first; nil when there is none. Throws `ValueTooLong` when a
-    /// message is longer than the limit, or states a length that is. It is then dropped; if its end cannot be
-    /// found, all octets that wait are dropped.
+    /// message is longer than the limit, or states a length that is. A message that ended by its delimiter or by
+    /// silence is then dropped alone; otherwise all octets that wait are dropped.
     public mutating func next() throws(ValueTooLong) -> [UInt8]? {
         switch rule {
         case .length(let length):

@@ -67,7 +67,7 @@ public struct GATTCharacteristic: Sendable {
     public var properties: CharacteristicProperties
     /// Further properties of the value. Any of them sets `.extendedProperties` in `properties`.
     public var extendedProperties: ExtendedCharacteristicProperties
-    /// The links that may read and write the value; nil for what the properties imply.
+    /// The permissions to read and to write the value; nil for what the properties imply.
     public var permissions: AttributePermissions?
     /// The security level that a link must have to subscribe.
     public var subscription: SecurityLevel

@@ -5,9 +5,9 @@ import DequeModule
 /// size that the controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
 /// 4.1).
 ///
-/// Connections send in turns, one packet each. Connections that hold buffers leave a quarter of all buffers, at
-/// least one, to those that hold none. A link whose peer does not answer therefore cannot stop the others, and a
-/// single busy connection can use all other buffers.
+/// Connections send in turns, one packet each. Connections that hold buffers leave one for each of those that hold
+/// none, up to a quarter of all buffers or up to one, whichever is more. A link whose peer does not answer
+/// therefore cannot stop the others, and a single busy connection can use all other buffers.
 package struct ACLFlow: Sendable {
     /// The most octets of data that the controller takes in a packet.
     package private(set) var packetLength = 0

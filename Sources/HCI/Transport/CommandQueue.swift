@@ -14,9 +14,9 @@ import DequeModule
 /// - A time limit counts from submission, so that no command waits for ever when the controller does not answer.
 ///   After the limit the queue waits for a late answer for the same time again, and drops it; until then neither
 ///   the credit nor the opcode of the command is used again.
-/// - Reset is sent before all commands that wait. Those that were submitted before it fail with Operation
-///   Cancelled by Host (0x44). Reset needs no credit, and nothing is sent until it is answered (Vol 4, Part E,
-///   7.3.2).
+/// - Reset overtakes all commands that were submitted before it: those that wait and those that are unanswered
+///   fail with Operation Cancelled by Host (0x44). Reset needs no credit, and nothing is sent until it is
+///   answered (Vol 4, Part E, 7.3.2).
 package struct CommandQueue: Machine, Sendable {
     /// Whether only this host sends commands to the controller.
     package enum Ownership: Hashable, Sendable {

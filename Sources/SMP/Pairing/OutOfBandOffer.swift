@@ -1,8 +1,8 @@
 import BLECore
 
-/// The data that this host gives a peer before they pair out of band, and the secrets of them that it keeps (Core
-/// Specification 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4). Use an offer for one pairing only: each pairing with
-/// it reveals more of its secret.
+/// The data that this host gives a peer before they pair out of band, and the secrets that belong to them, which
+/// this host keeps (Core Specification 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4). Use an offer for one pairing
+/// only: each pairing with it reveals more of its secret.
 ///
 /// ```swift
 /// var options = AdapterOptions()

@@ -161,7 +161,8 @@ extension SecurityToolbox {
         return UInt32(truncatingIfNeeded: aesCMAC(message.octets, key: x))
     }
 
-    /// Derives a key for another purpose (2.2.10), as for the other transport. This library makes no such keys.
+    /// Derives a key for another purpose from a key (2.2.10), such as a key for the other transport, BR/EDR. This
+    /// library makes none of those.
     package func h6(_ w: UInt128, _ keyID: UInt32) -> UInt128 {
         var message = Message()
         message.append(keyID)

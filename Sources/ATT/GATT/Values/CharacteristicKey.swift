@@ -10,8 +10,8 @@ import BLECore
 public struct CharacteristicKey<Value: Sendable>: Sendable {
     /// The UUID of the characteristic.
     public let characteristic: BluetoothUUID
-    /// The type of the service that contains it; nil for the first service that does. Only this service is
-    /// discovered.
+    /// The type of the service that contains it; nil for the first service that does. With a type, only services
+    /// of that type are searched.
     public let service: BluetoothUUID?
     /// Decodes the octets that were read or notified.
     public let decode: @Sendable ([UInt8]) throws(DecodeError) -> Value

@@ -14,7 +14,7 @@ public enum MaintenanceEvent: Hashable, Sendable {
 /// The links to one device, one after the other: for devices that sleep, or that drop their links after seconds.
 ///
 /// The sequence connects only while its consumer waits for the next link. It waits until the previous link has
-/// ended, if that is still there, and until the device is connected again. A loop body that returns early
+/// ended, if that is still there, and until the device is connected again. A loop body that reaches its end early
 /// therefore keeps the link; leaving the loop, or cancelling it, ends the link. Errors that cannot pass by
 /// themselves, such as a removed adapter or a lost bond, end the sequence.
 public struct MaintainedConnection: AsyncSequence, Sendable {

@@ -3,8 +3,8 @@ public enum ManagerState: String, Hashable, Sendable, CaseIterable {
     /// The state is not known: the controller is being set up for the first time, or it was lost for a reason
     /// that does not show its state.
     case unknown
-    /// The controller has failed and is being recovered. Scans, advertisements and connection requests then begin
-    /// again.
+    /// The controller has failed and is being recovered. Scans, advertisements and connection requests begin again
+    /// when it works.
     case resetting
     /// There is no radio, or it cannot do Bluetooth Low Energy.
     case unsupported

@@ -14,7 +14,7 @@ public struct RestoredAdvertising: Hashable, Sendable {
 public struct RestoredPeripheralState: Hashable, Sendable {
     /// The services that were published: what they were, and with which handles.
     public let services: [ServiceRecord]
-    /// The values that had changed since their services were published.
+    /// The stored values that centrals had written, or `update` had set.
     public let values: [AttributeHandle: [UInt8]]
     /// The advertisements that were on air.
     public let advertising: [RestoredAdvertising]
