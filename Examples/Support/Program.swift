@@ -6,17 +6,20 @@ import SystemPackage
 public enum Program {
     /// Runs `body` on the adapter that the program's first argument names (`hci0`, `virtual:kitchen`…), or on the first of
     /// the kernel, with the arguments after it. Ctrl-C ends it cleanly. With `reopening`, `body` runs again on an adapter
-    /// that was switched off, as soon as that has power again.
+    /// that was switched off, as soon as that has power again. `options` returns the options of the adapter for the
+    /// arguments.
     public static func run(
         reopening: Bool = false,
+        options: @Sendable (_ arguments: [String]) async throws -> AdapterOptions = { _ in AdapterOptions() },
         _ body: @escaping @Sendable (Adapter, _ arguments: [String]) async throws -> Void
     ) async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             let wanted = try arguments.first.map { try AdapterSpecification($0) }
+            let options = try await options(Array(arguments.dropFirst()))
             while true {
                 do {
-                    return try await withAdapter(wanted) { adapter in
+                    return try await withAdapter(wanted, options: options) { adapter in
                         try await body(adapter, Array(arguments.dropFirst()))
                     }
                 } catch BLEError.adapter(.poweredOff) where reopening {

@@ -4,21 +4,40 @@ import ExampleSupport
 /// All that Core Bluetooth's two roles can do, step by step and a line for each: a central visits a peripheral.
 ///
 ///     tour ADAPTER peripheral
-///     tour ADAPTER central FOLDER
+///     tour ADAPTER central FOLDER [PERIPHERALS]
 ///     tour ADAPTER returning FOLDER
 ///     tour ADAPTER listening FOLDER
+///     tour ADAPTER hiding FOLDER
+///     tour ADAPTER recognizing FOLDER
 ///
-/// The last two are a peripheral and a central that come back as they were. What the next start is to know is kept in the folder.
+/// `returning` and `listening` are a peripheral and a central that are restored when they start again. `hiding` and
+/// `recognizing` are a peripheral and a central with private addresses, which recognize each other by their bond. All of
+/// them keep their state in the folder.
 @main enum Tour {
     static func main() async {
-        await Program.run { adapter, arguments in
+        await Program.run(options: options) { adapter, arguments in
             switch (arguments.first, arguments.dropFirst().first) {
             case ("peripheral", nil): try await TourPeripheral.run(on: adapter)
-            case ("central", let folder?): try await TourCentral.run(on: adapter, keepingIn: folder)
+            case ("central", let folder?):
+                let peripherals = arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1
+                try await TourCentral.run(on: adapter, keepingIn: folder, peripherals: peripherals)
             case ("returning", let folder?): try await ReturningPeripheral.run(on: adapter, keepingIn: folder)
             case ("listening", let folder?): try await ReturningCentral.run(on: adapter, keepingIn: folder)
-            default: throw Usage("which side: peripheral, or central, returning or listening FOLDER?")
+            case ("hiding", let folder?): try await HidingPeripheral.run(on: adapter, keepingIn: folder)
+            case ("recognizing", .some): try await RecognizingCentral.run(on: adapter)
+            default: throw Usage("peripheral, or a side and FOLDER, is missing after the adapter")
             }
         }
+    }
+
+    /// Bonds in the folder and private addresses, for the two sides that use them.
+    @Sendable private static func options(_ arguments: [String]) async throws -> AdapterOptions {
+        var options = AdapterOptions()
+        guard arguments.count == 2, ["hiding", "recognizing"].contains(arguments[0]) else { return options }
+        options.security.bonds = try await BondStore.open(arguments[1])
+        // Behind a socket, this program always has the same controller.
+        options.security.keepsStreamAddress = true
+        options.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(4))
+        return options
     }
 }

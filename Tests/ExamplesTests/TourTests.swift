@@ -16,11 +16,35 @@ import Testing
         let peripheral = try start("virtual:peripheral", "peripheral")
         let onAir = await peripheral.line()
         #expect(onAir == "on air: 7 and 12 octets, name scanResponse 12, name shortened 20")
-        let central = try start("virtual:central", "central", "state")
+        try Self.otherPeripheral.write(
+            to: air.folder.appending(path: "other.yaml"), atomically: true, encoding: .utf8)
+        let serve = ["bletool", "serve", "other.yaml", "--adapter", "virtual:other"]
+        let other = try RunningProgram(serve, in: air.folder)
+        let central = try start("virtual:central", "central", "state", "2")
         for line in Self.central { #expect(await central.line() == line) }
         #expect(central.status() == 0)
         for line in Self.peripheral { #expect(await peripheral.line() == line) }
-        peripheral.end(by: SIGKILL)
+        for program in [peripheral, other] { program.end(by: SIGKILL) }
+    }
+
+    @Test func bondedDevicesRecognizeEachOtherAtAnyAddress() async throws {
+        let first = try start("virtual:hiding", "hiding", "peripheral")
+        #expect(await first.line()?.hasSuffix(", broadcasting: false") == true)
+        let central = try start("virtual:recognizing", "recognizing", "central")
+        for line in Self.recognizing { #expect(await central.line() == line) }
+        #expect(central.status() == 0)
+        for line in ["a central is bonded", "a central subscribes", "broadcasting: true"] {
+            #expect(await first.line() == line)
+        }
+        first.end(by: SIGKILL)
+        let second = try start("virtual:hiding", "hiding", "peripheral")
+        #expect(await second.line()?.hasSuffix(", broadcasting: true") == true)
+        let again = try start("virtual:recognizing", "recognizing", "central")
+        #expect(await again.line() == "recognized at another address: true")
+        #expect(await again.line() == "still subscribed: true")
+        #expect(again.status() == 0)
+        #expect(await second.line() == "a bonded central is still subscribed")
+        second.end(by: SIGKILL)
     }
 
     @Test func whatCentralsHaveWrittenOutlivesThePeripheral() async throws {
@@ -50,6 +74,22 @@ import Testing
         }
         peripheral.end(by: SIGKILL)
     }
+
+    private static let recognizing = [
+        "found one whose identifier is lasting: false",
+        "found one with another identifier, which is lasting: false",
+        "bonded: true; its identifier is lasting: true",
+        "alarm: fire",
+        #"broadcast by the bonded device: true, ["21"]"#,
+    ]
+
+    /// What the chain finds beside the peripheral of the tour.
+    private static let otherPeripheral = """
+        name: Grander
+        services:
+          - uuid: 180f
+            characteristics: [{uuid: 2a19, properties: [read], value: 90}]
+        """
 
     private static let central = [
         "found Grand tour with [fff0], connectable",
@@ -90,7 +130,7 @@ import Testing
         "alarm by indication: fire; the link is encrypted",
         "signed: by me; the link is open",
         "chain: battery 80 % by scan, connect, read",
-        "each: [80] %",
+        "each: [80, 90] %",
         "chain in vain: scan failed, as its channel in vain says",
         "states: poweredOn, poweredOff; the adapter was closed",
     ]

@@ -2,8 +2,8 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Scans, connects and reads in one expression, whose steps are events, and with several devices at once.
-    func chain() async throws {
+    /// Scans, connects and reads in one expression, whose steps are events, and with `count` devices at once.
+    func chain(_ count: Int) async throws {
         let channel = central.channel("tour")
         let events = channel.events()
         let chain = channel.scan { $0.services = [.tour] }
@@ -19,10 +19,11 @@ extension TourCentral {
         }
         Program.say("chain: battery \(level.percent) % by \(steps.joined(separator: ", "))")
 
-        let levels = try await chain.each(1) { (device) throws(BLEError) in
+        let grand = channel.scan { $0.name = "Grand*" }.within(.seconds(60))
+        let levels = try await grand.each(count) { (device) throws(BLEError) in
             try await device.read(.batteryLevel)
         }
-        Program.say("each: \(try levels.values.map { try $0.get().percent }) %")
+        Program.say("each: \(try levels.values.map { try $0.get().percent }.sorted()) %")
         try await chainInVain()
     }
 

@@ -7,7 +7,7 @@ struct TourCentral {
     /// The peripheral that it visits.
     let id: Peripheral.Identifier
 
-    static func run(on adapter: Adapter, keepingIn folder: String) async throws {
+    static func run(on adapter: Adapter, keepingIn folder: String, peripherals: Int) async throws {
         let central = try await CentralManager(adapter, restoring: "tour", in: folder)
         let states = central.states()
         let tour = TourCentral(central: central, id: try await find(with: central))
@@ -24,7 +24,7 @@ struct TourCentral {
         try await tour.followServices()
         try await tour.beAlarmed()
         try await tour.sign()
-        try await tour.chain()
+        try await tour.chain(peripherals)
         await adapter.close()
         await emit(states)
     }

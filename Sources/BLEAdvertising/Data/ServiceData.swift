@@ -9,8 +9,11 @@ public struct ServiceData: Hashable, Sendable {
     /// The octets of the service's own format.
     public var data: [UInt8]
 
+    /// Creates data of the service `uuid`, which takes the least width that holds it.
+    public init(_ uuid: BluetoothUUID, _ data: [UInt8]) { self.init(uuid, data, width: .two) }
+
     /// Data of the service `uuid`, which takes the least width that holds it, or more when `width` says so.
-    package init(_ uuid: BluetoothUUID, _ data: [UInt8], width: UUIDWidth = .two) {
+    package init(_ uuid: BluetoothUUID, _ data: [UInt8], width: UUIDWidth) {
         self.uuid = uuid
         self.width = .wider(uuid.width, width)
         self.data = data

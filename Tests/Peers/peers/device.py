@@ -13,6 +13,7 @@ from peers.words import text
 CENTRAL = "F0:00:00:00:00:01"
 OTHER_CENTRAL = "F0:00:00:00:00:02"
 PERIPHERAL = "F0:00:00:00:00:03"
+OTHER_PERIPHERAL = "F0:00:00:00:00:04"
 
 
 @asynccontextmanager

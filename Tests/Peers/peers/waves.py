@@ -7,7 +7,7 @@ from bumble.hci import HCI_LE_1M_PHY
 from peers.bletool import soon
 
 
-async def hears(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
+async def receives(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
     """Scans by the extended commands until an advertisement is as wanted."""
     found = asyncio.get_running_loop().create_future()
 

@@ -2,7 +2,7 @@
 from peers.bletool import running, soon
 from peers.device import CENTRAL, address_of, device
 from peers.scenario import expect, scenario
-from peers.waves import following, hears
+from peers.waves import following, receives
 
 OPTIONS = "--name Train --periodic 100ms --periodic-service-data 181a:0102 --sid 6"
 SAID = "05161a180102"
@@ -13,7 +13,7 @@ async def steps(radio):
         ready = await advertising.event("ready")
         expect(ready["advertising"]["periodic"], {"data": SAID, "interval": "100ms"}, "the train")
         async with device(radio, CENTRAL) as central:
-            announced = await hears(central, lambda a: a.sid == 6, "the announcement")
+            announced = await receives(central, lambda a: a.sid == 6, "the announcement")
             async with following(central, announced.address, announced.sid) as (sync, said):
                 expect(sync.periodic_advertising_interval, 100, "milliseconds")
                 for _ in range(5):

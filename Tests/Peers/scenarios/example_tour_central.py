@@ -1,7 +1,12 @@
 """The central of the tour of Examples takes every step with a Bumble peripheral, which has got what it was sent."""
 import signal
+from contextlib import asynccontextmanager
+
+from bumble.core import AdvertisingData
+from bumble.gatt import Characteristic, Service
 
 from peers.bletool import soon
+from peers.device import OTHER_PERIPHERAL, device
 from peers.example import example
 from peers.scenario import expect, scenario
 from peers.tour import tour
@@ -45,10 +50,21 @@ LINES = [
     "alarm by indication: fire; the link is encrypted",
     "signed: by me; the link is open",
     "chain: battery 80 % by scan, connect, read",
-    "each: [80] %",
+    "each: [80, 90] %",
     "chain in vain: scan failed, as its channel in vain says",
     "states: poweredOn, poweredOff; the adapter was closed",
 ]
+
+
+@asynccontextmanager
+async def grander(radio):
+    """A second device for the chain, which reads its battery."""
+    level = Characteristic("2a19", Characteristic.Properties.READ, Characteristic.READABLE, bytes([90]))
+    async with device(radio, OTHER_PERIPHERAL, "Grander", [Service("180f", [level])]) as host:
+        await host.start_advertising(
+            advertising_data=bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, b"Grander")])),
+            auto_restart=True, advertising_interval_min=50, advertising_interval_max=50)
+        yield
 
 
 async def listens(radio):
@@ -61,7 +77,8 @@ async def listens(radio):
 
 
 async def steps(radio):
-    async with tour(radio) as peripheral, example("tour", radio, "central", "state") as central:
+    async with tour(radio) as peripheral, grander(radio), \
+            example("tour", radio, "central", "state", 2) as central:
         for line in LINES:
             expect((await central.line("")).string.rstrip(), line, "a line")
         expect(await soon(central.process.wait(), "the end of the tour"), 0, "its exit code")

@@ -16,7 +16,7 @@ from peers.signing import BUMBLES_KEY, signed_write
 from peers.tour import OVERFLOW_AREA, followed_latencies
 
 
-async def hear(central):
+async def receive(central):
     """The advertiser of the service, with the name that fits, and of the overflow area beside it."""
     found, area = (asyncio.get_running_loop().create_future() for _ in range(2))
 
@@ -137,7 +137,7 @@ async def steps(radio):
         person = pair_with(central, IO.NO_OUTPUT_NO_INPUT, True, False)
         person.local_initiator_key_distribution |= person.KeyDistribution.DISTRIBUTE_SIGNING_KEY
         async with example("tour", radio, "peripheral") as tour:
-            address = await hear(central)
+            address = await receive(central)
             async with connected(central, address) as peer:
                 await commands(peer, tour)
                 await values(peer, tour)

@@ -14,7 +14,7 @@ FAILURES = [
     (["gatt", PERIPHERAL, "write", NOTE, "00" * 513], None, None),
     (["gatt", PERIPHERAL, "read", "2a6e"], NOT_FOUND, None),
     (["gatt", PERIPHERAL, "notify", NOTE], None, None),
-    (["gatt", "name:Nobody", "tree", "--timeout", "500ms"], NOT_FOUND, None),
+    (["gatt", "name:Absent", "tree", "--timeout", "500ms"], NOT_FOUND, None),
 ]
 
 

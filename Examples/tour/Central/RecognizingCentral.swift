@@ -1,0 +1,79 @@
+import BLE
+import ExampleSupport
+
+/// A central that meets a peripheral whose address changes. It takes each address for another device until they have
+/// bonded; then it recognizes the peripheral at any address.
+struct RecognizingCentral {
+    private let central: CentralManager
+
+    static func run(on adapter: Adapter) async throws {
+        let visitor = RecognizingCentral(central: CentralManager(adapter))
+        let (id, _) = try await visitor.find()
+        if id.isLasting { try await visitor.meetAgain(id) } else { try await visitor.meet(id) }
+    }
+
+    /// The peripheral, by its name; at another address than that of `other`.
+    private func find(
+        except other: Peripheral.Identifier? = nil
+    ) async throws -> (Peripheral.Identifier, Advertisement) {
+        var options = ScanOptions()
+        options.name = "Hiding"
+        let found = try await central.first(options, within: .seconds(60)) { $0.id != other }
+        guard let id = found.id else { throw BLEError.notFound(.address) }
+        return (id, found)
+    }
+
+    private func meet(_ first: Peripheral.Identifier) async throws {
+        Program.say("found one whose identifier is lasting: \(first.isLasting)")
+        let (second, _) = try await find(except: first)
+        Program.say("found one with another identifier, which is lasting: \(second.isLasting)")
+
+        let device = try await connect()
+        let security = try await device.pair()
+        let id = await device.id
+        Program.say("bonded: \(security.isBonded); its identifier is lasting: \(id.isLasting)")
+        var alarms = try await device.values(of: .tourAlarm).makeAsyncIterator()
+        Program.say("alarm: \(try await alarms.next() ?? "none")")
+
+        let setting = try await device.characteristic(uuid: .tourSetting, in: .tour)
+        guard let switched = setting.descriptor(.serverCharacteristicConfiguration) else {
+            throw BLEError.notFound(.characteristic(.serverCharacteristicConfiguration, of: nil))
+        }
+        try await device.write([1, 0], to: switched)
+        // The subscription belongs to the bond: it outlives a link that ends before the stream of values.
+        await device.disconnect()
+        var (sender, heard) = try await find()
+        while heard.fields.serviceData.isEmpty { (sender, heard) = try await find() }
+        let value = heard.fields.serviceData.map { String(decoding: $0.data, as: UTF8.self) }
+        Program.say("broadcast by the bonded device: \(sender == id), \(value)")
+    }
+
+    /// Connects to the peripheral. It may change its address while this host connects to the old one, at which it can no
+    /// longer be reached.
+    private func connect() async throws -> Peripheral {
+        while true {
+            let (id, _) = try await find()
+            do {
+                return try await central.connect(to: id, timeout: .seconds(4))
+            } catch BLEError.timedOut(.connecting, _) {
+                continue
+            }
+        }
+    }
+
+    private func meetAgain(_ id: Peripheral.Identifier) async throws {
+        let (_, found) = try await find()
+        Program.say("recognized at another address: \(found.address != id.address)")
+        try await central.withConnection(to: id) { device in
+            let alarm = try await device.characteristic(.tourAlarm)
+            try await device.pair()
+            var isSubscribed = false
+            if let descriptor = alarm.descriptor(.clientCharacteristicConfiguration),
+                case .clientConfiguration(let bits) = try await device.value(of: descriptor)
+            {
+                isSubscribed = bits.contains(.notify)
+            }
+            Program.say("still subscribed: \(isSubscribed)")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import BLE
+import ExampleSupport
+
+/// A peripheral that only bonded centrals recognize, since its address changes. After a restart it still notifies bonded
+/// centrals that had subscribed, and still broadcasts its setting if a central has enabled that.
+struct HidingPeripheral {
+    private let manager: PeripheralManager
+    private let advertising: Advertising
+
+    static func run(on adapter: Adapter, keepingIn folder: String) async throws {
+        let manager = try await PeripheralManager(adapter, restoring: "hiding", in: folder)
+        let events = manager.events()
+        try await manager.publish([
+            GATTService(.tour) {
+                GATTCharacteristic(.tourAlarm, properties: .notify, subscription: .encrypted)
+                GATTCharacteristic(
+                    .tourSetting, properties: [.read, .broadcast], value: .stored(Array("21".utf8)))
+            }
+        ])
+        let broadcast = try request(broadcasting: true)
+        let wasBroadcasting = manager.restored.advertising.contains { $0.request == broadcast }
+        let request = wasBroadcasting ? broadcast : try request(broadcasting: false)
+        let peripheral = HidingPeripheral(manager: manager, advertising: try await manager.advertise(request))
+        Program.say("on air for \(await adapter.address), broadcasting: \(wasBroadcasting)")
+        for try await event in events {
+            do { try await peripheral.handle(event) } catch BLEError.disconnected { continue }
+        }
+    }
+
+    private static func request(broadcasting: Bool) throws -> AdvertisingRequest {
+        var content = AdvertisingContent()
+        content.name = "Hiding"
+        if broadcasting { content.serviceData = [ServiceData(.tour, Array("21".utf8))] }
+        return AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable))
+    }
+
+    private func handle(_ event: PeripheralEvent) async throws {
+        switch event {
+        case .subscribed(let central, let handle, .tourAlarm, _):
+            Program.say("a central subscribes")
+            try await manager.update(handle, to: Array("fire".utf8), for: [central])
+        case .security(let central, let security) where security.isBonded:
+            // When the link is encrypted, the subscriptions of earlier links are known again.
+            guard let handle = await manager.valueHandle(of: .tourAlarm) else { return }
+            guard await manager.subscribers(of: handle).contains(where: { $0.central == central }) else {
+                return Program.say("a central is bonded")
+            }
+            Program.say("a bonded central is still subscribed")
+            try await manager.update(handle, to: Array("fire".utf8), for: [central])
+        case .write(_, let write, _) where write.uuid == .serverCharacteristicConfiguration:
+            // The server stores the descriptor; what it means is up to the application.
+            let isOn = write.value == [1, 0]
+            try await advertising.update(Self.request(broadcasting: isOn))
+            Program.say("broadcasting: \(isOn)")
+        default: break
+        }
+    }
+}
