@@ -160,15 +160,15 @@ extension AdapterProblem: CustomStringConvertible {
         case .isolated:
             "the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)"
         case .blocked(.software): "the radio is switched off by rfkill"
-        case .blocked(.hardware): "the radio is switched off by a switch or key of the machine"
+        case .blocked(.hardware): "the radio is switched off by a hardware switch or key"
         case .poweredOff: "the adapter is powered off"
         case .cannotPower(let index, .management(let status)):
-            "the driver cannot switch it on (hci\(index): \(status))"
+            "the driver cannot power on the adapter (hci\(index): \(status))"
         case .cannotPower(let index, .system(let error)):
-            "the driver cannot switch it on (hci\(index): \(error))"
+            "the driver cannot power on the adapter (hci\(index): \(error))"
         case .notSetUp(let index): "the driver has not set hci\(index) up"
         case .inUse(let holder): "the adapter is in use by \(holder)"
-        case .pairedBy(let daemon): "bluetoothd (process \(daemon)) pairs on it and keeps the bonds"
+        case .pairedBy(let daemon): "bluetoothd (process \(daemon)) pairs on this adapter and keeps its bonds"
         case .unsupported(let feature): "the adapter does not support \(feature)"
         case .removed: "the adapter was removed"
         case .hungUp(let reason): "\(reason)"
@@ -184,15 +184,16 @@ extension AdapterProblem.Holder: CustomStringConvertible {
         switch self {
         case .process(let id): "process \(id)"
         case .server(let process):
-            "the server of \(process.map { "process \($0)" } ?? "another process"), which takes the links of centrals"
+            "the server of \(process.map { "process \($0)" } ?? "another process"), which accepts centrals"
         case .userChannel(let processes):
             (processes.isEmpty
                 ? "another process"
                 : processes.map { "\($0.name) (process \($0.id))" }.joined(separator: " or "))
-                + ", which has it to itself (HCI user channel)"
+                + ", which uses it exclusively (HCI user channel)"
         case .serialPort(let path): "another process that has \(path) open"
         case .powerSwitch(let index): "another program that switches hci\(index) on again"
-        case .advertising: "the kernel's own advertising or another program's: it has one set of packets"
+        case .advertising:
+            "the advertising of the kernel or another program: the controller sends only one advertisement"
         }
     }
 }
@@ -209,7 +210,7 @@ extension AdapterProblem.Feature: CustomStringConvertible {
         case .phy(let phy): phy.phrase
         case .advertisingEventCount: "counting advertising events"
         case .periodicAdvertising: "periodic advertising"
-        case .kernelPeriodicSync: "following periodic advertising: the kernel ends it"
+        case .kernelPeriodicSync: "periodic synchronization, which the kernel terminates"
         case .privateAddresses: "private addresses of this program's own: the kernel chooses the address"
         case .transportFaults: "transport faults: the kernel moves its packets"
         case .keyRefresh: "new keys for a link that the kernel encrypts"
@@ -240,7 +241,7 @@ extension AdapterProblem.HangUp: CustomStringConvertible {
     public var description: String {
         switch self {
         case .air: "the virtual air has ended"
-        case .airAtOnce: "the virtual air takes no more controllers, or has ended"
+        case .airAtOnce: "the virtual air accepts no more controllers, or has ended"
         case .airSilent(let limit): "the virtual air has not answered within \(limit.phrase)"
         case .port: "the other end of the port closed it"
         case .stream: "the other end closed the connection"

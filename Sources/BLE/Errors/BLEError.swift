@@ -198,7 +198,7 @@ extension BLEError: CustomStringConvertible {
         case .encryption(let status): "the link cannot be encrypted: \(status)"
         case .disconnected(let reason): "link lost: \(reason)"
         case .unsent(let count):
-            "\(count) \(count == 1 ? "packet was" : "packets were") not sent: the link takes no more data"
+            "\(count) \(count == 1 ? "packet was" : "packets were") not sent: the link accepts no more data"
         case .busy(let peer): "another program has the link to \(peer)"
         case .connectFailed(let reason): "cannot connect: \(reason)"
         case .syncLost(let advertiser, let set): "the periodic train of \(advertiser), set \(set), is lost"
@@ -218,7 +218,7 @@ extension BLEError: CustomStringConvertible {
         case .overflow(let limit): "more than \(limit) waited in the stream's buffer"
         case .invalidRequest(let request): "\(request)"
         case .noSigningKey(let peer):
-            "\(peer) cannot check signatures: only a bonded peer that has taken this host's signing key can"
+            "\(peer) cannot check signatures: only a bonded peer that has this host's signing key can"
         case .notFound(let missing): "\(missing)"
         case .timedOut(let activity, let limit): "\(activity) took longer than \(limit.phrase)"
         case .cancelled: "cancelled"
@@ -245,7 +245,7 @@ extension BLEError.Missing: CustomStringConvertible {
         case .characteristic(let uuid, let device?): "\(device) has no characteristic \(uuid)"
         case .characteristic(let uuid, nil): "no characteristic \(uuid) is published"
         case .subscribed(let uuid, let handle, let device):
-            "\(device) has no characteristic \(uuid) at \(handle), nor is there one other of that type"
+            "\(device) has no characteristic \(uuid) at \(handle), and not exactly one other of that type"
         case .service(let uuid): "no service \(uuid) is published"
         case .value(let handle): "no value has the handle \(handle)"
         case .bond(let id): "there is no bond with \(id)"

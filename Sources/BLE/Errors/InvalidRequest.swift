@@ -16,7 +16,7 @@ extension BLEError {
         case supervisionTimeoutTooShort(Duration, moreThan: Duration)
         /// The peer cannot be asked for connection parameters.
         case parameterRequest(LESignalingError)
-        /// The bond with that device has no key that a central encrypts with.
+        /// The bond with that device has no key for encryption as the central.
         case noEncryptionKey(DeviceAddress)
         /// Only the central of a link begins to pair.
         case onlyCentralPairs
@@ -75,27 +75,27 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
     /// A clause: what is wrong, and what would be right.
     public var description: String {
         switch self {
-        case .noPHY: "no PHY is named: give one at least"
-        case .phy(let phy): "there is no PHY \(phy): LE 1M, LE 2M and LE Coded are those of links"
+        case .noPHY: "no PHY is given: at least one is needed"
+        case .phy(let phy): "there is no PHY \(phy): a link uses LE 1M, LE 2M or LE Coded"
         case .scanning(let phy):
-            "there is nothing to scan for on \(phy.phrase): advertising begins on LE 1M or LE Coded"
+            "cannot scan on \(phy.phrase): the primary PHY of advertising is LE 1M or LE Coded"
         case .supervisionTimeoutTooShort(let timeout, let least):
-            "a supervision timeout of \(timeout.phrase) is too short: it must be more than twice the interval with "
-                + "the latency, \(least.phrase)"
+            "a supervision timeout of \(timeout.phrase) is too short: it must be more than \(least.phrase), "
+                + "which is twice the interval times (latency + 1)"
         case .parameterRequest(.notPeripheral):
-            "only the peripheral of a link asks for connection parameters; a central changes them"
+            "only the peripheral of a link requests connection parameters; a central changes them"
         case .parameterRequest(.outOfRange):
-            "the connection parameters that the peer is asked for are out of range"
+            "the requested connection parameters are out of range"
         case .parameterRequest(.busy):
-            "the peer has not answered the request for connection parameters before"
-        case .noEncryptionKey(let peer): "the bond with \(peer) has no key that a central encrypts with"
-        case .onlyCentralPairs: "only the central of a link begins to pair"
+            "the peer has not answered the previous request for connection parameters"
+        case .noEncryptionKey(let peer): "the bond with \(peer) has no key for encryption as the central"
+        case .onlyCentralPairs: "only the central of a link can start pairing"
         case .notEncryptedByBond(let peer): "the link to \(peer) is not encrypted with the key of a bond"
         case .weakerBond(let peer, let identity):
             "\(peer) says that it is \(identity), whose bond is stronger: remove that bond to replace it"
         case .value(let error): "\(error)"
-        case .servicesInUse: "all services are replaced only while there is no link; `add` adds some"
-        case .serverRestored: "this adapter's server is restored by another name already"
+        case .servicesInUse: "all services can be replaced only while there is no link; `add` adds services"
+        case .serverRestored: "this adapter's server is already restored under another name"
         case .notSubscribable(let uuid, let indications):
             "characteristic \(uuid) \(indications ? "does not indicate" : "neither notifies nor indicates")"
         case .streamInUse: "another task waits for this stream's next value"
@@ -116,11 +116,12 @@ extension BLEError.AdvertisingConflict: CustomStringConvertible {
             "directed advertising in legacy packets has no data; in extended packets it may have some"
         case .anonymous: "only extended, nonconnectable advertising can be anonymous"
         case .periodic:
-            "a periodic train goes with extended, nonconnectable advertising that is not anonymous"
-        case .legacyPower: "the header of legacy packets has no transmit power; the data can have it"
+            "a periodic train needs extended, nonconnectable advertising that is not anonymous"
+        case .legacyPower:
+            "legacy packets have no transmit power in their header; the advertising data can have it"
         case .scanResponse: "nonconnectable advertising has no scan response"
         case .emptyScanResponse: "scannable extended advertising needs data for its scan response"
-        case .primaryPHY(let phy): "advertising begins on LE 1M or LE Coded, not on \(phy.phrase)"
+        case .primaryPHY(let phy): "the primary PHY of advertising is LE 1M or LE Coded, not \(phy.phrase)"
         case .secondaryPHY(let phy): "there is no PHY \(phy)"
         case .legacyPHY: "legacy packets are sent on LE 1M; extended ones may use other PHYs"
         case .channels: "advertising needs at least one of the channels 37, 38 and 39, and no other"

@@ -37,7 +37,7 @@ extension BLEError.PeerMisbehavior: CustomStringConvertible {
         case .malformedResponse(let error), .malformedValue(let error): "\(error)"
         case .missingConfiguration(let uuid):
             "characteristic \(uuid) has no Client Characteristic Configuration"
-        case .restlessDatabase: "its database changes as often as it is discovered"
+        case .restlessDatabase: "its database changed during each discovery"
         }
     }
 }

@@ -155,7 +155,7 @@ extension BLEError.Limit: CustomStringConvertible {
         case .waitingIndications: "indications that wait on one link"
         case .heldCommands: "commands that wait for a link"
         case .adapterName: "octets of a virtual adapter's name"
-        case .advertisements: "advertisements at once on this controller"
+        case .advertisements: "simultaneous advertisements on this controller"
         case .freeAdvertisingSets: "advertising sets of this program"
         case .connectableData: "octets of connectable advertising in one packet"
         case .advertisingData: "octets of advertising data on this controller"

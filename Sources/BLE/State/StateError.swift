@@ -71,7 +71,7 @@ extension StateError.Damage: CustomStringConvertible {
         case .kind(let kind, nil): "there is no kind \(kind)"
         case .key(let key): "there is no key \(key)"
         case .count(let key, let range):
-            "\(key): \(range.lowerBound)\(range.count > 1 ? " to \(range.upperBound)" : "") values should be here"
+            "\(key): expected \(range.lowerBound)\(range.count > 1 ? " to \(range.upperBound)" : "") values"
         case .value(let value, let key): "\(key): \(value) is invalid"
         case .order(let key, let other): "\(key): no \(other) stands before it"
         case .missing(let key): "\(key) is missing"

@@ -7,12 +7,12 @@ struct AdaptersCommand: ToolCommand {
         commandName: "adapters",
         abstract: "List the kernel's Bluetooth adapters: address, version, state, links.",
         discussion: """
-            The LE devices that an adapter has links to, of whatever program, are listed to a process with CAP_NET_ADMIN, \
-            but not by --watch. \
-            Virtual adapters are not listed: a command with --adapter virtual makes one.
+            With CAP_NET_ADMIN, each adapter is listed with the LE devices that are connected to it, \
+            whichever program connected them; --watch does not list them. Virtual adapters are not listed: a \
+            command with --adapter virtual creates one.
             """)
 
-    @Flag(help: "Go on reporting adapters that come, change and go, for --timeout or until Ctrl-C.")
+    @Flag(help: "Keep reporting adapters that are added, changed or removed, until --timeout or Ctrl-C.")
     var watch = false
 
     @OptionGroup var global: TimedOptions
@@ -32,7 +32,7 @@ struct AdaptersCommand: ToolCommand {
             let adapters = try await Adapter.list()
             for adapter in adapters { console.show(AdapterEvent(adapter: adapter)) }
             if adapters.isEmpty {
-                console.note("the kernel has no adapters; scan --adapter virtual and the like need none")
+                console.note("the kernel has no adapters; --adapter virtual works without one")
             }
         } catch {
             throw Failure(error, while: "adapters")

@@ -9,30 +9,33 @@ struct AdvertiseCommand: RadioCommand {
         discussion: """
             UUIDs are 180f, 0000180f, 128 bits with dashes, or names of the Bluetooth SIG ("Battery Service").
 
-            An advertisement has 31 octets. Fields that do not fit leave in this order: name, power, appearance, \
-            service data, manufacturer data, UUIDs; the flags stay. --dry-run shows what goes where. \
-            Extended advertising has more room: 245 octets when connectable, else up to 1650.
+            Legacy advertising data has room for 31 octets. With --overflow, fields that do not fit are \
+            moved or shortened in this order: name, power, appearance, service data, manufacturer data, \
+            UUIDs; the flags always stay. --dry-run shows where each field goes. Extended advertising has \
+            more room: 245 octets when connectable, otherwise up to 1650.
 
-            Behind --and stands another advertisement, which is on air at the same time:
+            --and begins another advertisement, which is sent at the same time:
 
               bletool advertise --name Lamp --service 180f --and --type nonconnectable --url https://example.org
 
-            A controller has a number of them at once, 1 before Bluetooth 5; more are refused.
+            Each controller supports a limited number at a time, 1 before Bluetooth 5; more are refused.
 
-            --periodic adds a train of packets at exact intervals, which `bletool sync` follows.
+            --periodic adds a periodic advertising train, which `bletool sync` follows.
             """)
 
     @OptionGroup var options: AdvertiseOptions
 
     @Option(
         name: .customLong("and"), parsing: .remaining,
-        help: ArgumentHelp("One more advertisement, by the options above.", valueName: "options"))
+        help: ArgumentHelp("Begin another advertisement, with the options above.", valueName: "options"))
     var others: [String] = []
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "duration"))
     var duration: String?
 
-    @Flag(help: "Only print the packets, and the octets that each field takes. Needs no radio.")
+    @Flag(
+        help:
+            "Print the packets and the octets that each field takes, and do not advertise. Needs no adapter.")
     var dryRun = false
 
     @OptionGroup var state: StateOptions
@@ -97,13 +100,13 @@ struct AdvertiseCommand: RadioCommand {
         var all = [options]
         for arguments in others.split(separator: "--and", omittingEmptySubsequences: false)
         where !others.isEmpty {
-            if arguments.isEmpty { throw Failure(.usage, "--and", "has nothing behind it to advertise") }
+            if arguments.isEmpty { throw Failure(.usage, "--and", "needs an advertisement after it") }
             do {
                 all.append(try AdvertiseOptions.parse(Array(arguments)))
             } catch {
                 throw Failure(
                     .usage, "--and", AdvertiseOptions.message(for: error),
-                    hint: "`bletool advertise --help` shows what there is")
+                    hint: "`bletool advertise --help` lists the options")
             }
         }
         var wanted: [AdvertisingRequest] = []

@@ -9,11 +9,12 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(help: "The name.")
     var name: String?
 
-    @Option(name: .customLong("service"), help: ArgumentHelp("A service that is offered.", valueName: "uuid"))
+    @Option(
+        name: .customLong("service"), help: ArgumentHelp("A service UUID to advertise.", valueName: "uuid"))
     var services: [String] = []
 
     @Option(
-        name: .customLong("solicit"), help: ArgumentHelp("A service that is looked for.", valueName: "uuid"))
+        name: .customLong("solicit"), help: ArgumentHelp("A service UUID to solicit.", valueName: "uuid"))
     var solicited: [String] = []
 
     @Option(help: ArgumentHelp("Manufacturer data: company and hex, as in 0xffff:0102.", valueName: "id:hex"))
@@ -22,7 +23,7 @@ struct AdvertiseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Service data: UUID and hex, as in feaa:0102.", valueName: "uuid:hex"))
     var serviceData: [String] = []
 
-    @Option(help: ArgumentHelp("What the device looks like, as in 0x0340.", valueName: "number"))
+    @Option(help: ArgumentHelp("The appearance, as in 0x0340.", valueName: "number"))
     var appearance: String?
 
     @Flag(help: "Advertise the transmit power.")
@@ -30,7 +31,8 @@ struct AdvertiseOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The transmit power to ask the controller for, -127 to 20.", valueName: "dBm"))
+        help: ArgumentHelp("The transmit power to request from the controller, -127 to 20.", valueName: "dBm")
+    )
     var power: String?
 
     @Option(
@@ -50,23 +52,23 @@ struct AdvertiseOptions: ParsableArguments {
     var eddystoneURL: String?
 
     @Option(
-        help: ArgumentHelp("The whole packet, as it is: a row of AD structures, as 020106.", valueName: "hex")
-    )
+        help: ArgumentHelp(
+            "The complete advertising data, as AD structures in hex: 020106.", valueName: "hex"))
     var raw: String?
 
-    @Option(help: ArgumentHelp("The whole scan response, as it is.", valueName: "hex"))
+    @Option(help: ArgumentHelp("The complete scan response data.", valueName: "hex"))
     var rawScanResponse: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The time between two packets, 20ms to 10.24s, with --extended to 10485.75s. Default: 100ms.",
+            "The advertising interval, 20ms to 10.24s, with --extended up to 10485.75s. Default: 100ms.",
             valueName: "duration"))
     var interval: String?
 
     @Option(
         help: ArgumentHelp(
-            "An interval by what it is for: 20ms, 152.5ms, 417.5ms or 1022.5ms, which Apple's devices find best.",
+            "A named interval: 20ms, 152.5ms, 417.5ms or 1022.5ms, which Apple devices discover best.",
             valueName: "preset"))
     var preset: AdvertisingPreset?
 
@@ -81,42 +83,46 @@ struct AdvertiseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only for this device: AA:BB:CC:DD:EE:FF, /random unless public. Without --extended it says nothing else.",
+            "Direct it at one device: AA:BB:CC:DD:EE:FF, /random unless public. No data without --extended.",
             valueName: "address"))
     var directed: String?
 
-    @Flag(help: "With --directed: as often as can be, for 1.28 s.")
+    @Flag(help: "With --directed: advertise with the high duty cycle, for 1.28 s.")
     var highDuty = false
 
-    @Flag(help: "Hide the address. Extended, with --type nonconnectable.")
+    @Flag(help: "Advertise without an address. Uses extended advertising; needs --type nonconnectable.")
     var anonymous = false
 
-    @Option(help: ArgumentHelp("The channels to send on. Default: 37,38,39.", valueName: "channels"))
+    @Option(help: ArgumentHelp("The advertising channels. Default: 37,38,39.", valueName: "channels"))
     var channels: String?
 
-    @Option(help: ArgumentHelp("Where packets begin; coded reaches far, extended only.", valueName: "phy"))
+    @Option(
+        help: ArgumentHelp("The primary PHY; coded (long range) uses extended advertising.", valueName: "phy")
+    )
     var primaryPhy: PrimaryPHYWord?
-
-    @Option(help: ArgumentHelp("Where the data of extended packets are.", valueName: "phy"))
-    var secondaryPhy: PHYWord?
 
     @Option(
         help: ArgumentHelp(
-            "The number of the set, 0 to 15, for scanners of extended packets.", valueName: "number"))
+            "The secondary PHY, which carries the data of extended advertising.", valueName: "phy"))
+    var secondaryPhy: PHYWord?
+
+    @Option(
+        help: ArgumentHelp("The Advertising SID, 0 to 15, of extended advertising.", valueName: "number"))
     var sid: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Stop after this many packets, 1 to 255, where the controller counts.", valueName: "count"))
+            "Stop after this many advertising events, 1 to 255, if the controller counts them.",
+            valueName: "count"))
     var maxEvents: String?
 
     @OptionGroup var train: PeriodicOptions
 
-    @Option(help: ArgumentHelp("What to do with what does not fit into 31 octets.", valueName: "policy"))
+    @Option(help: ArgumentHelp("What to do with fields that do not fit into 31 octets.", valueName: "policy"))
     var overflow = OverflowPolicy.fail
 
-    @Flag(help: "Use extended advertising, even when legacy packets do.")
+    @Flag(help: "Use extended advertising even if legacy advertising is sufficient.")
     var extended = false
 }
 
@@ -140,7 +146,7 @@ extension AdvertiseOptions {
         settings.secondaryPHY = secondaryPhy?.phy
         settings.sid = try reading("--sid", sid) { try UInt8(text: $0, in: 0...15, "the number of a set") }
         settings.maximumEvents = try reading("--max-events", maxEvents) {
-            try UInt8(text: $0, in: 1...255, "the number of packets")
+            try UInt8(text: $0, in: 1...255, "the number of events")
         }
         if let channels {
             settings.channels = try reading("--channels") { try AdvertisingChannels(text: channels) }
@@ -148,7 +154,7 @@ extension AdvertiseOptions {
         settings.direction = try direction()
         if let interval {
             if preset != nil {
-                throw Failure(.usage, "--preset", "is an interval itself; leave --interval out")
+                throw Failure(.usage, "--preset", "sets the interval; leave --interval out")
             }
             try reading("--interval") { try settings.setInterval(Duration(text: interval)) }
         }
@@ -159,7 +165,7 @@ extension AdvertiseOptions {
 
     private func direction() throws(Failure) -> AdvertisingDirection? {
         guard let directed else {
-            if highDuty { throw Failure(.usage, "--high-duty", "is for --directed") }
+            if highDuty { throw Failure(.usage, "--high-duty", "needs --directed") }
             return nil
         }
         let address =
@@ -175,18 +181,18 @@ extension AdvertiseOptions {
     /// Refuses what does not go together.
     private func check(_ settings: AdvertiseSettings) throws(Failure) {
         if settings.sid != nil, !settings.usesExtended, settings.overflow != .extended {
-            throw Failure(.usage, "--sid", "legacy packets have no set's number", hint: "--extended has")
+            throw Failure(.usage, "--sid", "legacy advertising has no SID", hint: "--extended has one")
         }
         if settings.isAnonymous, settings.kind != .nonconnectable {
             throw Failure(
-                .usage, "--anonymous", "who has no address cannot be answered", hint: "--type nonconnectable")
+                .usage, "--anonymous", "scans and connections need an address", hint: "--type nonconnectable")
         }
         if settings.periodic != nil, settings.kind != .nonconnectable || settings.isAnonymous {
             throw Failure(
                 .usage, "--periodic",
                 settings.isAnonymous
-                    ? "a train needs an address to be found by" : "needs --type nonconnectable",
-                hint: "--and can put another advertisement beside it")
+                    ? "scanners find a train by its address" : "needs --type nonconnectable",
+                hint: "--and adds another advertisement")
         }
         guard settings.direction != nil else { return }
         if settings.direction?.dutyCycle == .high, settings.usesExtended {
@@ -194,11 +200,12 @@ extension AdvertiseOptions {
         }
         if !settings.usesExtended, settings.content != AdvertisingContent() || settings.includesTxPower {
             throw Failure(
-                .usage, "--directed", "in legacy packets says nothing else", hint: "--extended can say more")
+                .usage, "--directed", "in legacy packets carries no data", hint: "--extended can carry data")
         }
         if !settings.usesExtended, settings.kind != .connectable {
             throw Failure(
-                .usage, "--directed", "in legacy packets is connectable", hint: "--extended need not be")
+                .usage, "--directed", "in legacy packets is always connectable",
+                hint: "--extended need not be")
         }
     }
 

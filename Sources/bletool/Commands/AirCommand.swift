@@ -10,50 +10,52 @@ struct AirCommand: ToolCommand {
         commandName: "air",
         abstract: "Run the virtual air: every H4 connection is one simulated controller on it.",
         discussion: """
-            All controllers are in range of each other. Without --listen it is the air that --adapter virtual joins. \
-            Where none runs, the first --adapter virtual starts one in the background, a process `bletool air \
-            --background` that ends 10 s after its last controller has left. BLETOOL_AIR=PATH is another air.
+            All controllers are in range of each other. Without --listen, this is the air that --adapter \
+            virtual joins. If none is running, the first command with --adapter virtual starts one in the \
+            background, a process `bletool air --background` that ends 10 s after its last controller has \
+            left. BLETOOL_AIR=PATH selects another air.
 
-            --adapter tcp:HOST:PORT and unix:PATH join from here; any other Bluetooth stack that speaks H4 can, \
-            too.
+            bletool joins it with --adapter tcp:HOST:PORT or unix:PATH; any other Bluetooth stack that \
+            speaks H4 can join it, too.
             """)
 
     @Option(
         name: .customLong("listen"),
         help: ArgumentHelp(
-            "Where to listen: unix:PATH or tcp:HOST:PORT; port 0 takes a free one.", valueName: "place"))
+            "Listen here: unix:PATH or tcp:HOST:PORT; port 0 picks a free port.", valueName: "place"))
     var places: [String] = []
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Let at most this many controllers join at a time.", valueName: "count"))
+        help: ArgumentHelp("Accept at most this many controllers at a time.", valueName: "count"))
     var controllers: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Lose packets with this likelihood, 0 to 1. On a connection they are sent again, until the "
-                + "supervision timeout; when all are lost, connections end.", valueName: "part"))
+            "Lose packets with this probability, 0 to 1. Packets of a connection are sent again; if all are "
+                + "lost, it ends with its supervision timeout.", valueName: "probability"))
     var loss: Double?
 
     @Option(
-        help: ArgumentHelp("Let packets arrive later, as 20ms.", valueName: "duration"))
+        help: ArgumentHelp("Delay all packets by this time, as in 20ms.", valueName: "duration"))
     var delay: String?
 
     @Flag(
-        help:
-            "Let data leave at connection events only, four packets each way, as on a radio. Else they go at once."
-    )
+        help: """
+            Send data only at connection events, at most four packets each way, as a radio does. Without \
+            this, data is sent at once.
+            """)
     var connectionEvents = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Let chance, as of loss and addresses, follow from this number.", valueName: "number"))
+            "The seed of all random decisions, such as loss and addresses.", valueName: "number"))
     var seed: UInt64?
 
     @Flag(
-        help: "Make controllers of Bluetooth 4.2: no extended or periodic advertising, one PHY, no privacy.")
+        help: "Simulate Bluetooth 4.2 controllers: no extended or periodic advertising, one PHY, no privacy.")
     var legacy = false
 
     @Flag(help: .hidden)

@@ -91,8 +91,8 @@ struct BLETool: ParsableCommand {
         let verbs = command.configuration.subcommands.compactMap { $0.configuration.commandName }
         guard !verbs.isEmpty else { return nil }
         return Failure(
-            .usage, path[1], "say what to do: \(verbs.joined(lastBy: "or"))",
-            hint: "`\(path.joined(separator: " ")) --help` shows what there is")
+            .usage, path[1], "a verb is missing: \(verbs.joined(lastBy: "or"))",
+            hint: "`\(path.joined(separator: " ")) --help` lists them")
     }
 
     /// What users of hcitool, gatttool and btmon type for it.
@@ -114,7 +114,7 @@ struct BLETool: ParsableCommand {
         if let ours = elsewhere[name] {
             return Failure(
                 .usage, name.quoted, "there is no such \(name.hasPrefix("-") ? "option" : "command")",
-                hint: "here that is bletool \(ours)")
+                hint: "the command for this is bletool \(ours)")
         }
         return Failure(
             .usage, name.quoted, "there is no such command\(commands.suggestion(for: name))",
@@ -149,11 +149,11 @@ struct BLETool: ParsableCommand {
         if arguments.contains(where: { $0.first == "-" && $0.dropFirst().first?.isNumber == true }) {
             return Failure(
                 .usage, path.dropFirst().joined(separator: " "), message,
-                hint: "a value that begins with - stands behind -- or says its type, as in i8:-5")
+                hint: "put a value that begins with - after --, or give its type, as in i8:-5")
         }
         return Failure(
             .usage, path.dropFirst().joined(separator: " "), message,
-            hint: "`\(path.joined(separator: " ")) --help` shows what there is")
+            hint: "`\(path.joined(separator: " ")) --help` lists the options")
     }
 
     /// The arguments with the global options that stand before the command's name behind it.

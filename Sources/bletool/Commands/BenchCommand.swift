@@ -5,27 +5,30 @@ import BLECore
 struct BenchCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure a link: operations, octets per second, and how long each takes.",
+        abstract: "Measure a link: operations and octets per second, and the latency of each operation.",
         usage: """
             bletool bench <device> [--read <attr> | --write <attr> | --notify <attr>] [--count <n>] [--duration <duration>]
             bletool bench --serve
             bletool bench --adapter virtual
             """,
         discussion: """
-            With any device, one thing at a time: a value that is read again and again, one that is written, or one \
-            that the device sends. With `bletool bench --serve` at the other end, as name:Bench, all of them one after \
-            the other. Without a device both ends are here, on the virtual air.
+            With any device, measures one operation: reading a value repeatedly, writing one, or receiving \
+            the values that the device sends. If `bletool bench --serve` runs at the other end, as \
+            name:Bench, measures all of them one after the other. Without a device, both ends run here, on \
+            the virtual air.
 
-            Times are of this host: from a request to its answer; for writes without response until the link took the \
-            packet; for what is notified between two values. The octets per second of writes without response count \
-            to when the last had arrived, where the other end is `bench --serve` and can say so. The virtual air \
-            keeps no connection intervals: its numbers are what the hosts and the processes can do, not a radio.
+            Times are measured on this host: from a request to its response; for writes without response, \
+            until the link accepts the packet; for notifications and indications, from one value to the \
+            next. The rate of writes without response includes the time until the last one has arrived, if \
+            the other end is `bench --serve` and can report that. By default the virtual air keeps no \
+            connection intervals: its numbers show what the hosts and processes can do, not what a radio can \
+            do.
             """)
 
     @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
     var device: String?
 
-    @Flag(help: "Be the other end: take what is written, notify without a pause.")
+    @Flag(help: "Run the other end: accept all writes, and notify continuously.")
     var serve = false
 
     @OptionGroup var link: LinkOptions
@@ -40,13 +43,13 @@ struct BenchCommand: RadioCommand {
     @Option(help: ArgumentHelp("Subscribe to this characteristic.", valueName: "attr"))
     var notify: String?
 
-    @Flag(help: "Write without asking whether it was taken.")
+    @Flag(help: "Write without response.")
     var withoutResponse = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Octets of each value that is written or, with --serve, notified; default: what fits one packet.",
+            "The octets of each value written, or notified with --serve; default: as many as fit one packet.",
             valueName: "octets"))
     var size: Int?
 
@@ -57,7 +60,8 @@ struct BenchCommand: RadioCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "End each after this time; default: 5s, and none for --serve.", valueName: "duration"))
+            "End each measurement after this time; default: 5s, or no limit with --serve.",
+            valueName: "duration"))
     var duration: String?
 
     @OptionGroup var global: GlobalOptions
@@ -74,25 +78,25 @@ struct BenchCommand: RadioCommand {
         if let device { _ = try DeviceSelector.parsed(device) }
         _ = try ConnectedDevice.paths(wanted)
         _ = try bletool.duration(duration, of: "--duration")
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
         if let size, !((serve ? 4 : 0)...512).contains(size) {
             throw Failure(.usage, "--size", "\(size) is not between \(serve ? 4 : 0) and 512")
         }
         guard wanted.count <= 1 else {
-            throw Failure(.usage, "bench", "one thing at a time: one of --read, --write and --notify")
+            throw Failure(.usage, "bench", "only one of --read, --write and --notify can be given")
         }
-        if withoutResponse, write == nil { throw Failure(.usage, "--without-response", "goes with --write") }
-        if read != nil || notify != nil, size != nil { throw Failure(.usage, "--size", "goes with --write") }
+        if withoutResponse, write == nil { throw Failure(.usage, "--without-response", "needs --write") }
+        if read != nil || notify != nil, size != nil { throw Failure(.usage, "--size", "needs --write") }
         if serve || device == nil, !wanted.isEmpty {
             throw Failure(
-                .usage, "--\(read != nil ? "read" : write != nil ? "write" : "notify")", "goes with a device")
+                .usage, "--\(read != nil ? "read" : write != nil ? "write" : "notify")", "needs a device")
         }
         if serve { try checkServing() } else if device == nil { try checkBothEnds() }
     }
 
     private func checkServing() throws(Failure) {
         if let device {
-            throw Failure(.usage, device, "--serve is the other end, and waits for a connection")
+            throw Failure(.usage, device, "--serve takes no device: it waits for a connection")
         }
         if count != nil { throw Failure(.usage, "--count", "is for the end that measures, not for --serve") }
     }
@@ -100,9 +104,10 @@ struct BenchCommand: RadioCommand {
     private func checkBothEnds() throws(Failure) {
         if case .virtual? = try global.radio.adapter() { return }
         throw Failure(
-            .usage, "bench", "which device?",
+            .usage, "bench", "no device is given",
             hint:
-                "with --adapter virtual both ends are here; else bletool bench --serve is one, and name:Bench its name"
+                "with --adapter virtual both ends run here; otherwise run bletool bench --serve on the other "
+                + "machine, and give name:Bench"
         )
     }
 
@@ -174,8 +179,8 @@ struct BenchCommand: RadioCommand {
                 service: BenchServer.Attribute.service, characteristic: uuid, descriptor: nil)
             guard let found = database.attributes(path).first else {
                 throw Failure(
-                    .usage, "bench", "say what to measure: --read, --write or --notify, and which attribute",
-                    hint: "without, bletool bench --serve must be at the other end, which it is not")
+                    .usage, "bench", "give the attribute to measure with --read, --write or --notify",
+                    hint: "only a device that runs bletool bench --serve is measured without one")
             }
             return found
         }
@@ -235,7 +240,7 @@ struct BenchCommand: RadioCommand {
         if write != nil { return withoutResponse ? .writeWithoutResponse : .write }
         guard let properties = attribute.characteristic?.properties, attribute.isValue,
             !properties.isDisjoint(with: .anyNotification)
-        else { throw Failure(.input, wanted.joined(), "has nothing to notify") }
+        else { throw Failure(.input, wanted.joined(), "neither notifies nor indicates") }
         return properties.contains(.notify) ? .notification : .indication
     }
 }

@@ -7,13 +7,13 @@ import SMP
 struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",
-        abstract: "The devices that this machine has paired with.",
+        abstract: "Manage bonds with the devices that this machine has paired with.",
         discussion: """
             Bonds of user:, serial:, tcp:, unix: and virtual adapters, and of kernel adapters while bluetoothd does \
             not run. bluetoothd keeps its own, which bluetoothctl shows.
 
-            DEVICE is an address, AA:BB:CC:DD:EE:FF, with /public or /random where both have a bond, or \
-            name:GLOB; an address that changes is recognized by the bond's key.
+            DEVICE is an address, AA:BB:CC:DD:EE:FF, with /public or /random if both types have a bond, or \
+            name:GLOB; a resolvable private address is resolved with the keys of the bonds.
             """,
         subcommands: [
             BondsListCommand.self, BondsShowCommand.self, BondsRemoveCommand.self, BondsExportCommand.self,
@@ -78,7 +78,7 @@ extension BondStore {
             guard !meant.isEmpty else {
                 throw Failure(
                     .notFound, "\(selector)".printable, "there is no bond with it",
-                    hint: "bletool bonds list shows what there is")
+                    hint: "bletool bonds list shows the bonds")
             }
             found.formUnion(meant.map(\.id))
         }
@@ -131,14 +131,14 @@ struct BondsListCommand: BondsVerb {
 
 struct BondsShowCommand: BondsVerb {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show all that is kept of devices; keys only with --keys.")
+        commandName: "show", abstract: "Show everything that is stored about devices; keys only with --keys.")
 
     static let daemonsCommand = "bluetoothctl info DEVICE"
 
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
     var devices: [String]
 
-    @Flag(help: "Show the keys, too: with them anyone can listen, and pretend to be either side.")
+    @Flag(help: "Show the keys, too. With them, anyone can eavesdrop and impersonate either side.")
     var keys = false
 
     @OptionGroup var state: StateOptions
@@ -153,10 +153,11 @@ struct BondsShowCommand: BondsVerb {
 
 struct BondsRemoveCommand: BondsVerb {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget devices: their keys and all that is kept of them.",
+        commandName: "remove",
+        abstract: "Remove bonds: the keys of devices and everything else that is stored about them.",
         discussion: """
-            Where a server or client runs on the same folder, it forgets them at once. The device should forget this \
-            machine, too: until then it uses a key that no longer exists here.
+            A server or client that runs with the same folder forgets them at once. Remove the bond on the \
+            device, too: until then it uses a key that this machine no longer has.
             """)
 
     static let daemonsCommand = "bluetoothctl remove DEVICE"
@@ -164,7 +165,7 @@ struct BondsRemoveCommand: BondsVerb {
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
     var devices: [String] = []
 
-    @Flag(help: "Forget all devices.")
+    @Flag(help: "Remove all bonds.")
     var all = false
 
     @OptionGroup var state: StateOptions
@@ -172,7 +173,7 @@ struct BondsRemoveCommand: BondsVerb {
 
     func check() throws(Failure) {
         guard devices.isEmpty == all else {
-            throw Failure(.usage, "bonds remove", "which? Name devices, or --all, not both")
+            throw Failure(.usage, "bonds remove", "give either devices or --all")
         }
     }
 
@@ -199,12 +200,12 @@ struct BondsExportCommand: BondsVerb {
         commandName: "export",
         abstract: "Write bonds with their keys to a file.",
         discussion: """
-            The file is text, for its owner alone, and has the identities of this machine that the bonds are with. \
-            Keep it as you keep a password.
+            The file is text that only its owner can read, and includes the identities of this machine that \
+            the bonds were made with. Protect it like a password.
             """)
 
     @Argument(
-        help: ArgumentHelp("The file; - for stdout. One that is there is replaced.", valueName: "file"),
+        help: ArgumentHelp("The file; - is stdout. An existing file is replaced.", valueName: "file"),
         completion: .file())
     var file: String
 
@@ -216,7 +217,7 @@ struct BondsExportCommand: BondsVerb {
 
     func check() throws(Failure) {
         guard file != "-" || !output.json else {
-            throw Failure(.usage, "--json", "bonds go to stdout as they are kept", hint: "name a file")
+            throw Failure(.usage, "--json", "bonds are written to stdout as text", hint: "name a file")
         }
     }
 
@@ -240,10 +241,10 @@ struct BondsExportCommand: BondsVerb {
 
 struct BondsImportCommand: BondsVerb {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take over bonds that `bonds export` has written.",
+        commandName: "import", abstract: "Import bonds that `bonds export` has written.",
         discussion: """
-            All of the file, or nothing when any of it is damaged. Of two pairings with the same device the later \
-            one stays. A bond works on an adapter with the address that it was made with.
+            If any part of the file is damaged, nothing is imported. Of two bonds with the same device, the \
+            newer one is kept. A bond works only on an adapter with the address that it was made with.
             """)
 
     static let adds = true
@@ -264,14 +265,15 @@ struct BondsImportCommand: BondsVerb {
         } catch .bonds(.damaged(_, let line, let damage)) {
             throw Failure(.input, "\(file.printable): line \(line)", "\(damage)")
         } catch .bonds(.newer(_, let version)) {
-            throw Failure(.input, file.printable, "version \(version) is of a later release of bletool")
+            throw Failure(
+                .input, file.printable, "version \(version) was written by a newer release of bletool")
         } catch {
             throw Failure(error, while: "bonds import")
         }
         for address in outcome.otherIdentities {
             console.note(
-                "\(address) has another identity here, which stays: devices of the file may not recognize its "
-                    + "private addresses")
+                "\(address) has another identity here, which is kept: devices in the file may not "
+                    + "recognize its private addresses")
         }
         console.show(
             BondsMovedEvent(imported: outcome.imported.count, older: outcome.older.count, file: file))

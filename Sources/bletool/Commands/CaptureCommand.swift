@@ -8,14 +8,15 @@ import Recordings
 
 struct CaptureCommand: ToolCommand, Sendable {
     static let configuration = CommandConfiguration(
-        commandName: "capture", abstract: "Record packets, as btsnoop.",
+        commandName: "capture", abstract: "Record packets in a btsnoop file.",
         discussion: """
-            Without --adapter: all that goes through the kernel's adapters, from all programs, as btmon records it; \
-            with a kernel adapter, of that one. Any other adapter is opened and scanned with, passively unless \
-            --active, so that what advertises is recorded.
+            Without --adapter, records the packets of all programs on all kernel adapters, as btmon does; \
+            with a kernel adapter, those on that adapter. Any other adapter is opened and scans, passively \
+            without --active, so that the advertisements it receives are recorded.
 
-            The file can be read while it is written: bletool decode --follow FILE; or bletool capture - | bletool \
-            decode -. It ends on Ctrl-C with a whole file. wireshark and btmon -r read it, too.
+            The file can be read while it is written: bletool decode --follow FILE; or bletool capture - | \
+            bletool decode -. Ctrl-C ends the recording and leaves a complete file. Wireshark and btmon -r \
+            can read it, too.
             """)
 
     @Argument(
@@ -32,21 +33,21 @@ struct CaptureCommand: ToolCommand, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Go on in another file after so many octets: 500k, 10M. FILE gets numbers then.",
+            "Start a new file after this many octets: 500k, 10M. The files are numbered.",
             valueName: "size"))
     var rotateSize: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Go on in another file after this time.", valueName: "duration"))
+        help: ArgumentHelp("Start a new file after this time.", valueName: "duration"))
     var rotateTime: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Keep only the newest of so many files.", valueName: "count"))
+        help: ArgumentHelp("Keep only this many of the newest files.", valueName: "count"))
     var keep: Int?
 
-    @Flag(help: "Scan actively, on adapters that are ours.")
+    @Flag(help: "Scan actively. Not for kernel adapters: capture does not scan on them.")
     var active = false
 
     @OptionGroup var global: GlobalOptions
@@ -56,12 +57,12 @@ struct CaptureCommand: ToolCommand, Sendable {
     func perform(_ console: Console) async throws(Failure) {
         if global.radio.capture != nil { throw .meaningless("--capture", to: "capture") }
         if file == "-", console.isJSON { throw Failure(.usage, "--json", "stdout is the recording") }
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
         let limit = try captureLimit()
         let source = try Source(global.radio.adapter())
         if active, source.isKernel {
             throw Failure(
-                .usage, "--active", "means nothing for a kernel adapter: nothing is scanned with it")
+                .usage, "--active", "does not apply to kernel adapters: capture does not scan on them")
         }
         let rotation = try rotation()
         try await Interruption.result { () throws(Failure) in
@@ -100,9 +101,9 @@ struct CaptureCommand: ToolCommand, Sendable {
             size: try reading("--rotate-size", rotateSize) { try Rotation.octets(text: $0) },
             time: try bletool.duration(rotateTime, of: "--rotate-time"), kept: keep)
         if let keep {
-            guard keep >= 1 else { throw Failure(.usage, "--keep", "must be 1 at least") }
+            guard keep >= 1 else { throw Failure(.usage, "--keep", "must be at least 1") }
             guard rotation.isThere else {
-                throw Failure(.usage, "--keep", "means nothing without --rotate-size or --rotate-time")
+                throw Failure(.usage, "--keep", "needs --rotate-size or --rotate-time")
             }
         }
         if rotation.isThere, file == "-" { throw Failure(.usage, "capture -", "stdout is not rotated") }

@@ -4,18 +4,18 @@ import Recordings
 
 struct DecodeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decode", abstract: "Explain the packets of a recording, or one packet.",
+        commandName: "decode", abstract: "Decode the packets of a recording, or one packet.",
         discussion: """
-            Reads btsnoop (as Android, btmon -w and --capture write it), pcap and pcapng; - is stdin. Damaged \
-            parts are left out and reported, and make the exit status 1.
+            Reads btsnoop (as Android, btmon -w and --capture write it), pcap and pcapng; - is stdin. \
+            Damaged parts are skipped and reported, and the exit status is then 1.
 
-            A line has the packet's number, seconds since the first, direction (→ is to the controller), \
-            connection, protocol, name, fields, and how long an answer took. Attributes have the names \
-            that discovery in the same recording shows.
+            Each line shows the packet's number, the seconds since the first packet, the direction (→ is to \
+            the controller), the connection, protocol, name and fields, and for a response the time since \
+            its request. Attributes are named as discovered in the same recording.
 
-            As in: bletool decode phone.btsnoop --layer att --errors; bletool decode rotated-*.btsnoop --stats; \
-            bletool decode all.btsnoop --address AA:BB:CC:DD:EE:FF --write one.btsnoop; bletool decode --hex \
-            0201060303aafe --as adv
+            Examples: bletool decode phone.btsnoop --layer att --errors; bletool decode rotated-*.btsnoop \
+            --stats; bletool decode all.btsnoop --address AA:BB:CC:DD:EE:FF --write one.btsnoop; bletool \
+            decode --hex 0201060303aafe --as adv
             """)
 
     /// What the octets of `--hex` are.
@@ -25,17 +25,19 @@ struct DecodeCommand: ToolCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The recording; - is stdin. Several, in the order of their packets, are one.", valueName: "file"),
+            "The recording; - is stdin. Several, in the order of their packets, are read as one.",
+            valueName: "file"),
         completion: .file())
     var files: [String] = []
 
-    @Option(help: ArgumentHelp("Explain these octets instead of a file.", valueName: "hex"))
+    @Option(help: ArgumentHelp("Decode these octets instead of a file.", valueName: "hex"))
     var hex: String?
 
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "What they are: adv, att, hci (with the packet type first), smp or l2cap.", valueName: "form"))
+            "What the octets are: adv, att, hci (with the packet type first), smp or l2cap.",
+            valueName: "form"))
     var form: Form?
 
     @Flag(
@@ -45,30 +47,30 @@ struct DecodeCommand: ToolCommand {
 
     @Flag(
         name: [.customShort("f"), .customLong("follow")],
-        help: "Go on when the file grows, for --timeout or until Ctrl-C.")
+        help: "Keep reading while the file grows, until --timeout or Ctrl-C.")
     var follow = false
 
     @Flag(
         help: """
-            Show no packets, but a summary: names, latencies, throughput, connection parameters, errors.
+            Show a summary instead of packets: names, latencies, throughput, connection parameters, errors.
             """)
     var stats = false
 
     @Option(
         help: ArgumentHelp(
-            "Show no packets, but draw a ladder diagram of the session, as SVG; - is stdout.",
+            "Draw a ladder diagram of the session as SVG instead of showing the packets; - is stdout.",
             valueName: "picture"), completion: .file())
     var svg: String?
 
     @Option(
         help: ArgumentHelp(
-            "Show no packets, but write them to a new recording, as btsnoop; - is stdout.",
+            "Write the packets to a new btsnoop recording instead of showing them; - is stdout.",
             valueName: "recording"), completion: .file())
     var write: String?
 
     @Option(
         help: ArgumentHelp(
-            "What lines begin with: relative, seconds since the first packet; absolute, the moment in UTC.",
+            "The time of lines: relative, seconds since the first packet; absolute, date and time in UTC.",
             valueName: "kind"))
     var time: LineTime?
 
@@ -86,12 +88,12 @@ struct DecodeCommand: ToolCommand {
         try global.radio.refuse(for: "decode")
         let timeout = try global.time.limit()
         try refuseIgnored(console)
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
         if let hex {
             guard files.isEmpty else { throw Failure(.usage, "--hex", "a file is given, too") }
             return try explain(hex, console)
         }
-        if form != nil { throw Failure(.usage, "--as", "says what --hex is; a file says that itself") }
+        if form != nil { throw Failure(.usage, "--as", "needs --hex: the format of a file is detected") }
         guard !files.isEmpty else {
             throw Failure(
                 .usage, "decode", "nothing is given to decode",
@@ -115,7 +117,7 @@ struct DecodeCommand: ToolCommand {
     private func form(of inputs: [RecordingInput]) throws(Failure) -> Decoding.Output {
         if let write {
             if let input = inputs.first(where: { $0.isFile(at: write) }) {
-                throw Failure(.usage, "--write", "\(input.name.quoted) is what is read")
+                throw Failure(.usage, "--write", "\(input.name.quoted) is the recording that is read")
             }
             return .recording(try RecordingTarget(write))
         }
@@ -143,7 +145,7 @@ struct DecodeCommand: ToolCommand {
     private func explain(_ hex: String, _ console: Console) throws(Failure) {
         guard let form else {
             throw Failure(
-                .usage, "--hex", "the kind of these octets is not given",
+                .usage, "--hex", "--as is missing",
                 hint: "--as adv, att, hci, smp or l2cap")
         }
         let octets = try reading("--hex") { try [UInt8](hexText: hex.filter { !" :-".contains($0) }) }

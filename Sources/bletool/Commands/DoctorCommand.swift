@@ -4,10 +4,11 @@ import BLE
 struct DoctorCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say what this process may do with Bluetooth, what is missing, and how to mend it.",
+        abstract: "Show what this process may do with Bluetooth, what is missing, and how to fix it.",
         discussion: """
-            It changes nothing and needs no permission. Exit status 0: kernel adapters can be used; 3: there is \
-            none that can; 4: a permission is missing. Commands with a radio work with --adapter virtual in any case.
+            Changes nothing and needs no permission. Exit status 0: kernel adapters can be used; 3: no \
+            kernel adapter can be used; 4: a permission is missing. Commands that use a radio work with \
+            --adapter virtual in any case.
             """)
 
     @OptionGroup var global: PlainOptions

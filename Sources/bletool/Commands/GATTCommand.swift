@@ -7,7 +7,7 @@ import HCISocket
 /// `bletool gatt DEVICE VERB …`. ArgumentParser requires the verb first, so `BLETool` moves it there.
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "gatt", abstract: "Use a device's GATT server: see what it has, read, write, listen.",
+        commandName: "gatt", abstract: "Use a device's GATT server: discover, read, write, subscribe.",
         usage: "bletool gatt <device> tree|read|write|notify|info|dump|run|-i ...",
         discussion: """
             DEVICE is an address, AA:BB:CC:DD:EE:FF, optionally with /public or /random, or name:GLOB, which scans \
@@ -107,12 +107,12 @@ extension GATTCommand {
         let choice = "\(verbs.joined(lastBy: "or"))"
         guard words.count > 1 else {
             return Failure(
-                .usage, "gatt", "say what to do: \(choice)",
+                .usage, "gatt", "a verb is missing: \(choice)",
                 hint: "`bletool gatt DEVICE tree` shows what a device has")
         }
         return Failure(
-            .usage, "gatt", "\(words[1].quoted) is nothing to do\(verbs.suggestion(for: words[1]))",
-            hint: "say what to do: \(choice)")
+            .usage, "gatt", "\(words[1].quoted) is not a verb\(verbs.suggestion(for: words[1]))",
+            hint: "give one of \(choice)")
     }
 
     /// The arguments with the verb before the device.

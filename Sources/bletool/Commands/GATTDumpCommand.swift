@@ -8,17 +8,17 @@ struct GATTDumpCommand: GATTVerb {
         commandName: "dump", abstract: "Write the device's server as a configuration for `serve`.",
         usage: "bletool gatt <device> dump [<file>]",
         discussion: """
-            Services, characteristics, descriptors, their handles and the values that can be read, and what the device \
-            advertises, for which it listens before it connects, three seconds at most. What could not be \
-            read says why, in a comment. It pairs when a value needs that, as `read` does. What writing needs does not \
-            show, nor does what the device does with what is written.
+            Writes services, characteristics and descriptors with their handles, the values that can be \
+            read, and the advertising data, which it scans for before it connects, for at most three \
+            seconds. Comments give the reason why a value could not be read. Pairs if a value requires it, \
+            as `read` does. What security a write requires, and what it does, cannot be read from a device.
             """)
 
     @OptionGroup var options: GATTOptions
 
     @Argument(
         help: ArgumentHelp(
-            "The configuration; stdout without it or with -. One that is there is replaced.",
+            "The configuration; default: -, which is stdout. An existing file is replaced.",
             valueName: "file"), completion: .file())
     var file: String?
 
@@ -91,7 +91,7 @@ struct DumpEvent: Event {
         switch clone.fidelity {
         case .standard, .exact, .contradictory: nil
         case .partial: "the configuration lacks some descriptors; its comments say which, and why"
-        case .moved(let reason): "the configuration has other handles than the device: \(reason)"
+        case .moved(let reason): "the handles of the configuration differ from those of the device: \(reason)"
         }
     }
 

@@ -5,7 +5,7 @@ import BLECore
 /// `bletool gatt DEVICE info`.
 struct GATTInfoCommand: GATTVerb {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Show what the link is, and the device's controller.",
+        commandName: "info", abstract: "Show the parameters of the link, and the device's controller.",
         usage: "bletool gatt <device> info",
         discussion: """
             Signal strength, connection parameters, PHY, data length, channels, and the version and features of \

@@ -8,12 +8,12 @@ import HCISocket
 /// `bletool gatt DEVICE notify ATTR…`.
 struct GATTNotifyCommand: GATTVerb {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Subscribe, and show the values that come.",
+        commandName: "notify", abstract: "Subscribe, and show the values that arrive.",
         usage:
             "bletool gatt <device> notify <attr> ... [--indicate] [--count <n>] [--duration <duration>] [--reconnect]",
         discussion: """
-            Each value is a line. If values come faster than the lines are read, the oldest of 16,384 that wait are left \
-            out, and their number is printed.
+            Each value is a line. If values arrive faster than the lines are read, up to 16,384 wait; then \
+            the oldest are dropped, and their number is printed.
 
             --reconnect waits for the device without a limit, and subscribes again whenever its link has ended.
             """)
@@ -23,7 +23,7 @@ struct GATTNotifyCommand: GATTVerb {
     @Argument(help: ArgumentHelp("The characteristics.", valueName: "attr"))
     var attributes: [String]
 
-    @Flag(help: "Ask for indications where there are both.")
+    @Flag(help: "Use indications if the characteristic supports both.")
     var indicate = false
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this many values.", valueName: "count"))
@@ -47,11 +47,11 @@ struct GATTNotifyCommand: GATTVerb {
 
     func checkArguments() throws(Failure) {
         guard Set(try ConnectedDevice.paths(attributes)).count == attributes.count else {
-            throw Failure(.usage, "notify", "an attribute is there twice")
+            throw Failure(.usage, "notify", "an attribute is given twice")
         }
         _ = try shownFormat(format, global)
         _ = try bletool.duration(duration, of: "--duration")
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
     }
 
     func run(_ radio: Radio) async throws(Failure) {
@@ -88,7 +88,7 @@ struct GATTNotifyCommand: GATTVerb {
         var listeners: [Listener] = []
         for (text, attribute) in zip(attributes, try await device.resolve(attributes, describing: true)) {
             guard let characteristic = attribute.characteristic, attribute.isValue else {
-                throw Failure(.input, text, "is no characteristic, so it has nothing to notify")
+                throw Failure(.input, text, "is not a characteristic, so it cannot notify")
             }
             let type = try await device.type(of: attribute, for: format)
             listeners.append(Listener(characteristic: characteristic, format: format, type: type))

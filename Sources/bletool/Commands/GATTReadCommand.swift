@@ -44,11 +44,11 @@ struct GATTReadCommand: GATTVerb {
         _ = try start()
         _ = try shownFormat(format, global)
         if offset != nil, !multiple.isEmpty {
-            throw Failure(.usage, "--offset", "goes with one attribute, not with --multiple")
+            throw Failure(.usage, "--offset", "cannot be combined with --multiple")
         }
         guard let to else { return }
-        if !multiple.isEmpty { throw Failure(.usage, "--to", "goes with one attribute, not with --multiple") }
-        if format != nil { throw Failure(.usage, "--to", "writes octets, so it goes without --format") }
+        if !multiple.isEmpty { throw Failure(.usage, "--to", "cannot be combined with --multiple") }
+        if format != nil { throw Failure(.usage, "--to", "cannot be combined with --format") }
         if to == "-" { try checkRawOutput(global, "--to -") }
     }
 
@@ -144,7 +144,7 @@ func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> Va
 
 /// Octets as they are go to a file or a pipe: they are no JSON, and a terminal would obey them.
 private func checkRawOutput(_ global: GlobalOptions, _ option: String) throws(Failure) {
-    if global.output.json { throw Failure(.usage, option, "is no JSON, so it goes without --json") }
+    if global.output.json { throw Failure(.usage, option, "cannot be combined with --json") }
     try LineWriter.output.refuseOctets(option)
 }
 

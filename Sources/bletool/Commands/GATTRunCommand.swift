@@ -3,23 +3,24 @@ import ArgumentParser
 /// `bletool gatt DEVICE run FILE|-`.
 struct GATTRunCommand: GATTVerb {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Do what the lines of a file say, on one connection.",
+        commandName: "run", abstract: "Run a script of operations on one connection.",
         usage: "bletool gatt <device> run <file> [--keep-going]",
         discussion: """
             A line is a verb of `gatt` without the device, or one of these; # begins a comment:
 
-              subscribe ATTR [--indicate]      show what comes, while the script goes on
-              unsubscribe ATTR                 end that
+              subscribe ATTR [--indicate]      show values as they arrive, while the script continues
+              unsubscribe ATTR                 end the subscription
               wait notification [ATTR]         wait for the next value
               wait indication [ATTR]           that no other wait has taken
               wait disconnection               wait until the device ends the link
-              sleep DURATION                   do nothing, while values are shown
+              sleep DURATION                   pause; values are still shown
 
-            A wait is as long as --within DURATION says, else as --timeout, else 30s.
+            A wait lasts at most --within DURATION, else --timeout, else 30s.
 
-            A file is checked as a whole before the radio is touched, and ends at the first line that fails. - takes \
-            lines from stdin as they come, so that a program can answer what it receives. Answers are JSON objects \
-            that name their line, but for people at a terminal.
+            The whole file is checked before the radio is used, and the script ends at the first line that \
+            fails. With -, lines are read from stdin as they arrive, so that a program can respond to what \
+            it receives. Unless stdout is a terminal, the results are JSON objects that give the number of \
+            their line.
             """)
 
     @OptionGroup var options: GATTOptions

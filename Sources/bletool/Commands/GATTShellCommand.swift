@@ -4,13 +4,14 @@ import BLE
 /// `bletool gatt DEVICE shell`, or `-i`.
 struct GATTShellCommand: GATTVerb {
     static let configuration = CommandConfiguration(
-        commandName: "shell", abstract: "Type what to do on one link: -i for short.",
+        commandName: "shell", abstract: "Open an interactive shell on one connection; -i for short.",
         usage: "bletool gatt <device> -i",
         discussion: """
-            A line is one of a script, as `run` has them: a verb of `gatt` without the device, subscribe, unsubscribe, \
-            wait, sleep; or help, connect, disconnect, quit. Tab completes verbs, options, attributes and formats. \
-            Values that come are shown above the line that is typed. Lines can be recalled while the shell runs, and \
-            are kept nowhere. Ctrl-C ends a command, Ctrl-D the shell. What is not a terminal is read as by `run -`.
+            A line is as in a script of `run`: a verb of `gatt` without the device, subscribe, unsubscribe, \
+            wait, sleep; or help, connect, disconnect, quit. Tab completes verbs, options, attributes and \
+            formats. Values that arrive are shown above the input line. The history of lines is not saved. \
+            Ctrl-C ends a command, Ctrl-D ends the shell. If stdin is not a terminal, it is read as a \
+            script.
             """)
 
     @OptionGroup var options: GATTOptions

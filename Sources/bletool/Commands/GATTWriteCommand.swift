@@ -9,15 +9,16 @@ struct GATTWriteCommand: GATTVerb {
         usage:
             "bletool gatt <device> write <attr> <value> [--without-response | --reliable | --signed] [--chunk <n>]",
         discussion: """
-            A value is hex, or says what it is: utf8:Hello, u16:500. --format reads it in another way; auto is \
-            how `read` shows the attribute.
+            A value is hex, or has a prefix with its type: utf8:Hello, u16:500. --format selects another \
+            format; auto is the one in which `read` shows the attribute.
 
-            A value over the MTU less 3 octets is written in parts that take effect together; with \
-            --without-response it is an error, unless --chunk makes writes of that size of it. At a terminal those \
-            show how far they have come, and how fast.
+            A value of more than MTU - 3 octets is sent as a long write, whose parts take effect together; \
+            with --without-response it is an error, unless --chunk splits it into writes of that size. On a \
+            terminal, the progress and speed of these writes are shown.
 
-            Writes without a response are reported as written when the device's radio has acknowledged them; on a kernel \
-            adapter, when the kernel has given them to the controller. What does not leave within 2 s is an error.
+            Writes without a response are reported as written when the device's radio has acknowledged them; \
+            on a kernel adapter, when the kernel has given them to the controller. A write that cannot be \
+            sent within 2 s is an error.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -28,19 +29,20 @@ struct GATTWriteCommand: GATTVerb {
     @Argument(help: ArgumentHelp("The value; none with --from.", valueName: "value"))
     var value: String?
 
-    @Flag(help: "Send it without asking whether it was taken.")
+    @Flag(help: "Write without response.")
     var withoutResponse = false
 
-    @Flag(help: "Have the device repeat each part, and check it.")
+    @Flag(help: "Write reliably: the device echoes each part, and the echo is checked.")
     var reliable = false
 
     @Flag(
         help:
-            "Sign it, without asking whether it was taken: for a bonded device, on a link without encryption."
+            "Write without response, signed: for a bonded device, on a link without encryption."
     )
     var signed = false
 
-    @Option(help: ArgumentHelp("Write parts of this many octets one after the other.", valueName: "octets"))
+    @Option(
+        help: ArgumentHelp("Split the value into separate writes of this many octets.", valueName: "octets"))
     var chunk: String?
 
     @Option(
@@ -60,17 +62,18 @@ struct GATTWriteCommand: GATTVerb {
         if try shape() != .auto { try checkLength(try octets(as: nil)) }
         _ = try chunkSize()
         if withoutResponse, reliable {
-            throw Failure(.usage, "--reliable", "needs responses, so it does not go with --without-response")
+            throw Failure(
+                .usage, "--reliable", "needs responses: it cannot be combined with --without-response")
         }
         if signed, withoutResponse || reliable || chunk != nil {
             throw Failure(
-                .usage, "--signed", "is a way to write, as --without-response, --reliable and --chunk are")
+                .usage, "--signed", "cannot be combined with --without-response, --reliable or --chunk")
         }
         if signed, options.link.security ?? .open != .open {
             throw Failure(.usage, "--signed", "is for links without encryption")
         }
         if format != nil, from != nil {
-            throw Failure(.usage, "--format", "goes with a value, not with --from")
+            throw Failure(.usage, "--format", "cannot be combined with --from")
         }
     }
 
@@ -115,7 +118,7 @@ struct GATTWriteCommand: GATTVerb {
         throw Failure(
             .input, self.attribute,
             "takes no \(signed ? "signed writes" : "writes without response"): [\(characteristic.properties.names.joined(separator: " "))]",
-            hint: "\(attribute.handle) instead of its name is written all the same")
+            hint: "to write it all the same, give its handle, \(attribute.handle)")
     }
 
     /// Refuses a value of more than 512 octets, unless it is written in parts.
@@ -123,7 +126,7 @@ struct GATTWriteCommand: GATTVerb {
         guard value.count > 512, chunk == nil else { return }
         throw Failure(
             .input, from.map { "--from \($0)" } ?? "value",
-            "has \(value.count) octets, and an attribute's value 512 at most",
+            "has \(value.count) octets, and an attribute's value at most 512",
             hint: signed || reliable ? nil : "--chunk 512, or less, writes parts one after the other")
     }
 
@@ -135,7 +138,7 @@ struct GATTWriteCommand: GATTVerb {
         }
         guard count > room else { return }
         throw Failure(
-            .input, attribute, "\(count) octets do not fit one packet: at this MTU it takes \(room)",
+            .input, attribute, "\(count) octets do not fit into one packet, which has room for \(room)",
             hint: "--chunk \(room) writes them in parts")
     }
 

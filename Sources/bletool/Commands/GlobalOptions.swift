@@ -45,19 +45,19 @@ struct TimedOptions: ParsableArguments {
 extension Failure {
     /// An option that would be ignored.
     static func meaningless(_ option: String, to command: String) -> Failure {
-        Failure(.usage, option, "means nothing to \(command)")
+        Failure(.usage, option, "does not apply to \(command)")
     }
 }
 
 /// The format of a command's output.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON objects, one a line, on stdout.")
+    @Flag(help: "Print JSON objects on stdout, one per line.")
     var json = false
 
-    @Option(help: ArgumentHelp("Log from this level on, to stderr.", valueName: "level"))
+    @Option(help: ArgumentHelp("Log messages of this level and above to stderr.", valueName: "level"))
     var logLevel = LogLevel.warning
 
-    @Option(help: ArgumentHelp("Color text for people; $NO_COLOR switches it off.", valueName: "when"))
+    @Option(help: ArgumentHelp("When to color text output; $NO_COLOR switches it off.", valueName: "when"))
     var color = ColorPolicy.auto
 }
 

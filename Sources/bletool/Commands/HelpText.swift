@@ -44,9 +44,10 @@ struct HelpText {
             }
         }
         return
-            (["OPTIONS OF COMMANDS WITH A RADIO, before or after the command's name:"] + lines(ofRadio: true)
-            + ["", "OPTIONS THAT ALL COMMANDS TAKE, there as well:"] + lines(ofRadio: false)
-            + ["", "OPTIONS OF THE VERBS OF gatt, behind the verb:"] + optionsOfVerbs)
+            (["OPTIONS OF COMMANDS THAT USE A RADIO, before or after the command's name:"]
+            + lines(ofRadio: true)
+            + ["", "OPTIONS OF ALL COMMANDS, before or after the command's name:"] + lines(ofRadio: false)
+            + ["", "OPTIONS OF THE VERBS OF gatt, after the verb:"] + optionsOfVerbs)
             .joined(separator: "\n")
     }
 

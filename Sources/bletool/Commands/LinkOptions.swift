@@ -6,10 +6,10 @@ import HCISocket
 
 /// What a link is to be, for commands that make one.
 struct LinkOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The longest ATT packet to offer, 23 to 517 octets.", valueName: "octets"))
+    @Option(help: ArgumentHelp("The ATT_MTU to offer, 23 to 517 octets.", valueName: "octets"))
     var mtu: String?
 
-    @Option(help: ArgumentHelp("The security to reach first; default: low.", valueName: "level"))
+    @Option(help: ArgumentHelp("The security level to reach first; default: low.", valueName: "level"))
     var security: SecurityLevel?
 
     @Option(
@@ -18,20 +18,22 @@ struct LinkOptions: ParsableArguments {
     var connectTimeout: String?
 
     @Option(
-        help: ArgumentHelp("Time between connection events, 7.5ms to 4s: 15ms-30ms.", valueName: "min-max"))
+        help: ArgumentHelp("The connection interval, 7.5ms to 4s: 15ms-30ms.", valueName: "min-max"))
     var interval: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Connection events that the device may leave out, 0 to 499.", valueName: "count"))
+        help: ArgumentHelp(
+            "The latency: connection events that the device may skip, 0 to 499.", valueName: "count"))
     var latency: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Silence after which the link is lost, 100ms to 32s.", valueName: "duration"))
+        help: ArgumentHelp("The supervision timeout, 100ms to 32s.", valueName: "duration"))
     var supervision: String?
 
-    @Option(help: ArgumentHelp("The PHY to use, if the device has it: 1m, 2m or coded.", valueName: "phy"))
+    @Option(
+        help: ArgumentHelp("The PHY to use if the device supports it: 1m, 2m or coded.", valueName: "phy"))
     var phy: PHYWord?
 
     static let valued = [
@@ -89,10 +91,10 @@ extension LinkOptions {
         guard parameters.supervisionTimeout > least, parameters.supervisionTimeout <= .seconds(32) else {
             throw Failure(
                 .usage, supervision == nil ? "--latency" : "--supervision",
-                "the link would be lost after \(parameters.supervisionTimeout.text) of silence",
+                "a supervision timeout of \(parameters.supervisionTimeout.text) is not possible",
                 hint:
-                    "the supervision timeout is more than \(least.text), which is twice the interval for each "
-                    + "event that may be left out and one, and at most 32s")
+                    "the supervision timeout must be more than \(least.text), which is twice the interval "
+                    + "times (latency + 1), and at most 32s")
         }
         return parameters
     }

@@ -9,7 +9,7 @@ struct LookupCommand: ToolCommand {
             The owner of an address is looked up in the IEEE's lists if the system has them (ieee-data on Debian and Ubuntu, \
             hwdata on Fedora and Arch).
 
-            As in: lookup company 0x004c; lookup uuid battery; lookup appearance watch; lookup oui 00:1A:7D
+            Examples: lookup company 0x004c; lookup uuid battery; lookup appearance watch; lookup oui 00:1A:7D
             """)
 
     /// What kinds of numbers there are.
@@ -17,7 +17,7 @@ struct LookupCommand: ToolCommand {
         case company, uuid, appearance, oui
     }
 
-    @Argument(help: ArgumentHelp("What it is: company, uuid, appearance or oui.", valueName: "kind"))
+    @Argument(help: ArgumentHelp("The kind of number: company, uuid, appearance or oui.", valueName: "kind"))
     var kind: Kind
 
     @Argument(

@@ -6,17 +6,18 @@ import HCISocket
 struct MaintainCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "maintain",
-        abstract: "Keep a device connected, and run a program when its link comes or goes.",
+        abstract: "Keep a device connected, and run a program when it connects or disconnects.",
         discussion: """
-            Waits for the device without a limit, and connects again whenever its link ends: at once after a \
-            link of ten seconds, else after pauses that grow to half a minute.
+            Waits for the device without a time limit, and connects again whenever the link ends: at once if \
+            the link lasted ten seconds, otherwise after pauses that grow to half a minute.
 
-            --exec runs a line of /bin/sh whenever there is a link and whenever it has ended, one at a time, 10 s at \
-            most. It finds what happened in BLETOOL_EVENT (connected or disconnected), which link of this run it was \
-            in BLETOOL_SESSION (1, 2, …), the device in BLETOOL_ADDRESS and BLETOOL_ADDRESS_TYPE, and the reason of \
-            an end in BLETOOL_REASON. What it prints is shown on stderr.
+            --exec runs a /bin/sh command whenever the device has connected or disconnected, one at a time, \
+            for 10 s at most. Its environment has BLETOOL_EVENT (connected or disconnected), BLETOOL_SESSION \
+            (the number of the link in this run: 1, 2, …), BLETOOL_ADDRESS and BLETOOL_ADDRESS_TYPE of the \
+            device, and after a disconnection its reason in BLETOOL_REASON. Its output is shown on stderr.
 
-            As a service of systemd (Type=notify) it is up when it waits for the device; its status is the last event.
+            As a systemd service (Type=notify) it is ready when it waits for the device; its status is the \
+            last event.
             """)
 
     @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
@@ -24,7 +25,7 @@ struct MaintainCommand: RadioCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Run this when a link comes or goes.", valueName: "command"))
+        help: ArgumentHelp("Run this when the device connects or disconnects.", valueName: "command"))
     var exec: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this many links.", valueName: "count"))
@@ -33,7 +34,7 @@ struct MaintainCommand: RadioCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
-    @Option(help: ArgumentHelp("What each link is to be; default: low.", valueName: "level"))
+    @Option(help: ArgumentHelp("The security level of each link; default: low.", valueName: "level"))
     var security: SecurityLevel?
 
     @OptionGroup(title: "Pairing options") var pairing: PairingArguments
@@ -46,7 +47,7 @@ struct MaintainCommand: RadioCommand {
     func check() throws(Failure) {
         _ = try DeviceSelector.parsed(device)
         _ = try bletool.duration(duration, of: "--duration")
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
         if let exec, exec.allSatisfy(\.isWhitespace) {
             throw Failure(.usage, "--exec", "the command is empty")
         }
@@ -82,7 +83,7 @@ struct MaintainCommand: RadioCommand {
         sink.finish()
         await reporting.value
         guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
-        let what = wanted.map { "the end of link \($0) is not reached" } ?? "there was no link"
+        let what = wanted.map { "link \($0) did not end" } ?? "no link was established"
         throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")")
     }
 

@@ -8,13 +8,13 @@ struct PairCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Pair with a device, so that its links are encrypted from now on.",
         discussion: """
-            What the device shows is asked for at the terminal, or taken from --passkey, --passkey-file and \
-            --accept-comparison. Which of them it takes depends on what both sides can show and be asked (--io). \
-            The link to a bonded device is encrypted with the bond's key, if that key is strong enough. No keys for \
-            BR/EDR are derived from it (CTKD).
+            The passkey or comparison is asked for at the terminal, or taken from --passkey, --passkey-file \
+            and --accept-comparison. Which method is used depends on what both sides can display and enter \
+            (--io). The link to a bonded device is encrypted with the bond's key, if that key is strong \
+            enough. No keys for BR/EDR are derived (CTKD).
 
-            Out of band: what one device writes with --oob-offer, the other reads with --oob-data. One file, carried \
-            either way, is enough; with one each way both devices know each other.
+            Out of band: what one device writes with --oob-offer, the other reads with --oob-data. One file \
+            in one direction is enough; with one in each direction, both devices authenticate each other.
             """)
 
     @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
@@ -23,8 +23,8 @@ struct PairCommand: RadioCommand {
     @Option(
         help: ArgumentHelp(
             """
-            What to reach: medium, high, fips. Default: medium; high with --passkey, --passkey-file, \
-            --accept-comparison, and out of band.
+            The security level to reach: medium, high, fips. Default: medium; high with --passkey, \
+            --passkey-file, --accept-comparison, and out of band.
             """, valueName: "level"))
     var security: SecurityLevel?
 
@@ -46,7 +46,7 @@ struct PairCommand: RadioCommand {
         try pairing.outOfBand.check(readsNow: true)
         guard security != .open else {
             throw Failure(
-                .usage, "--security", "low is a link that is not paired", hint: "medium, high or fips")
+                .usage, "--security", "low needs no pairing", hint: "medium, high or fips")
         }
     }
 

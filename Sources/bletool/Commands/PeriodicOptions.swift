@@ -9,8 +9,9 @@ struct PeriodicOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Also send a periodic train with this time between two packets, 7.5ms to 81.91875s; two with - between \
-            them leave the choice to the controller. It says what the advertisement says, unless:
+            Also send a periodic advertising train with this interval, 7.5ms to 81.91875s; a range, \
+            100ms-200ms, leaves the choice to the controller. The train carries the data of the \
+            advertisement, unless it is given here:
             """, valueName: "duration"))
     var periodic: String?
 
@@ -41,7 +42,7 @@ extension PeriodicOptions {
             ]
             if let stray = others.first(where: \.1) {
                 throw Failure(
-                    .usage, stray.0, "needs a train", hint: "--periodic DURATION, as --periodic 100ms")
+                    .usage, stray.0, "needs --periodic", hint: "--periodic DURATION, as in --periodic 100ms")
             }
             return nil
         }

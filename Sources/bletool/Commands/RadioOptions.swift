@@ -20,21 +20,21 @@ struct RadioOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Bring a controller that fails back at once, which ends its links. Without this, that waits until \
+            Recover a failed controller at once, which ends its links. Without this, recovery waits until \
             they have ended.
             """)
     var recoverWithLinks = false
 
     @Flag(
         help: """
-            Hide this adapter's address behind private ones, which only bonded devices know. Not on the kernel's \
-            adapters, which have the kernel's privacy.
+            Use resolvable private addresses, by which only bonded devices recognize this adapter. Not for \
+            kernel adapters, whose privacy the kernel controls.
             """)
     var privacy = false
 
     @Option(
         help: ArgumentHelp(
-            "How long a private address is used, 1s to 1h; default: 15m.", valueName: "duration"))
+            "How long each private address is used, 1s to 1h; default: 15m.", valueName: "duration"))
     var addressLifetime: String?
 }
 
@@ -74,7 +74,7 @@ extension RadioOptions {
     func privacyOptions() throws(Failure) -> PrivacyOptions {
         var options = PrivacyOptions(isEnabled: privacy)
         guard let addressLifetime else { return options }
-        guard privacy else { throw Failure(.usage, "--address-lifetime", "means nothing without --privacy") }
+        guard privacy else { throw Failure(.usage, "--address-lifetime", "needs --privacy") }
         options.addressLifetime = try reading("--address-lifetime") { try Duration(text: addressLifetime) }
         guard PrivacyOptions.lifetimes.contains(options.addressLifetime) else {
             throw Failure(.usage, "--address-lifetime", "\(addressLifetime) is not between 1s and 1h")

@@ -8,14 +8,15 @@ import Recordings
 struct ReplayCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Let the clients of a recording talk to a server's configuration, and compare the answers.",
+        abstract: "Replay the requests of a recording to a server's configuration, and compare the answers.",
         discussion: """
-            No radio is used: what the recorded clients sent goes to the server that `serve` would run, and its \
-            answers are compared with the recorded ones, octet by octet. Differences are shown as a diff, - for \
-            recorded and + for now, and make the exit status 1. So a recording is a regression test.
+            No radio is used: the server that `serve` would run receives what the recorded clients sent, and \
+            its answers are compared with the recorded ones, octet by octet. Differences are shown as a \
+            diff, - for recorded answers and + for new ones, and the exit status is then 1. So a recording \
+            can serve as a regression test.
 
-            Values that the configuration's programs would give are in no recording: they are taken for equal. An \
-            encrypted link is taken for as secure as can be.
+            Values from the configuration's programs cannot be compared, and count as equal. An encrypted \
+            link is assumed to have the highest security level.
             """)
 
     @Argument(
@@ -30,12 +31,12 @@ struct ReplayCommand: ToolCommand {
     @Option(
         name: .customLong("of"),
         help: ArgumentHelp(
-            "Whose answers they are, where both sides were servers: host, or the peer's address.",
+            "The server to compare, if both sides were servers: host, or the peer's address.",
             valueName: "side"))
     var side: String?
 
     @Flag(
-        help: "Put the answers of now into the recording, which is btsnoop, as what is expected from now on.")
+        help: "Replace the recorded answers by the new ones. The recording must be btsnoop.")
     var update = false
 
     @OptionGroup var global: PlainOptions
@@ -62,7 +63,7 @@ struct ReplayCommand: ToolCommand {
             throw Failure(
                 .input, "replay",
                 "\(differences.count) of \(replay.answers + replay.notifications) answers differ",
-                hint: "if they are right, --update makes them the expectation")
+                hint: "if the new answers are right, --update records them")
         }
         try write(RecordingUpdate.records(records, differences))
     }
@@ -72,7 +73,7 @@ struct ReplayCommand: ToolCommand {
         var dissector = Dissector()
         let all = RecordedDialogue.all(in: records.map { dissector.dissect($0) })
         let names = all.map { "\($0.server)" }
-        guard !all.isEmpty else { throw Failure(.input, file, "no client asks anything in it") }
+        guard !all.isEmpty else { throw Failure(.input, file, "it has no requests of a client") }
         if let side {
             let wanted = all.first { dialogue in
                 switch dialogue.server {
@@ -84,7 +85,7 @@ struct ReplayCommand: ToolCommand {
             }
             guard let wanted else {
                 throw Failure(
-                    .usage, "--of", "\(side.quoted) is no server of \(file)",
+                    .usage, "--of", "\(side.quoted) is not a server in \(file)",
                     hint: "servers in it are \(names.joined(lastBy: "and"))")
             }
             return wanted
@@ -93,7 +94,7 @@ struct ReplayCommand: ToolCommand {
         let most = all.max { $0.requests < $1.requests } ?? all[0]
         if all.count > 1 {
             console.note(
-                "\(file) has several servers, \(names.joined(lastBy: "and")); this is about \(most.server)")
+                "\(file) has several servers, \(names.joined(lastBy: "and")); this compares \(most.server)")
         }
         return most
     }

@@ -7,7 +7,8 @@ import BLECore
 /// What `scan` looks for and how.
 struct ScanArguments: ParsableArguments {
     @Option(
-        name: .customLong("service"), help: ArgumentHelp("Only devices that offer this.", valueName: "uuid"))
+        name: .customLong("service"),
+        help: ArgumentHelp("Only devices that advertise this service.", valueName: "uuid"))
     var services: [String] = []
 
     @Option(help: ArgumentHelp("Only devices with a name like this: Thermo*.", valueName: "glob"))
@@ -37,27 +38,27 @@ struct ScanArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What to show again: once, change, all, or every=DURATION. (default: change; a live table shows \
-            all)
+            When to show a device again: once, change, all, or every=DURATION. (default: change; a live \
+            table shows all)
             """, valueName: "what"), completion: .list(["once", "change", "all", "every="]))
     var repeats: String?
 
-    @Option(help: ArgumentHelp("How much of the time to listen.", valueName: "preset"))
+    @Option(help: ArgumentHelp("How much of the time to scan.", valueName: "preset"))
     var preset = ScanOptions.Preset.lowLatency
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Listen once in this time, 2.5ms to 40.96s, in place of a preset; two with a comma between them are \
-            for the PHYs in the order of --phy.
+            The scan interval, 2.5ms to 40.96s, instead of a preset; two values with a comma between them \
+            are for the PHYs in the order of --phy.
             """, valueName: "duration"))
     var interval: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Listen this long in each --interval. (default: all the time)", valueName: "duration"))
+            "The scan window in each --interval. (default: the whole interval)", valueName: "duration"))
     var window: String?
 
     @Option(
@@ -66,7 +67,7 @@ struct ScanArguments: ParsableArguments {
             valueName: "when"))
     var extended = ScanOptions.Family.auto
 
-    @Option(help: ArgumentHelp("PHYs to listen on: 1m, coded, or 1m,coded.", valueName: "phys"))
+    @Option(help: ArgumentHelp("PHYs to scan on: 1m, coded, or 1m,coded.", valueName: "phys"))
     var phy = "1m"
 
     @Option(
@@ -118,7 +119,7 @@ extension ScanArguments {
     ) throws(Failure) -> [PHY: ScanTiming] {
         guard let interval else {
             if window != nil {
-                throw Failure(.usage, "--window", "is a part of --interval, which is not given")
+                throw Failure(.usage, "--window", "needs --interval")
             }
             return [:]
         }
@@ -200,9 +201,9 @@ extension [PHY] {
         self = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let phy = PrimaryPHYWord(rawValue: String(name))?.phy else {
-                throw BadInput("\(name.quoted) is not a PHY that one can scan", hint: "1m, coded or 1m,coded")
+                throw BadInput("\(name.quoted) is not a PHY for scanning", hint: "1m, coded or 1m,coded")
             }
-            if contains(phy) { throw BadInput("\(name.quoted) is there twice") }
+            if contains(phy) { throw BadInput("\(name.quoted) is given twice") }
             append(phy)
         }
     }
@@ -211,7 +212,7 @@ extension [PHY] {
 extension [CompanyIdentifier] {
     /// The company of a number, or all whose names have `text` in them.
     fileprivate init(matching text: String) throws(BadInput) {
-        guard !text.isEmpty else { throw BadInput("is empty, and all names have that in them") }
+        guard !text.isEmpty else { throw BadInput("the company is empty") }
         if let number = try? CompanyIdentifier(text: text) {
             self = [number]
         } else {

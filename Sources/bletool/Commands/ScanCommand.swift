@@ -7,17 +7,17 @@ struct ScanCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Scan: show what advertises nearby.",
         discussion: """
-            A device is shown when it is new and when what it sends changes; --repeats says otherwise. A \
-            scan response has a line of its own, with what the advertisement says as well: the line before it may lack \
-            the name. With --json its "data" is the scan response alone. On a terminal, devices are a table that is kept \
-            up to date; ? shows its keys, c connects to a device as `gatt DEVICE -i` does, and q ends it. Beacons are \
-            shown in words.
+            A device is shown when it is new and when its data changes, unless --repeats says otherwise. A \
+            scan response has a line of its own, which also has the fields of the advertisement; the line of \
+            the advertisement may lack the name. With --json its "data" is the scan response alone. On a \
+            terminal, devices are shown in a live table; ? shows its keys, c connects to a device as `gatt \
+            DEVICE -i` does, and q ends it. Beacons are shown decoded.
 
-            Of several filters of one kind a device passes when it meets one; of different kinds it has to meet \
-            all.
+            Of several filters of the same kind, a device must match one; of filters of different kinds, it \
+            must match all.
 
-            Faults of the controller, and what is done about them, are reported on stderr, and with --json \
-            as objects whose "event" is "health".
+            Faults of the controller and the recovery from them are reported on stderr, and with --json as \
+            objects whose "event" is "health".
 
             --count that is not reached within --timeout ends with exit status 2; --duration that ends, with 0.
             """)
@@ -45,7 +45,7 @@ struct ScanCommand: RadioCommand {
         _ = try scan.options()
         _ = try scan.keys()
         _ = try bletool.duration(duration, of: "--duration")
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
     }
 
     func run(_ radio: Radio) async throws(Failure) {

@@ -9,14 +9,15 @@ struct ServeCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run a GATT server from a file, and advertise it.",
         discussion: """
-            A configuration that cannot work is refused with file, line and reason before a radio is touched. \
-            It advertises whenever a link is free, and prints what centrals do. `beacons:` is a list of further \
-            advertisements beside the server's own.
+            A configuration that cannot work is refused with file, line and reason before a radio is used. \
+            The server advertises whenever it can accept another central, and prints what centrals do. \
+            `beacons:` is a list of further advertisements beside the server's own.
 
-            Programs of `read:` and `write:` run one at a time for each characteristic, in the order of the requests, \
-            10 s at most; what they print on stderr is shown. 64 KiB may wait for them: then requests are refused (0x11), \
-            and writes without response are dropped, each with a line. A server that ends lets them run for another 10 s; \
-            a second Ctrl-C kills them.
+            Programs of `read:` and `write:` run one at a time for each characteristic, in the order of the \
+            requests, 10 s at most; what they print on stderr is shown. Up to 64 KiB of requests wait for \
+            them; further requests are refused (0x11), and further writes without response are dropped, each \
+            with a line of output. When the server ends, they may run for another 10 s; a second Ctrl-C \
+            kills them.
             """)
 
     @Argument(
@@ -24,10 +25,10 @@ struct ServeCommand: RadioCommand {
         completion: .file())
     var configurationFile: String?
 
-    @Flag(help: "Print a configuration with every key, explained, and end.")
+    @Flag(help: "Print a configuration that explains every key, and exit.")
     var example = false
 
-    @Option(help: "Another name than the configuration's.")
+    @Option(help: "The name, instead of the configuration's.")
     var name: String?
 
     @Option(
@@ -38,7 +39,7 @@ struct ServeCommand: RadioCommand {
     @Flag(help: "Do not advertise.")
     var noAdvertise = false
 
-    @Flag(help: "End when the first central has left.")
+    @Flag(help: "End when the first central has disconnected.")
     var once = false
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
@@ -47,9 +48,9 @@ struct ServeCommand: RadioCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Keep under this name, in the folder of bonds, what centrals write, before they are answered: the next run has it \
-            again, also after a crash. Handles count from the top of the file: a new service belongs at its end, or \
-            says its handle.
+            Store the values that centrals write under this name in the folder of bonds, before the writes \
+            are answered: the next run restores them, also after a crash. Handles are assigned from the top \
+            of the file: add a new service at its end, or give its handle.
             """, valueName: "name"))
     var restoring: String?
 
@@ -66,8 +67,8 @@ struct ServeCommand: RadioCommand {
         }
         guard configurationFile != nil else {
             throw Failure(
-                .usage, "serve", "say which configuration to serve",
-                hint: "bletool serve --example prints one with every key, explained")
+                .usage, "serve", "no configuration is given",
+                hint: "bletool serve --example prints one that explains every key")
         }
         try check()
         try await performOnRadio(console)
@@ -79,7 +80,7 @@ struct ServeCommand: RadioCommand {
 
     func check() throws(Failure) {
         _ = try bletool.duration(duration, of: "--duration")
-        guard maxLinks >= 1 else { throw Failure(.usage, "--max-links", "must be 1 at least") }
+        guard maxLinks >= 1 else { throw Failure(.usage, "--max-links", "must be at least 1") }
         try pairing.outOfBand.check(readsNow: false)
         if let name, !(1...248).contains(name.utf8.count) {
             throw Failure(.usage, "--name", "has \(name.utf8.count) octets, a name has 1 to 248")
@@ -100,7 +101,8 @@ struct ServeCommand: RadioCommand {
             !pairing.mayAuthenticate(configured: served.security, on: try global.radio.adapter())
         {
             radio.console.note(
-                "no link can be safe enough for \(protected.joined(separator: ", ")): with io: none, pairing just works"
+                "no link can be secure enough for \(protected.joined(separator: ", ")): with io: none, "
+                    + "pairing is Just Works"
             )
         }
         let settings = noAdvertise ? [] : [served.advertising] + served.beacons

@@ -28,7 +28,8 @@ extension StateOptions {
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/bletool" }
         guard let home = environment("HOME") ?? home() else {
             throw Failure(
-                .input, "bonds", "this user has no home", hint: "--state-dir says where to keep them")
+                .input, "bonds", "this user has no home directory",
+                hint: "--state-dir selects a folder for them")
         }
         return "\(home)/.local/state/bletool"
     }

@@ -8,12 +8,12 @@ struct SyncCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Follow the periodic advertising of a device.",
         discussion: """
-            Looks for the device and its periodic train, and shows what each of the train's packets says. Needs \
-            a controller with the extended commands and periodic advertising on both sides, and a kernel adapter \
-            by the user channel, as user:hci0: the kernel shares no trains.
+            Finds the device and its periodic advertising train, and shows the data of each packet. The \
+            controllers of both sides must support extended and periodic advertising. A kernel adapter is \
+            used through the user channel, as user:hci0, because the kernel does not share periodic trains.
 
-            A train that is not found within --timeout, or 20 s, and --count that is not reached within it, end \
-            with exit status 2; a train that is lost, with 7; --duration that ends, with 0.
+            Exit status 2: the train was not found, or --count was not reached, within --timeout (default: \
+            20 s); 7: the train was lost; 0: --duration has ended.
             """)
 
     @Argument(help: ArgumentHelp("The device: an address or name:GLOB.", valueName: "device"))
@@ -28,16 +28,16 @@ struct SyncCommand: RadioCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Packets in a row that may be left out, to save energy: 0 to 499.", valueName: "count"))
+            "The skip: successive packets that need not be received, 0 to 499.", valueName: "count"))
     var skip: String?
 
     @Option(
         name: .customLong("lost-after"),
         help: ArgumentHelp(
-            "Silence after which the train is lost, 100ms to 163.84s. (default: 20s)", valueName: "duration"))
+            "The synchronization timeout, 100ms to 163.84s. (default: 20s)", valueName: "duration"))
     var lostAfter: String?
 
-    @Option(help: ArgumentHelp("PHYs to look on: 1m, coded, or 1m,coded.", valueName: "phys"))
+    @Option(help: ArgumentHelp("PHYs to scan on: 1m, coded, or 1m,coded.", valueName: "phys"))
     var phy = "1m"
 
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this many reports.", valueName: "count"))
@@ -58,7 +58,7 @@ struct SyncCommand: RadioCommand {
         _ = try wantedSet()
         _ = try selector()
         _ = try bletool.duration(duration, of: "--duration")
-        if let count, count < 1 { throw Failure(.usage, "--count", "must be 1 at least") }
+        if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
     }
 
     func run(_ radio: Radio) async throws(Failure) {
@@ -155,7 +155,7 @@ struct TrainSightings {
         guard wasReceived else {
             return Failure(
                 .notFound, "\(selector)", "not found within \(limit.text)",
-                hint: "is it advertising? bletool scan shows what is")
+                hint: "is it advertising? bletool scan shows whether it is")
         }
         guard let wanted else { return Failure(.notFound, "\(selector)", "it has no periodic train") }
         guard !sets.contains(wanted) else {

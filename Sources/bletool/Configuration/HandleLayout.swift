@@ -27,7 +27,8 @@ struct HandleLayout {
         }
         guard handle > last else {
             let why =
-                owners[handle].map { "is taken by \($0)" } ?? "comes too late: handles rise through the file"
+                owners[handle].map { "is taken by \($0)" }
+                ?? "is out of order: handles must increase through the file"
             throw ConfigurationError(
                 place, "the handle 0x\(number.hex) for \(owner) \(why)",
                 hint: UInt16(exactly: next).map { "the next free handle is 0x\($0.hex)" })

@@ -35,7 +35,7 @@ extension NotifyConfiguration {
                 other.position,
                 isPeriodic
                     ? "\(source.rawValue) takes no format"
-                    : "\(source.rawValue) has a value whenever it has one",
+                    : "\(source.rawValue) takes no every: it sends each value when it has one",
                 hint: isPeriodic ? "lines and file take one" : "leave out every")
         }
         switch (fields[.exec], fields[.counter], fields[.lines], fields[.file]) {
@@ -66,7 +66,7 @@ extension NotifyConfiguration {
         let every = try fields.required(.every)
         let interval = try every.duration()
         guard interval >= .milliseconds(1), interval <= .seconds(86_400) else {
-            throw ConfigurationError(every.position, "every is 1ms to 24h, not \(interval.text)")
+            throw ConfigurationError(every.position, "every must be 1ms to 24h, not \(interval.text)")
         }
         return interval
     }

@@ -5,9 +5,9 @@ extension ServeConfiguration {
         # Try it: bletool serve --example > example.yaml; bletool serve example.yaml --adapter virtual
 
         name: Example                    # the GAP Device Name, and advertised; 1 to 248 octets of UTF-8
-        mtu: 517                         # the largest ATT_MTU that is agreed to, 23 to 517
+        mtu: 517                         # the largest ATT_MTU to agree to, 23 to 517
         prepareQueue: 64                 # how many prepared writes one central may queue, 1 to 1024
-        strict: true                     # false: what contradicts itself is served as written, with a warning
+        strict: true                     # false: contradictions are served as written, with a warning
         standardServices: true           # false: no GAP (1800) and GATT (1801) services are added
         standardDescriptors: true        # false: no 2900, 2902 and 2903 are added where properties need them
 
@@ -18,31 +18,31 @@ extension ServeConfiguration {
 
         connection:                      # preferred parameters, in the GAP service (2a04)
           interval: 30ms-50ms            # 7.5ms to 4s
-          latency: 0                     # connection events that may be left out, 0 to 499
+          latency: 0                     # connection events that the peripheral may skip, 0 to 499
           supervision: 4s                # 100ms to 32s
 
-        # What is advertised with the name while fewer than --max-links centrals are connected. Numbers of companies and
-        # UUIDs are as in the assigned numbers, a UUID may be the SIG's name; data are hex.
+        # What is advertised, beside the name, while fewer than --max-links centrals are connected. Companies are given by
+        # their assigned numbers, UUIDs by their numbers or the names of the SIG; data is hex.
         advertise:
           services: [1809, "Battery Service"]
           solicit: [1805]                # Service Solicitation
           manufacturer: {0xFFFF: "0102"} # company: data
           serviceData: {1809: "b208"}    # UUID: data
           appearance: 768                # or 0x0300
-          txPowerField: true             # advertises the power of the radio
-          power: 0                       # the power that is asked for, -127 to 20 dBm
+          txPowerField: true             # advertises the transmit power
+          power: 0                       # the transmit power to request, -127 to 20 dBm
           flags: "06"                    # 06 where centrals can connect, none otherwise
           url: "https://example.com"     # URI
           preset: balanced               # low-latency | balanced | low-power | background; or interval: 20ms to 10.24s
           channels: [37, 38, 39]
           overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended
-          extended: true                 # uses the extended commands: invisible to scanners that know legacy only
+          extended: true                 # extended advertising, which scanners that only know legacy do not see
           primaryPhy: 1m                 # 1m | coded
           secondaryPhy: 2m               # 1m | 2m | coded
           sid: 1                         # Advertising SID, 0 to 15
 
-        # Advertised beside that, each with the keys of `advertise` and those that the first three show; as many as the
-        # controller has sets.
+        # Further advertisements, each with the keys of `advertise` and those shown here; as many as the controller has
+        # advertising sets.
         beacons:
           - name: Beacon
             type: scannable              # connectable | scannable | nonconnectable
@@ -60,19 +60,19 @@ extension ServeConfiguration {
         services:
           - uuid: 1809                   # Health Thermometer
             primary: true                # false: a secondary service
-            handle: 0x0010               # the declaration's; without it the next that is free
+            handle: 0x0010               # of the declaration; without it, the next free handle
             includes: [{uuid: 180f}]     # or {handle: 0x0030}
             characteristics:
               - uuid: 2a1c               # Temperature Measurement
-                handle: 0x0012           # the declaration's
+                handle: 0x0012           # of the declaration
                 valueHandle: 0x0013
                 # broadcast read writeWithoutResponse write notify indicate signedWrite extended
                 # notifyEncryptionRequired indicateEncryptionRequired
                 properties: [read, write, notify]
-                permissions:             # those that the properties imply, where a key is left out
+                permissions:             # default of each key: what the properties imply
                   read: open             # open | encrypted | authenticated | secureConnections | none; or low | medium | high | fips
                   write: encrypted
-                  keySize: 16            # the least size of an encryption key, 7 to 16
+                  keySize: 16            # the minimum encryption key size, 7 to 16
                 # A text, or {hex: …}, {utf8: …}, {u8|u16|u32|i8|i16|i32|f32|sfloat|float: N or [N, …]}, {file: PATH}
                 value: {hex: "0000"}
                 length: {max: 512, fixed: false}  # fixed: true: the value always has max octets
@@ -87,17 +87,17 @@ extension ServeConfiguration {
                     permissions: {read: open}
               - uuid: 2a6e               # Temperature
                 properties: [read, notify]
-                # A program that runs as long as the server; each line that it prints is a value, spelled in the format
-                # (utf8 where none is given). It is run again when it ends.
+                # A program that runs as long as the server; each line that it prints is a value in the format (default:
+                # utf8). It is started again when it ends.
                 notify: {lines: "while sleep 1; do echo 2150; done", format: i16}
               - uuid: 2a6f               # Humidity
                 properties: [read, notify]
-                # What the file holds, whenever that has changed; without a format its octets.
+                # The contents of the file, whenever they have changed; without a format, its octets.
                 notify: {file: humidity, format: u16}
               - uuid: 2a06               # Alert Level
                 properties: [write, writeWithoutResponse]
-                # A program that runs as long as the server, and reads each written value as a line in the format (hex
-                # where none is given).
+                # A program that runs as long as the server, and reads each written value as a line in the format
+                # (default: hex).
                 write: {lines: "while read level; do logger -t ble $level; done", format: u8}
           - uuid: 180f                   # Battery
             handle: 0x0030

@@ -183,8 +183,8 @@ extension ServeConfiguration {
         }
         if !hasStandardServices, connection != nil {
             throw ConfigurationError(
-                fields.position(of: .connection), "the GAP service would say this, and is not added",
-                hint: "its characteristic 2a04 can be one of the file's")
+                fields.position(of: .connection), "connection belongs to the GAP service, which is not added",
+                hint: "the file can have a GAP service with the characteristic 2a04")
         }
         if !hasStandardServices, services.isEmpty {
             throw ConfigurationError(fields.position(of: .services), "there is nothing to serve")

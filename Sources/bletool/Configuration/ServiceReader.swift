@@ -43,7 +43,8 @@ struct ServiceReader {
             services[include.owner].includes.append(.init(handle: include.handle, service: target))
             if includes(include.owner, below: target) {
                 try contradiction(
-                    include.node.position, "\(services[include.owner].uuid) would include itself in the end")
+                    include.node.position,
+                    "\(services[include.owner].uuid) includes itself, directly or through others")
             }
         }
         return services
@@ -162,7 +163,7 @@ extension ServiceReader {
         let read = try fields[.read]?.program(of: "read", context)
         if read != nil, permissions.read == nil {
             try contradiction(
-                fields.position(of: .read), "read makes values, and the permissions let no central read them")
+                fields.position(of: .read), "read makes values, but the permissions let no central read them")
         }
         let write = try fields[.write].map { node throws(ConfigurationError) in
             try WriteConfiguration(node, context)
@@ -170,7 +171,7 @@ extension ServiceReader {
         if write != nil, permissions.write == nil {
             try contradiction(
                 fields.position(of: .write),
-                "write takes values, and the permissions let no central write them")
+                "write takes values, but the permissions let no central write them")
         }
         let notify = try fields[.notify].map { node throws(ConfigurationError) in
             try NotifyConfiguration(node, context)
@@ -185,7 +186,7 @@ extension ServiceReader {
             if case .every(_, .counter(let octets)) = notify {
                 guard octets <= value.maximum, !value.isFixed || octets == value.maximum else {
                     throw ConfigurationError(
-                        place, "the counter has \(octets) octets, the value \(value.maximum)")
+                        place, "the counter has \(octets) octets, but the value at most \(value.maximum)")
                 }
                 if fields[.value] == nil { value.octets = [UInt8](repeating: 0, count: octets) }
             }
@@ -206,7 +207,7 @@ extension ServiceReader {
         for node in try node.list(of: "properties") {
             let property = try node.word(CharacteristicProperty.self)
             guard properties.insert(property).inserted else {
-                throw ConfigurationError(node.position, "\(property.rawValue) is there twice")
+                throw ConfigurationError(node.position, "\(property.rawValue) is given twice")
             }
         }
         return properties
@@ -219,7 +220,7 @@ extension ServiceReader {
         let uuid = try node.uuid(kind, context.names)
         guard let short = uuid.uint16, (0x2800...0x2803).contains(short) else { return uuid }
         throw ConfigurationError(
-            node.position, "\(uuid) is the UUID of a declaration", hint: "declarations are made for you")
+            node.position, "\(uuid) is the UUID of a declaration", hint: "serve adds declarations itself")
     }
 }
 
@@ -251,7 +252,7 @@ extension ServiceReader {
             let uuid = try attributeUUID(fields.required(.uuid), .descriptor)
             if let standard = Self.standard.first(where: { $0.uuid == uuid }) {
                 if !properties.contains(where: standard.belongs) {
-                    try contradiction(node.position, "the descriptor \(uuid) goes with \(standard.what)")
+                    try contradiction(node.position, "the descriptor \(uuid) needs \(standard.what)")
                 }
             }
             let isSingle = uuid == 0x2901 || Self.standard.contains { $0.uuid == uuid }
@@ -265,7 +266,7 @@ extension ServiceReader {
         }
         if !addsDescriptors {
             for standard in missing {
-                try contradiction(position, "\(standard.what) goes with the descriptor \(standard.uuid)")
+                try contradiction(position, "\(standard.what) needs the descriptor \(standard.uuid)")
             }
             missing = []
         }

@@ -13,7 +13,7 @@ extension StoredValue {
         isFixed = try fields[.fixed]?.bool() ?? false
         let given = try fields[.max]?.integer("the length", in: 1...Self.limit)
         if isFixed, given == nil, value == nil {
-            throw ConfigurationError(length.position, "a fixed length needs max, or a value that has it")
+            throw ConfigurationError(length.position, "a fixed length needs max or a value")
         }
         maximum = given ?? (isFixed ? octets.count : Self.limit)
         guard octets.count <= maximum else {

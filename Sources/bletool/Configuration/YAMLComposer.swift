@@ -65,7 +65,7 @@ struct YAMLComposer {
             height = tallest + 1
             properties = given
         case .alias, .end, .document, .endOfStream:
-            throw ConfigurationError(position, "YAML: nothing is here")
+            throw ConfigurationError(position, "YAML: a value is missing")
         }
         try check(properties.tag, of: content, at: position)
         let composed = Composed(
@@ -83,10 +83,10 @@ struct YAMLComposer {
         while case let (event, position) = try events.next(), event != .end {
             guard case .scalar(let key, _) = try compose(event, at: position, depth: depth + 1).node.content
             else {
-                throw ConfigurationError(position, "a key should be here, not a list or a mapping")
+                throw ConfigurationError(position, "expected a key, not a list or a mapping")
             }
             if let line = lines[key] {
-                throw ConfigurationError(position, "the key \(key.quoted) is there already, at line \(line)")
+                throw ConfigurationError(position, "the key \(key.quoted) is already given, at line \(line)")
             }
             lines[key] = position.line
             let (next, place) = try events.next()
@@ -102,7 +102,7 @@ struct YAMLComposer {
         _ name: String, at position: SourcePosition, depth: Int
     ) throws(ConfigurationError) -> Composed {
         guard let target = anchors[name] else {
-            throw ConfigurationError(position, "no node above ends with the anchor \("&\(name)".quoted)")
+            throw ConfigurationError(position, "no complete node above has the anchor \("&\(name)".quoted)")
         }
         try add(target.count, at: position)
         guard depth + target.height - 1 <= Self.depthLimit else { throw tooDeep(position) }
@@ -112,7 +112,7 @@ struct YAMLComposer {
     private mutating func add(_ more: Int, at position: SourcePosition) throws(ConfigurationError) {
         count += more
         guard count <= Self.nodeLimit else {
-            throw ConfigurationError(position, "more than \(Self.nodeLimit) nodes, aliases followed")
+            throw ConfigurationError(position, "more than \(Self.nodeLimit) nodes, with aliases expanded")
         }
     }
 
@@ -131,6 +131,6 @@ struct YAMLComposer {
             case .mapping: "map"
             }
         guard let tag, tag != "!", tag != "tag:yaml.org,2002:\(expected)" else { return }
-        throw ConfigurationError(position, "the tag \(tag.quoted) is not for this file", hint: "leave it out")
+        throw ConfigurationError(position, "the tag \(tag.quoted) is not supported", hint: "leave it out")
     }
 }

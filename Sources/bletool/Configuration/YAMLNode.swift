@@ -41,7 +41,7 @@ struct YAMLNode: Hashable, Sendable {
 
     /// The error that this node is not `wanted`.
     func isNot(_ wanted: String, hint: String? = nil) -> ConfigurationError {
-        ConfigurationError(position, "\(wanted) should be here, not \(kind)", hint: hint)
+        ConfigurationError(position, "expected \(wanted), not \(kind)", hint: hint)
     }
 }
 
@@ -79,7 +79,7 @@ extension YAMLNode {
         guard case .scalar(let text, _) = content, !isNull else { throw isNot(names) }
         guard let word = Word(rawValue: text) else {
             throw ConfigurationError(
-                position, "\(names) should be here, not \(text.quoted)\(Word.names.suggestion(for: text))")
+                position, "expected \(names), not \(text.quoted)\(Word.names.suggestion(for: text))")
         }
         return word
     }

@@ -148,7 +148,7 @@ struct DecodingPass {
 
     private func reportLeftOut() {
         guard reader.leftOut > 0 else { return }
-        decoding.console.note("\(name): \(reader.leftOut) packets are not HCI's and were left out")
+        decoding.console.note("\(name): \(reader.leftOut) packets are not HCI packets and were left out")
     }
 
     private var name: String { names.first ?? title }
@@ -191,7 +191,7 @@ struct DecodingPass {
         } catch {
             throw Failure(path, error, kind: .input)
         }
-        let more = diagram.leftOut > 0 ? "; \(diagram.leftOut) more are left out, which filters choose" : ""
+        let more = diagram.leftOut > 0 ? "; \(diagram.leftOut) more are left out; filters select packets" : ""
         let name = path == "-" ? "stdout" : path
         decoding.console.note("\(name): \(diagram.rows.count) packets drawn\(more)")
     }

@@ -11,14 +11,15 @@ struct FilterOptions: ParsableArguments {
     @Option(
         name: [.customShort("l"), .customLong("layer")],
         help: ArgumentHelp(
-            "Only packets with this in them: hci, l2cap, signaling, att, smp, monitor, mgmt.",
+            "Only packets with this layer: hci, l2cap, signaling, att, smp, monitor, mgmt.",
             valueName: "layers"),
         completion: .list(["hci", "l2cap", "signaling", "att", "smp", "monitor", "mgmt"]))
     var layers: [String] = []
 
     @Option(
         name: .customLong("name"),
-        help: ArgumentHelp("Only packets that are called so: \"*Write*\", \"LE Set *\".", valueName: "glob"))
+        help: ArgumentHelp(
+            "Only packets with a name like this: \"*Write*\", \"LE Set *\".", valueName: "glob"))
     var names: [String] = []
 
     @Option(
@@ -60,13 +61,14 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only from then on: 2026-11-21T05:24:00Z, or 90s after the first packet.", valueName: "time"))
+            "Only packets from this time on: 2026-11-21T05:24:00Z, or 90s after the first.", valueName: "time"
+        ))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only until then.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only packets until this time.", valueName: "time"))
     var until: String?
 
-    @Flag(help: "Only what went wrong: malformed packets, error responses, statuses, failed pairings.")
+    @Flag(help: "Only errors: malformed packets, error responses, statuses, failed pairings.")
     var errors = false
 }
 

@@ -93,7 +93,7 @@ struct RecordingCopy {
         let all = target.path == "-" ? [] : ["\(target.path): \(written) packets written"]
         guard leftOut > 0 else { return all }
         return all + [
-            "\(target.path): \(leftOut) packets left out, for which the first one's kind of file has no place"
+            "\(target.path): \(leftOut) packets left out that the file format of the first packet cannot hold"
         ]
     }
 }

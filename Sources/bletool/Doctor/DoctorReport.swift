@@ -81,7 +81,7 @@ extension DoctorReport {
         }
         let fix =
             diagnosis.hasNoNewPrivileges
-            ? "this process may get none from its file (no_new_privs): start it with them"
+            ? "no_new_privs keeps this process from getting capabilities from its file: start it with them"
             : "\(Grant.command), or run as root"
         return Check(
             name: "capabilities", status: .problem,
@@ -101,8 +101,8 @@ extension DoctorReport {
     private static func daemon(_ diagnosis: Diagnosis) -> [Check] {
         guard let process = diagnosis.bluetoothDaemon else { return [] }
         let message =
-            "it runs (process \(process)) and shares the adapters: of it and `serve` the one that started last "
-            + "gets the centrals"
+            "it is running (process \(process)) and shares the adapters: centrals connect to bluetoothd or "
+            + "`serve`, whichever was started last"
         return [
             Check(
                 name: "bluetoothd", status: .note, message: message,

@@ -48,8 +48,8 @@ struct ClonedConfiguration: Sendable {
     /// The lines of the configuration file.
     var yaml: [String] {
         [
-            "# What `bletool gatt` found of a device, for `bletool serve`. What writing needs does not show, nor what it",
-            "# does.",
+            "# A device as `bletool gatt` found it, for `bletool serve`. What security a write requires, and what it",
+            "# does, is not known.",
         ] + node.yaml
     }
 

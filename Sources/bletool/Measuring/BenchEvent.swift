@@ -13,8 +13,9 @@ struct BenchEvent: Event {
 
         fileprivate var meaning: String {
             switch self {
-            case .read, .write: "from a request to its answer, attribute protocol and both hosts included"
-            case .writeWithoutResponse: "until this host's link took a packet, which need not have arrived"
+            case .read, .write: "from a request to its response, including ATT and both hosts"
+            case .writeWithoutResponse:
+                "until this host's link accepts a packet, which may not have arrived yet"
             case .notification, .indication: "between two values"
             }
         }

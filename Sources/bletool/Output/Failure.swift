@@ -120,7 +120,7 @@ extension Failure {
         case .unknownIdentity:
             self.init(
                 .permission, doing, "\(error)",
-                hint: "run as root; mount -t debugfs debugfs /sys/kernel/debug, where it is not mounted")
+                hint: "run as root; mount -t debugfs debugfs /sys/kernel/debug, if it is not mounted")
         case .att(let response):
             let isSecurity = [
                 .insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort,
@@ -134,13 +134,13 @@ extension Failure {
         case .cannotPair(.requirements):
             self.init(
                 .security, doing, "\(error)",
-                hint: "--io says what can be shown and asked here; --passkey and --accept-comparison answer")
+                hint: "--io sets what this side can show and enter; --passkey and --accept-comparison answer")
         case .pairing(let failure): self.init(.security, doing, "\(error)", hint: Self.remedy(failure))
         case .cannotPair: self.init(.security, doing, "\(error)")
         case .bondLost(let peer):
             self.init(
                 .security, doing, "\(error)",
-                hint: "if it is the same device, bletool bonds remove \(peer), then pair anew")
+                hint: "if it is the same device, bletool bonds remove \(peer), then pair again")
         case .noSigningKey(let peer):
             self.init(.security, doing, "\(error)", hint: "bletool pair \(peer.text), then write again")
         case .kernelPairing, .countersUsedUp: self.init(.security, doing, "\(error)")
@@ -154,7 +154,8 @@ extension Failure {
             self.init(.linkLost, doing, "\(error)", number: reason.number)
         case .timedOut(.connecting, _):
             self.init(
-                .timeout, doing, "\(error)", hint: "is it near, and connectable? bletool scan shows what is")
+                .timeout, doing, "\(error)",
+                hint: "is the device in range and connectable? bletool scan shows whether it is")
         case .timedOut: self.init(.timeout, doing, "\(error)")
         case .notFound: self.init(.notFound, doing, "\(error)")
         case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))
@@ -186,7 +187,7 @@ extension Failure {
     private static func remedy(_ code: ATTErrorCode, _ doing: String) -> String? {
         switch code {
         case .invalidHandle where doing.hasPrefix("0x"):
-            "\(doing) is a handle here: UUIDs stand without 0x"
+            "\(doing) is a handle here: UUIDs are written without 0x"
         case .readNotPermitted, .writeNotPermitted, .requestNotSupported: tree
         default: nil
         }
@@ -207,25 +208,25 @@ extension Failure {
     private static func remedy(_ failure: PairingFailure) -> String? {
         switch failure {
         case .peer(.confirmValueFailed), .local(.confirmValueFailed):
-            "the passkey is not the one that the other side has"
+            "the two sides have different passkeys"
         case .peer(.repeatedAttempts), .local(.repeatedAttempts):
-            "after a failure the next attempt has to wait, each time longer: a second, two, four; \(leftover)"
+            "after each failure, the time before the next attempt doubles: one second, two, four; \(leftover)"
         case .peer(.unspecifiedReason): leftover
         case .local(.encryptionKeySize):
-            "the device has only shorter keys; --min-key-size takes them, which are easier to guess"
+            "the device supports only shorter keys, which are easier to guess; --min-key-size accepts them"
         case .peer(.authenticationRequirements), .local(.authenticationRequirements):
-            "the two devices have no common way to authenticate: --io and --passkey say what this side has; "
-                + "--security medium does without"
+            "the two devices have no common method of authentication: --io and --passkey set those of this "
+                + "side; --security medium needs none"
         default: nil
         }
     }
 
     private init(_ problem: AdapterProblem, while doing: String) {
-        let virtual = "without a radio, scan --adapter virtual and the like work on a simulated controller"
+        let virtual = "without a radio, commands with --adapter virtual work on a simulated controller"
         let hint: String? =
             switch problem {
             case .missing, .noAdapter: virtual
-            case .noBluetooth: "modprobe bluetooth, where the kernel has it as a module; \(virtual)"
+            case .noBluetooth: "modprobe bluetooth, if the kernel has it as a module; \(virtual)"
             case .isolated:
                 """
                 run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it \
@@ -233,14 +234,15 @@ extension Failure {
                 """
             case .blocked(.software): "rfkill unblock bluetooth"
             case .blocked(.hardware): "rfkill list shows which switch it is"
-            case .pairedBy: "bluetoothctl pairs and lists bonds; or stop it (systemctl stop bluetooth)"
+            case .pairedBy:
+                "pair and list bonds with bluetoothctl, or stop bluetoothd (systemctl stop bluetooth)"
             case .poweredOff: "bluetoothctl power on, or run with CAP_NET_ADMIN"
             case .cannotPower, .notSetUp:
                 "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
             case .failed:
                 """
-                start again, which switches the adapter of user:hciN off and on; else unplug it and plug it in again, or \
-                reload its driver
+                run the command again, which power-cycles the adapter of user:hciN; otherwise unplug it and \
+                plug it in again, or reload its driver
                 """
             case .unreachable(let address, _):
                 address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil

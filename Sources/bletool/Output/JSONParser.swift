@@ -45,7 +45,7 @@ struct JSONParser {
                 position += word.utf8.count
                 return value
             }
-            throw failure("a value should be here")
+            throw failure("expected a value")
         }
     }
 
@@ -58,7 +58,7 @@ struct JSONParser {
             values.append(try value(depth: depth + 1))
             skipSpace()
         } while take(",")
-        guard take("]") else { throw failure("a comma or ] should be here") }
+        guard take("]") else { throw failure("expected a comma or ]") }
         return .array(values)
     }
 
@@ -69,14 +69,14 @@ struct JSONParser {
         if take("}") { return .object([]) }
         repeat {
             skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw failure("a name in quotes should be here") }
+            guard next == UInt8(ascii: "\"") else { throw failure("expected a name in quotes") }
             let name = try string()
             skipSpace()
-            guard take(":") else { throw failure("a colon should be here") }
+            guard take(":") else { throw failure("expected a colon") }
             members.append(.init(name, try value(depth: depth + 1)))
             skipSpace()
         } while take(",")
-        guard take("}") else { throw failure("a comma or } should be here") }
+        guard take("}") else { throw failure("expected a comma or }") }
         return .object(members)
     }
 
@@ -95,7 +95,7 @@ struct JSONParser {
     private mutating func digits() throws(BadInput) {
         let start = position
         while let next, Self.digits.contains(next) { position += 1 }
-        if position == start { throw failure("a digit should be here") }
+        if position == start { throw failure("expected a digit") }
     }
 
     private mutating func string() throws(BadInput) -> String {
@@ -139,7 +139,7 @@ struct JSONParser {
         let digits = text[position...].prefix(4)
         guard digits.count == 4, let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16),
             digits.first != UInt8(ascii: "+")
-        else { throw failure("four hexadecimal digits should be here") }
+        else { throw failure("expected four hexadecimal digits") }
         position += 4
         return unit
     }

@@ -112,7 +112,7 @@ extension RemoteAttribute {
     fileprivate func rivals(_ count: Int) -> String? {
         guard count > 1 else { return nil }
         return
-            "there are \(count) of it, and \(handle) is taken; SERVICE/CHARACTERISTIC or a handle says which"
+            "\(count) attributes match, and \(handle) is used; SERVICE/CHARACTERISTIC or a handle selects one"
     }
 }
 

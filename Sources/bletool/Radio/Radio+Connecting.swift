@@ -84,10 +84,10 @@ extension Radio {
         } catch {
             throw Failure(error, while: "\(selector)")
         }
-        if wasReceived { throw Failure(.notFound, "\(selector)", "it advertises, and takes no connections") }
+        if wasReceived { throw Failure(.notFound, "\(selector)", "it advertises, but is not connectable") }
         throw Failure(
             .notFound, "\(selector)", "not found within \(limit.text)",
-            hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows what is")
+            hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows whether it is")
     }
 
     /// The address that needs no scan.

@@ -155,7 +155,7 @@ struct ScanTable {
         }
         selection = row.key
         guard let address = row.connectable?.address else {
-            message = "\(row.addressText) takes no connections"
+            message = "\(row.addressText) is not connectable"
             return nil
         }
         return .connect(address)
@@ -253,7 +253,7 @@ extension ScanTable {
     private func summary(_ shown: Int, _ inSight: Int) -> String {
         var parts = [devices]
         if shown < count { parts.append("\(shown) pass the filter") }
-        if inSight < shown { parts.append("\(inSight) in sight") }
+        if inSight < shown { parts.append("\(inSight) visible") }
         if isPaused { parts.append("PAUSED, \(missed) packets since") }
         parts.append("by \(order.rawValue)\(isReversed ? ", reversed" : "")")
         if !filter.isEmpty, !isTyping { parts.append("filter \(filter.quoted)") }
@@ -277,9 +277,9 @@ extension ScanTable {
         "q Esc ←          back; q in the table ends the scan",
         "c                connect to the selected device, or the first: ends the scan and opens a shell",
         "s                sort by strength, name, address, rate, last seen, discovery",
-        "r                the other way round",
-        "/                show only what has this text in it; Esc shows all",
-        "p Space          stand still, and go on",
+        "r                reverse the order",
+        "/                show only devices that contain this text; Esc shows all",
+        "p Space          pause, and resume",
     ]
 }
 
@@ -405,7 +405,7 @@ extension Double {
 extension ScanTable {
     mutating func device(_ columns: Int, _ room: Int, _ scrolled: Int, at now: Timestamp) -> [ScreenLine] {
         guard let row = selectedRow else {
-            return [ScreenLine(text: "the device is not remembered any more", look: .title)]
+            return [ScreenLine(text: "the device is no longer in the table", look: .title)]
         }
         let name = row.name.isEmpty ? "" : "  \(row.name)"
         let kind = row.event.address.map { " \($0.type), \($0.kind.rawValue)" } ?? ""

@@ -40,7 +40,7 @@ actor ScriptRunner {
     private func characteristic(_ text: String) async throws(Failure) -> (RemoteCharacteristic, ValueType?) {
         guard let attribute = try await device.resolve([text], describing: true).first,
             let characteristic = attribute.characteristic, attribute.isValue
-        else { throw Failure(.input, text, "is no characteristic, so it has nothing to notify") }
+        else { throw Failure(.input, text, "is not a characteristic, so it cannot notify") }
         return (characteristic, try await device.type(of: attribute, for: format))
     }
 

@@ -60,7 +60,7 @@ enum ScriptStep: Sendable {
         let isFile = (verb as? GATTReadCommand)?.to.map { $0 != "-" } ?? true
         guard isFile, format != ValueFormat.raw.rawValue else {
             throw Failure(
-                .input, isFile ? "--format raw" : "--to -", "is no line, and the answers here are lines",
+                .input, isFile ? "--format raw" : "--to -", "is not for scripts, whose output is lines",
                 hint: "read ATTR --to FILE writes octets")
         }
     }
@@ -71,12 +71,12 @@ enum ScriptStep: Sendable {
         guard let type = verbs.first(where: { $0.configuration.commandName == name }) else {
             let all = verbs.compactMap { $0.configuration.commandName } + names
             throw Failure(
-                .input, "", "\(name.quoted) is nothing to do\(all.suggestion(for: name))",
-                hint: "say what to do: \(all.joined(lastBy: "or"))")
+                .input, "", "\(name.quoted) is not a verb\(all.suggestion(for: name))",
+                hint: "give one of \(all.joined(lastBy: "or"))")
         }
         if let option = arguments.first(where: { isOfLink($0) }) {
             throw Failure(
-                .input, option, "is about the link or the radio", hint: "give it to `gatt run` itself")
+                .input, option, "is an option of the link or the radio", hint: "give it to `gatt run` itself")
         }
         // The device is known already; any will do for the parser.
         let words = ["name:*"] + arguments + (json ? ["--json"] : [])
@@ -98,7 +98,7 @@ enum ScriptStep: Sendable {
         } catch {
             throw Failure(
                 .input, "", Step.message(for: error),
-                hint: "words with spaces stand between quotes; "
+                hint: "put words with spaces in quotes; "
                     + "`bletool gatt VERB --help` shows what a verb takes")
         }
     }
@@ -131,7 +131,7 @@ struct WaitStep: ParsableArguments {
         _ = try limit()
         guard let attribute else { return }
         guard awaited != .disconnection else {
-            throw Failure(.input, attribute.printable, "is not what a disconnection is of")
+            throw Failure(.input, attribute.printable, "cannot follow disconnection")
         }
         _ = try ConnectedDevice.paths([attribute])
     }

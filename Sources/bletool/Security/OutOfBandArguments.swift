@@ -20,7 +20,7 @@ extension OutOfBandArguments {
     /// Checks what can be known without a radio. `readsNow`: the peer's data must be there already.
     func check(readsNow: Bool) throws(Failure) {
         guard !isLegacy || offer != nil else {
-            throw Failure(.usage, "--oob-legacy", "says what --oob-offer writes, which is missing")
+            throw Failure(.usage, "--oob-legacy", "needs --oob-offer")
         }
         if readsNow { _ = try records() }
     }

@@ -27,7 +27,7 @@ struct PairingAgent: PairingDelegate {
             if let passkey = Passkey(text) { return passkey }
             console.note("a passkey has six digits")
         }
-        console.note("the passkey was not entered for \(peer.text); --passkey and --passkey-file do")
+        console.note("no passkey was entered for \(peer.text); --passkey or --passkey-file can give it")
         return nil
     }
 
@@ -46,14 +46,14 @@ struct PairingAgent: PairingDelegate {
         console.show(PairingEvent(peer: peer, what: .compare(passkey)))
         if acceptsComparison { return true }
         let answer = await TerminalQuestion.ask("does \(peer.text) show \(passkey), too? [y/N] ")
-        if answer == nil { console.note("the numbers were not compared; --accept-comparison says yes") }
+        if answer == nil { console.note("the numbers were not compared; --accept-comparison accepts them") }
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
     func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData? {
         do throws(Failure) {
             if let data = try outOfBand.records().data(of: peer) { return data }
-            console.note("no --oob-data are of \(peer.text)")
+            console.note("no --oob-data is from \(peer.text)")
         } catch {
             console.note("\(error.message); pairing with \(peer.text) goes on without")
         }
@@ -68,7 +68,7 @@ struct PairingAgent: PairingDelegate {
             return true
         }
         console.note(
-            "\(peer.text) is bonded and wants to pair anew, which is refused: bletool bonds remove \(peer)\(place)"
+            "\(peer.text) is bonded and wants to pair again, which is refused: bletool bonds remove \(peer)\(place)"
         )
         return false
     }

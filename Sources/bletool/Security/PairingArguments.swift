@@ -8,8 +8,8 @@ struct PairingArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What this side can show and be asked. Default: what the other options answer: a passkey is displayed by \
-            serve and entered by others; else none.
+            What this side can display and enter. Default: what the other options imply: a passkey is \
+            displayed by serve and entered by other commands; otherwise none.
             """,
             valueName: "capability"))
     var io: SecurityConfiguration.InputOutput?
@@ -23,38 +23,38 @@ struct PairingArguments: ParsableArguments {
         help: ArgumentHelp("A file whose first line is the passkey.", valueName: "file"), completion: .file())
     var passkeyFile: String?
 
-    @Flag(help: "Say that both sides show the same number, without looking.")
+    @Flag(help: "Confirm numeric comparison without comparing the numbers.")
     var acceptComparison = false
 
     @Flag(
         help: """
-            Pair by LE Secure Connections, with keys of 16 octets, or not at all; also Just Works, where no more is \
-            required.
+            Pair only with LE Secure Connections and keys of 16 octets. Just Works is still allowed unless a \
+            higher level is required.
             """)
     var secureConnectionsOnly = false
 
     @Option(
         help: ArgumentHelp(
-            "The fewest octets that a key may have, 7 to 16; default: 16. Some old devices have shorter ones.",
+            "The minimum key size, 7 to 16 octets; default: 16. Some old devices have shorter keys.",
             valueName: "octets"))
     var minKeySize: Int?
 
     @Option(
         help: ArgumentHelp(
             """
-            Write what the peer is to be given, before anything else is done: carry it there by a way that no \
-            attacker sees.
+            Write the out-of-band data for the peer, before anything else is done. Take it to the peer over \
+            a channel that no attacker can read.
             """, valueName: "file"), completion: .file())
     var oobOffer: String?
 
-    @Flag(help: "Offer a temporary key for LE legacy pairing, for peers that cannot do better.")
+    @Flag(help: "Offer a temporary key for LE legacy pairing, for peers without Secure Connections.")
     var oobLegacy = false
 
     @Option(
         help: ArgumentHelp(
             """
-            What a peer has given: a file of --oob-offer, or the record of an NFC tag \
-            (application/vnd.bluetooth.le.oob), in hex or as it is.
+            The peer's out-of-band data: a file of --oob-offer, or the record of an NFC tag \
+            (application/vnd.bluetooth.le.oob), in hex or binary.
             """, valueName: "file"), completion: .file())
     var oobData: [String] = []
 

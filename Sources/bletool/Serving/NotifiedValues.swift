@@ -167,7 +167,7 @@ struct NotifiedValues: Sendable {
         let (free, late) = takers.sort(subscribers.map(\.central))
         for central in late {
             let what = takers.limit == 1 ? "the last value" : "the last \(takers.limit) values"
-            note("\(central.address) has not taken \(what), and gets no other before it has")
+            note("\(central.address) has not accepted \(what) yet, and gets no other until it has")
         }
         return free
     }
@@ -181,7 +181,7 @@ struct NotifiedValues: Sendable {
             group.addImmediateTask {
                 await update(to: value, for: [central])
                 while let left = takers.end(central) {
-                    note("\(central.address) takes values again; \(left.count) were left out")
+                    note("\(central.address) accepts values again; \(left.count) were left out")
                     guard let latest = left.latest else { return }
                     takers.begin(central)
                     await update(to: latest, for: [central])

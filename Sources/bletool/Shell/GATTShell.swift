@@ -70,7 +70,7 @@ actor GATTShell {
             session?.watch.cancel()
             terminal.release()
         }
-        console.output.line("connected; help says what there is, Ctrl-D ends")
+        console.output.line("connected; help lists the commands, Ctrl-D ends the shell")
         await begin(first)
         draw()
         for await event in news {

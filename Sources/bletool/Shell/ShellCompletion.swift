@@ -125,10 +125,11 @@ extension String {
 enum ShellVerbs {
     /// The shell's own, and the steps of scripts that are no verbs of `gatt`.
     private static let others = [
-        ("connect", "make the link again"), ("disconnect", "end the link"),
-        ("help", "this list, or help VERB"),
-        ("quit", "end the shell"), ("sleep", "DURATION: do nothing, while values are shown"),
-        ("subscribe", "ATTR [--indicate]: show what comes from now on"), ("unsubscribe", "ATTR: end that"),
+        ("connect", "connect again"), ("disconnect", "end the link"),
+        ("help", "show this list, or with VERB its help"),
+        ("quit", "end the shell"), ("sleep", "DURATION: pause; values are still shown"),
+        ("subscribe", "ATTR [--indicate]: show values as they arrive"),
+        ("unsubscribe", "ATTR: end the subscription"),
         ("wait", "notification|indication|disconnection [ATTR] [--within DURATION]"),
     ]
 
@@ -142,7 +143,7 @@ enum ShellVerbs {
             others + ScriptStep.verbs.map { ($0.configuration.commandName ?? "", $0.configuration.abstract) }
         return all.sorted { $0.0 < $1.0 }.map { "  \($0.0.filling(14))\($0.1)" } + [
             "Tab completes, up and down and Ctrl-R recall lines, Ctrl-C ends a command,",
-            "Ctrl-Z stops, Ctrl-D ends the shell.",
+            "Ctrl-Z suspends the shell, Ctrl-D ends it.",
         ]
     }
 

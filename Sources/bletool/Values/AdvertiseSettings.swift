@@ -98,7 +98,7 @@ extension AdvertisingChannels {
             case "39": insert(.channel39)
             default:
                 throw BadInput(
-                    "\(number.quoted) is no advertising channel", hint: "37,38,39 are all there are")
+                    "\(number.quoted) is no advertising channel", hint: "the channels are 37, 38 and 39")
             }
         }
     }
@@ -274,7 +274,7 @@ extension AdvertiseSettings {
         if let node = fields[.interval] {
             if fields[.preset] != nil {
                 throw ConfigurationError(
-                    fields.position(of: .preset), "a preset is an interval itself; one of them is enough")
+                    fields.position(of: .preset), "a preset sets the interval; give only one of the two")
             }
             let interval = try node.duration()
             try node.located { try setInterval(interval) }

@@ -36,7 +36,7 @@ extension ClosedRange<Duration> {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let least = try Duration(text: parts[0])
         let most = try Duration(text: parts[parts.count - 1])
-        guard least <= most else { throw BadInput("\(text.quoted) begins after its end") }
+        guard least <= most else { throw BadInput("\(text.quoted) ends before it begins") }
         guard limits.contains(least), limits.contains(most) else {
             throw BadInput(
                 "\(text.quoted) is not within \(limits.lowerBound.text) to \(limits.upperBound.text)")

@@ -83,7 +83,7 @@ struct AdapterEvent: Event {
             case .available:
                 "HCI \(adapter.version.rawValue)  \(adapter.name.printable)  "
                     + "[\(names(adapter.current).joined(separator: " "))]"
-            case .taken: "another process has it to itself"
+            case .taken: "another process uses it exclusively"
             case .notSetUp: "its driver has not set it up"
             }
         let place = adapter.usbPort.map { "  usb \($0)" } ?? ""
