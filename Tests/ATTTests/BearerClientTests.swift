@@ -199,7 +199,7 @@ func keptByTheChannel() throws {
         bearer.events() == [.response(1, .write), .response(2, .read([5])), .response(3, .read([7]))])
 }
 
-@Test func whoIsAnsweredWronglyAndNotOtherwiseHearsWhat() throws {
+@Test func aRequestWithOnlyAWrongAnswerFailsWithThatAnswer() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.readByType(.all, type: 0x2803))
     _ = try bearer.request(.read(3))

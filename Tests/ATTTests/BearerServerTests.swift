@@ -205,7 +205,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     #expect(bearer.hexFrames() == ["1b030001", "23" + "0300010001" + "050002000203"])
 }
 
-@Test func aRefusedNotificationHearsWhenThereIsRoom() throws {
+@Test func afterARefusedNotificationReadyIsReported() throws {
     var configuration = ATTBearer.Configuration()
     configuration.unsolicitedLimit = 2
     configuration.indicationLimit = 1

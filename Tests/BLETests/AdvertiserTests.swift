@@ -76,7 +76,7 @@ import Testing
         var played = PlayedAdvertiser(sets: nil, isShared: true)
         _ = try played.advertise(Self.beacon)
         #expect(played.settle("parameters", .refused(.commandDisallowed)) == ["parameters"])
-        #expect(played.events.count == 2 && played.events[0].contains("it has one set of packets"))
+        #expect(played.events.count == 2 && played.events[0].contains("sends only one advertisement"))
         let own = try played.advertise(Self.beacon)
         #expect(played.settle() == ["parameters", "data", "on"])
         played.stop(own)

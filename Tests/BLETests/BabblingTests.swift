@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: 0..<UInt64(60)) func scanning(seed: UInt64) async throws {
         try await run(seed: seed) { adapter, _ in
             for _ in 0..<3 {
-                _ = try await CentralManager(adapter).first(within: .seconds(70)) { $0.name == "nobody" }
+                _ = try await CentralManager(adapter).first(within: .seconds(70)) { $0.name == "absent" }
             }
         }
     }

@@ -364,7 +364,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aControllerThatNeverTellsIsAskedAgain() async throws {
+    @Test func aControllerThatNeverReportsIsAskedAgain() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)

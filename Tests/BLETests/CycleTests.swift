@@ -109,7 +109,7 @@ private struct Cycles {
             let absent = DeviceAddress(0xc0_00_00_00_00_01, type: .random)
             try await central.withConnection(to: absent, timeout: nil) { _ in }
         case 1:
-            _ = try await central.first(within: .seconds(1)) { $0.name == "Nobody" }
+            _ = try await central.first(within: .seconds(1)) { $0.name == "Absent" }
         case 2:
             for try await _ in central.maintain(Peripheral.Identifier(sensor)) {}
         case 3:

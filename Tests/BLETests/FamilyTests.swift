@@ -69,9 +69,9 @@ extension FamilyTests {
             _ = try await manager.advertise(try .beacon("new", extended: true))
             var options = ScanOptions()
             options.extended = .off
-            #expect(Set(try await hosts.hear(options, for: .seconds(1)).map(\.name)) == ["old"])
+            #expect(Set(try await hosts.receive(options, for: .seconds(1)).map(\.name)) == ["old"])
             options.extended = .on
-            #expect(Set(try await hosts.hear(options, for: .seconds(1)).map(\.name)) == ["old", "new"])
+            #expect(Set(try await hosts.receive(options, for: .seconds(1)).map(\.name)) == ["old", "new"])
         }
     }
 }

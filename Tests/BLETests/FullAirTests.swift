@@ -11,7 +11,7 @@ import VirtualController
 @Suite(.timeLimit(.minutes(10))) struct FullAirTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).air").path
 
-    @Test func whoFindsItFullHearsSoAndHasRoomLater() async throws {
+    @Test func aFullAirRefusesAControllerAndHasRoomLater() async throws {
         let air = AirServer(on: .shared, seed: 1, maximumControllers: 1)
         _ = try await air.listen(at: .unix(path: path))
         var options = AdapterOptions()

@@ -115,7 +115,7 @@ import Testing
 }
 
 @Suite struct TroubleTests {
-    @Test func connectingToNobodyTimesOutAndFreesTheRadio() async throws {
+    @Test func connectingToAnAbsentDeviceTimesOutAndFreesTheRadio() async throws {
         try await TwoHosts.run { hosts in
             let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
             await #expect(throws: BLEError.timedOut(.connecting, after: .seconds(5))) {

@@ -381,7 +381,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func oneEventTellsOfAPairing() async throws {
+    @Test func oneEventReportsAPairing() async throws {
         try await PairedHosts.run { hosts in
             let events = PeripheralManager(hosts.server).events()
             let device = try await hosts.connect()

@@ -16,7 +16,7 @@ struct PrivacyTests {
     /// With controllers that resolve addresses, and where the host does it.
     static let radios = [Radio(), Radio(isExtended: true)]
 
-    @Test(arguments: radios) func anAdvertiserThatHidesIsNobodyToStrangersAndItselfToBondedPeers(
+    @Test(arguments: radios) func aPrivateAddressIsUnknownToStrangersAndResolvedByBondedPeers(
         _ radio: Radio
     ) async throws {
         var hidden = radio

@@ -131,7 +131,7 @@ import Testing
                 _ = await host.loop.sleep(for: .seconds(1))
                 host.port.say(HardwareError(hardwareCode: 1).packet)
                 _ = await host.loop.sleep(for: .seconds(1))
-                let heard = try await host.hear("Scripted", on: other)
+                let heard = try await host.receive("Scripted", on: other)
                 #expect(heard.isConnectable)
                 try await host.advertise("Lamp", on: other)
                 try await hearing.value

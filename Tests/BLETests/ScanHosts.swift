@@ -53,7 +53,7 @@ struct ScanHosts: Sendable {
     }
 
     /// The advertisements that a scan yields in `time`.
-    func hear(_ options: ScanOptions, for time: Duration) async throws -> [Advertisement] {
+    func receive(_ options: ScanOptions, for time: Duration) async throws -> [Advertisement] {
         let heard = Lock<[Advertisement]>([])
         let stream = central.scan(options)
         let listening = Task(executorPreference: loop) {

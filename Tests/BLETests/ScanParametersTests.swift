@@ -31,7 +31,7 @@ struct ScanParametersTests {
         return list
     }
 
-    @Test func nobodyWantsAnything() { #expect(parameters([]) == nil) }
+    @Test func noScanHasNoParameters() { #expect(parameters([]) == nil) }
 
     @Test("the most eager decides; one that asks makes all ask")
     func eagerest() {

@@ -102,7 +102,7 @@ import VirtualController
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             await script.check(on: host) {
-                try await host.open { try await host.hear("Lamp", on: $0) }
+                try await host.open { try await host.receive("Lamp", on: $0) }
             }
             #expect(host.health == script.health)
             await lamp.close()

@@ -58,7 +58,7 @@ struct ScriptedHost: Sendable {
 
     /// Finds `name` with `adapter`.
     @discardableResult
-    func hear(_ name: String, on adapter: Adapter) async throws -> Advertisement {
+    func receive(_ name: String, on adapter: Adapter) async throws -> Advertisement {
         try await CentralManager(adapter).first(within: .seconds(30)) { $0.name == name }
     }
 }

@@ -107,7 +107,7 @@ import Testing
                 await script.check(on: host) {
                     try await host.advertise("Scripted", on: adapter)
                     _ = await host.loop.sleep(for: .seconds(1))
-                    try await host.hear("Scripted", on: other)
+                    try await host.receive("Scripted", on: other)
                 }
             }
             #expect(host.health == script.health)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test("a link that is reported twice is one link; one that was not asked for is ended")
-    func linksOfNobody() async throws {
+    func linksWithoutOwner() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             let address = await lamp.address

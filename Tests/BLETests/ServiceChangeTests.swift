@@ -11,7 +11,7 @@ private let battery = GATTService(
     characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))])
 
 struct ServiceChangeTests {
-    @Test func aClientHearsOfServicesThatComeAndGo() async throws {
+    @Test func aClientIsNotifiedOfAddedAndRemovedServices() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in

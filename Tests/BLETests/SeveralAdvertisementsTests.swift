@@ -24,11 +24,11 @@ import VirtualController
             let service = try await hosts.serveThermometer()
             let beacon = try await hosts.peripheral.advertise(try self.beacon())
             for _ in 0..<2 {
-                #expect(try await hosts.hears([1, 2, 3]))
+                #expect(try await hosts.receives([1, 2, 3]))
                 let address = try await hosts.find()
                 try await hosts.central.withConnection(to: address) { device in
                     // The link is taken: the beacon goes on, and no other central can connect.
-                    #expect(try await hosts.hears([1, 2, 3]))
+                    #expect(try await hosts.receives([1, 2, 3]))
                     #expect(try await !hosts.isConnectable(within: .seconds(5)))
                     let temperature = try await hosts.characteristic(0x2a6e, of: device)
                     #expect(try await device.read(temperature.valueHandle) == [0xb2, 0x08])
@@ -37,9 +37,9 @@ import VirtualController
             await service.stop()
             #expect(try await service.ended() == .stopped)
             #expect(try await !hosts.isConnectable(within: .seconds(5)))
-            #expect(try await hosts.hears([1, 2, 3]))
+            #expect(try await hosts.receives([1, 2, 3]))
             await beacon.stop()
-            #expect(try await !hosts.hears([1, 2, 3]))
+            #expect(try await !hosts.receives([1, 2, 3]))
         }
     }
 
@@ -76,11 +76,11 @@ import VirtualController
             #expect(
                 error
                     == .limit(.advertisements, maximum: sets, value: sets + 1))
-            for number in 0..<UInt8(sets) { #expect(try await hosts.hears([number])) }
+            for number in 0..<UInt8(sets) { #expect(try await hosts.receives([number])) }
             await advertisements[0].stop()
             _ = try await hosts.peripheral.advertise(one)
-            #expect(try await hosts.hears([99]))
-            #expect(try await !hosts.hears([0]))
+            #expect(try await hosts.receives([99]))
+            #expect(try await !hosts.receives([0]))
         }
     }
 
@@ -110,10 +110,10 @@ import VirtualController
                 }
                 let second = try await beginning.value
                 try await stopping.value
-                #expect(try await hosts.hears([2]), "\(turns) turns")
-                #expect(try await !hosts.hears([1]), "\(turns) turns")
+                #expect(try await hosts.receives([2]), "\(turns) turns")
+                #expect(try await !hosts.receives([1]), "\(turns) turns")
                 await second.stop()
-                #expect(try await !hosts.hears([2]), "\(turns) turns")
+                #expect(try await !hosts.receives([2]), "\(turns) turns")
             }
         }
     }
@@ -160,7 +160,7 @@ import VirtualController
                 #expect(step >= interval && step <= interval + .milliseconds(10))
             }
             #expect(Set(times.map(\.data)).count > 15)
-            #expect(try await hosts.hears([20]))
+            #expect(try await hosts.receives([20]))
         }
     }
 
@@ -240,7 +240,7 @@ import VirtualController
             request.secondaryPHY = .leCoded
             let error = await failure { () throws(BLEError) in try await advertising.update(request) }
             #expect(error == .limit(.advertisingDataInInterval, maximum: 242, value: 1464))
-            #expect(try await hosts.hears([1, 2, 3]))
+            #expect(try await hosts.receives([1, 2, 3]))
             await advertising.stop()
             let stopped = await failure { () throws(BLEError) in try await advertising.update(request) }
             #expect(stopped == .invalidRequest(.advertisementEnded))
@@ -254,11 +254,11 @@ import VirtualController
             request.duration = .seconds(3)
             let advertising = try await hosts.peripheral.advertise(request)
             let begun = hosts.loop.now
-            #expect(try await hosts.hears([1, 2, 3]))
+            #expect(try await hosts.receives([1, 2, 3]))
             #expect(try await advertising.ended() == .timeLimit)
             let lasted = begun.duration(until: hosts.loop.now)
             #expect(lasted >= .milliseconds(2990) && lasted <= .milliseconds(3010))
-            #expect(try await !hosts.hears([1, 2, 3]))
+            #expect(try await !hosts.receives([1, 2, 3]))
 
             request.duration = nil
             request.maximumEvents = 5
@@ -278,7 +278,7 @@ import VirtualController
             // The fifth was the last.
             #expect(
                 (times.last?.time).map { $0.duration(until: hosts.loop.now) <= .milliseconds(10) } == true)
-            #expect(try await !hosts.hears([1, 2, 3]))
+            #expect(try await !hosts.receives([1, 2, 3]))
         }
     }
 
@@ -308,14 +308,14 @@ import VirtualController
     @Test func anonymousShowsNoAddress() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             var content = AdvertisingContent()
-            content.name = "nobody"
+            content.name = "absent"
             var request = AdvertisingRequest(
                 try AdvertisingPlan(content, kind: .nonconnectable, extended: true), kind: .nonconnectable)
             request.isAnonymous = true
             request.includesTxPower = true
             request.sid = 9
             _ = try await hosts.peripheral.advertise(request)
-            let found = try await hosts.central.first(within: .seconds(5)) { $0.name == "nobody" }
+            let found = try await hosts.central.first(within: .seconds(5)) { $0.name == "absent" }
             #expect(found.address == nil && found.report.sid == 9 && found.report.txPower == 0)
         }
     }
@@ -368,7 +368,7 @@ extension TwoHosts {
     }
 
     /// Whether the client receives a beacon with that test company's data.
-    fileprivate func hears(_ data: [UInt8], within limit: Duration = .seconds(5)) async throws -> Bool {
+    fileprivate func receives(_ data: [UInt8], within limit: Duration = .seconds(5)) async throws -> Bool {
         try await sees(within: limit) {
             AdvertisingData($0.report.data).manufacturerData == [ManufacturerData(.test, data)]
         }

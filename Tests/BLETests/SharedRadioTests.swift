@@ -43,7 +43,7 @@ struct SharedRadioTests {
             _ = await hosts.loop.sleep(for: .seconds(1))
             var options = ScanOptions()
             options.repeats = .all
-            let heard = try await hosts.hear(options, for: .seconds(20))
+            let heard = try await hosts.receive(options, for: .seconds(20))
             // Of two packets each 100 ms, half are received.
             let share = Double(heard.filter { $0.address == other }.count) / 400
             #expect(share > 0.3 && share < 0.7)

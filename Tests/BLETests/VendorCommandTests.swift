@@ -79,7 +79,7 @@ import Testing
                     _ = try await adapter.sendVendorCommand(0x2a5)
                 }
                 #expect(silent == .controllerSilent(command: Self.opcode))
-                try await host.hear("Lamp", on: adapter)
+                try await host.receive("Lamp", on: adapter)
             }
             #expect(host.health == .reset(after: Self.opcode))
             await lamp.close()

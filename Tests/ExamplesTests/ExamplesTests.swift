@@ -73,7 +73,7 @@ import Testing
         #expect(session.status() == 0)
     }
 
-    @Test func proximityTellsHowNearADeviceIs() async throws {
+    @Test func proximityPrintsHowNearADeviceIs() async throws {
         let tag = try start("bletool", "advertise", "--name", "Tag", "--adapter", "virtual:tag", "--json")
         #expect(await tag.line()?.contains("ready") == true)
         let proximity = try start("proximity", "virtual:here", "Tag")

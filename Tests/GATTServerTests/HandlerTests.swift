@@ -94,7 +94,7 @@ private struct NoCode: Error {}
     speak(&dialogue, [Exchange("0a0300", "010a03000e")])
 }
 
-@Test func aWriteHandlerHearsOneTransaction() throws {
+@Test func aWriteHandlerReceivesOneTransaction() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
         0xff01, properties: .write,

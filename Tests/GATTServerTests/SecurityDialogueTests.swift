@@ -126,7 +126,7 @@ func authorization() throws {
     speak(&unsafe, [Exchange("0a0300", "010a030005")])
 }
 
-@Test func whatNobodyMayReadIsNotMatchedEither() throws {
+@Test func anUnreadableValueIsNotMatchedEither() throws {
     var dialogue = try ServerDialogue(
         several(
             GATTCharacteristic(0xff01, properties: .write, value: .stored(value)),

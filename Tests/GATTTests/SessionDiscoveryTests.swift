@@ -92,7 +92,7 @@ struct SessionDiscoveryTests {
         #expect(client.ends() == [second.id, third.id])
     }
 
-    @Test func oneThatNobodyWaitsForIsGivenUp() throws {
+    @Test func aDiscoveryWithoutCallersIsGivenUp() throws {
         var client = server.client
         let (first, second) = (try discover(&client), try discover(&client))
         _ = client.sent()

@@ -169,7 +169,7 @@ struct SessionSubscriptionTests {
         #expect(client.connection.session.subscribe(to: other, .indicate).early.isEmpty)
     }
 
-    @Test func whoListensToServiceChangedHearsOfItToo() throws {
+    @Test func aSubscriberOfServiceChangedReceivesItToo() throws {
         var (client, _) = try server.discovered()
         let database = try #require(client.connection.session.currentDatabase)
         let changes = try #require(database.characteristics(.serviceChanged).first)

@@ -3,7 +3,7 @@ import SMP
 import TestSupport
 import Testing
 
-@Test func withoutAToolboxNobodyPairs() {
+@Test func withoutAToolboxNoPairingBegins() {
     var pair = PairedMachines(toolbox: nil)
     #expect(throws: PairingImpossible.unsupported) { try pair.initiator.begin(.encryption, at: .zero) }
     pair.responder.receive([1, 3, 0, 1, 16, 7, 7], at: .zero)
@@ -187,7 +187,7 @@ func keyPressesAreToldWhenBothWantThem(isSecure: Bool) throws {
     }
 }
 
-@Test func keyPressesThatNobodyWantsAreNeitherToldNorTaken() throws {
+@Test func unwantedKeypressesAreNeitherSentNorAccepted() throws {
     var pair = PairedMachines(
         PairingPolicy(ioCapability: .keyboardOnly), PairingPolicy(ioCapability: .displayOnly))
     pair.stopsTyping = true

@@ -93,7 +93,7 @@ import VirtualController
     }
 
     /// Hosts of both families receive legacy packets; only those of the extended one receive others.
-    @Test func whoHearsWhom() throws {
+    @Test func whichControllerReceivesWhich() throws {
         var bench = Bench()
         let (legacyAdvertiser, advertiser) = (bench.join(), bench.joinExtended())
         let (old, oldFamily, new) = (bench.join(), bench.joinExtended(), bench.joinExtended())

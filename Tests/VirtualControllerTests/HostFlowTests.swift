@@ -104,7 +104,7 @@ import VirtualController
     }
 
     /// It is ignored where nothing is counted: without connections, and without flow control.
-    @Test func completedPacketsThatNobodyCounts() throws {
+    @Test func completedPacketsOfUnknownHandles() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.send(Self.done(one, 7), on: central)
         bench.perform(Disconnect(connection: one), on: central)

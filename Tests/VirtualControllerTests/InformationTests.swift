@@ -30,7 +30,7 @@ import VirtualController
         }
     }
 
-    @Test func whatItTellsOfItself() throws {
+    @Test func whatItReportsAboutItself() throws {
         let address = DeviceAddress(0xaabb_ccdd_eeff, type: .public)
         var configuration = VirtualController.Configuration(publicAddress: address)
         configuration.version = .v4_2

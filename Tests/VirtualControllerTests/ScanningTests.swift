@@ -100,7 +100,7 @@ import VirtualController
         #expect(Set(bench.reports(scanner).map(\.rssi)) == [-90])
     }
 
-    @Test func nobodyHearsItself() {
+    @Test func noControllerReceivesItself() {
         var bench = Bench()
         let id = bench.join()
         bench.advertise(on: id)

@@ -51,7 +51,7 @@ struct BondsCommandTests {
         let failure = #expect(throws: Failure.self) {
             try options.path(environment: { _ in nil }, home: { nil })
         }
-        #expect(failure?.hint == "--state-dir says where to keep them")
+        #expect(failure?.hint == "--state-dir selects a folder for them")
     }
 
     @Test(

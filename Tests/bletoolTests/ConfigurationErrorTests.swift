@@ -13,17 +13,17 @@ struct ConfigurationErrorTests {
     /// A file, the line and column of what is wrong with it, and words of the reason.
     @Test(arguments: [
         // The file as a whole.
-        ("[]", 1, 1, "a configuration should be here, not a list"),
+        ("[]", 1, 1, "expected a configuration, not a list"),
         ("name: x", 1, 1, "needs the key \"services\""),
         ("services: []\nstandardServices: false", 1, 1, "nothing to serve"),
-        ("services: {}", 1, 11, "a list of services should be here, not a mapping"),
+        ("services: {}", 1, 11, "expected a list of services, not a mapping"),
         ("services:", 1, 1, "has no value"),
         ("servces: []", 1, 1, "no key \"servces\"; did you mean \"services\"?"),
         ("services: []\nxyzzy: 1", 2, 1, "no key \"xyzzy\""),
         // Numbers and words.
         ("services: []\nmtu: 22", 2, 6, "the MTU is 23 to 517, not 22"),
         ("services: []\nmtu: x", 2, 6, "\"x\" is not a number"),
-        ("services: []\nmtu: [23]", 2, 6, "a number should be here, not a list"),
+        ("services: []\nmtu: [23]", 2, 6, "expected a number, not a list"),
         ("services: []\nprepareQueue: 0", 2, 15, "1 to 1024"),
         ("services: []\nstandardServices: yes", 2, 19, "true or false"),
         ("services: []\nstrict: no", 2, 9, "true or false"),
@@ -35,7 +35,7 @@ struct ConfigurationErrorTests {
             "50 ms is below the least supervision timeout, 100 ms"
         ),
         ("services: [{uuid: 180f}]\nconnection: {latency: 1}\nstandardServices: false", 2, 1, "GAP service"),
-        ("services: []\nsecurity: none", 2, 11, "security should be here"),
+        ("services: []\nsecurity: none", 2, 11, "expected security"),
         ("services: []\nname: \"\"", 2, 7, "1 to 248"),
         ("services: []\nname: \(String(repeating: "x", count: 249))", 2, 7, "249 octets"),
         // Advertising.
@@ -49,8 +49,8 @@ struct ConfigurationErrorTests {
         ("services: []\nadvertise:\n  interval: 1ms", 3, 13, "the interval is 20ms to 10.24s"),
         ("services: []\nadvertise:\n  manufacturer: {0x1ffff: 00}", 3, 18, "0 to 65535"),
         ("services: []\nadvertise:\n  manufacturer: {76: 0}", 3, 22, "odd number of digits"),
-        ("services: []\nadvertise:\n  manufacturer: {76: 00, 76: 01}", 3, 26, "is there already"),
-        ("services: []\nadvertise:\n  serviceData: {feaa: [1]}", 3, 23, "hex should be here"),
+        ("services: []\nadvertise:\n  manufacturer: {76: 00, 76: 01}", 3, 26, "is already given"),
+        ("services: []\nadvertise:\n  serviceData: {feaa: [1]}", 3, 23, "expected hex"),
         (
             "services: []\nadvertise:\n  overflow: shorten", 3, 13,
             "fail, shorten-name, scan-response, extended or apple"
@@ -60,7 +60,7 @@ struct ConfigurationErrorTests {
         ("services: []\nadvertise:\n  url: x", 3, 8, "not a URI"),
         ("services: []\nadvertise:\n  power: 21", 3, 10, "-127 to 20"),
         ("services: []\nadvertise:\n  ibeacon: x", 3, 12, "UUID,MAJOR,MINOR,POWER"),
-        ("services: []\nadvertise:\n  ibeacon: {major: 1}", 3, 12, "UUID,MAJOR,MINOR,POWER should be here"),
+        ("services: []\nadvertise:\n  ibeacon: {major: 1}", 3, 12, "expected UUID,MAJOR,MINOR,POWER"),
         ("services: []\nadvertise:\n  eddystoneUrl: x", 3, 17, "begins with one of"),
         ("services: []\nbeacons:\n  - {periodic: {interval: 1ms}}", 3, 27, "not within 7.5ms to 81.91875s"),
         ("services: []\nbeacons:\n  - {periodic: {data: 020106}}", 3, 16, "needs the key \"interval\""),
@@ -73,25 +73,28 @@ struct ConfigurationErrorTests {
         // Services.
         ("services: [{}]", 1, 12, "a service needs the key \"uuid\""),
         ("services: [{uuid: 18}]", 1, 19, "is not a UUID"),
-        ("services: [{uuid: [18]}]", 1, 19, "a UUID should be here"),
+        ("services: [{uuid: [18]}]", 1, 19, "expected a UUID"),
         ("services: [{uuid: 1800}]", 1, 1, "is added already"),
         ("services:\n- {uuid: 180f, handle: 0}", 2, 24, "1 to 65535"),
         (
             "services:\n- {uuid: 180f, handle: 0x30}\n- {uuid: 1809, handle: 0x30}", 3, 24,
             "is taken by the service 180f"
         ),
-        ("services:\n- {uuid: 180f, handle: 0x30}\n- {uuid: 1809, handle: 0x20}", 3, 24, "comes too late"),
+        ("services:\n- {uuid: 180f, handle: 0x30}\n- {uuid: 1809, handle: 0x20}", 3, 24, "is out of order"),
         (
             "services:\n- {uuid: 180f, handle: 0xffff}\n- {uuid: 1809}", 3, 3,
             "no handle is left for the service 1809"
         ),
         ("services:\n- {uuid: 180f, includes: [{uuid: 1809}]}", 2, 27, "no service 1809 to include"),
         ("services:\n- {uuid: 180f, includes: [{handle: 0x0011}]}", 2, 27, "no service at 0x0011 to include"),
-        ("services:\n- {uuid: 180f, includes: [{uuid: 180f}]}", 2, 27, "include itself in the end"),
+        (
+            "services:\n- {uuid: 180f, includes: [{uuid: 180f}]}", 2, 27,
+            "includes itself, directly or through others"
+        ),
         (
             "services:\n- {uuid: 180f, includes: [{uuid: 1809}]}\n- {uuid: 1809, includes: [{uuid: 180f}]}",
             3, 27,
-            "1809 would include itself in the end"
+            "1809 includes itself, directly or through others"
         ),
         ("services:\n- {uuid: 180f, includes: [{}]}", 2, 27, "either handle or uuid"),
         (
@@ -133,7 +136,7 @@ struct ConfigurationErrorTests {
             "properties: [notify]\nnotify: {every: 1s, counter: u8, exec: x}", 6,
             "one of exec, counter, lines and file"
         ),
-        ("properties: [notify]\nnotify: {every: 1s, lines: x}", 6, "has a value whenever it has one"),
+        ("properties: [notify]\nnotify: {every: 1s, lines: x}", 6, "takes no every"),
         ("properties: [notify]\nnotify: {every: 1s, counter: u8, format: u8}", 6, "counter takes no format"),
         ("properties: [notify]\nnotify: {lines: x, format: u9}", 6, "\"u9\" is not a format"),
         ("properties: [notify]\nnotify: {lines: \"\"}", 6, "the command is empty"),
@@ -154,7 +157,7 @@ struct ConfigurationErrorTests {
         ("properties: [read]\nread: {exec: []}", 6, "empty"),
         ("properties: [read]\nread: {exec: [nonsense]}", 6, "no program \"nonsense\""),
         ("properties: [read]\nread: {}", 6, "needs the key"),
-        ("properties: [read]\nread: date", 6, "read should be here"),
+        ("properties: [read]\nread: date", 6, "expected read"),
         ("properties: [read]\nread: {exec: {a: b}}", 6, "a command"),
         ("properties: []\npermissions: {read: closed}", 6, "open, encrypted"),
         ("properties: []\npermissions: {keySize: 6}", 6, "7 to 16"),
@@ -165,7 +168,7 @@ struct ConfigurationErrorTests {
         ("properties: []\nhandle: 0x0010", 6, "is taken by the service 180f"),
         ("properties: []\nvalueHandle: 0x0011", 6, "is taken by the characteristic 2a19"),
         ("properties: []\ndescriptors: [{uuid: 2901, handle: 0x0012}]", 6, "is taken by the value of 2a19"),
-        ("properties: []\ndescriptors: [{uuid: 2902}]", 6, "goes with the property notify or indicate"),
+        ("properties: []\ndescriptors: [{uuid: 2902}]", 6, "needs the property notify or indicate"),
         ("properties: []\ndescriptors: [{uuid: 2803}]", 6, "UUID of a declaration"),
         ("properties: []\ndescriptors:\n- {uuid: 2901}\n- {uuid: 2901}", 8, "only one descriptor 2901"),
         ("properties: [notify]\ndescriptors: [{uuid: 2902, value: {hex: 0100}}]", 6, "begins as 0000"),

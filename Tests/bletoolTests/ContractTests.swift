@@ -9,7 +9,7 @@ struct ContractTests {
         ("scan --capture - --adapter virtual", 1, "name a file"),
         ("capture - --json --adapter virtual", 1, "stdout is the recording"),
         // What users of other tools type.
-        ("gatt", 1, "say what to do: tree, read, write"), ("bonds --json", 1, #""kind":"usage""#),
+        ("gatt", 1, "a verb is missing: tree, read, write"), ("bonds --json", 1, #""kind":"usage""#),
         ("gatt --help", 0, "USAGE"), ("--help >/dev/full", 1, "No space left on device"), ("", 0, "USAGE"),
         // What would be something else than it looks.
         ("lookup company 76 >&-", 1, "stdout: Bad file descriptor"),
@@ -20,25 +20,26 @@ struct ContractTests {
         ("help options", 0, "--address-lifetime <duration>"),
         (
             "help options", 0,
-            "OPTIONS OF COMMANDS WITH A RADIO, before or after the command's name:\n  --adapter"
+            "OPTIONS OF COMMANDS THAT USE A RADIO, before or after the command's name:\n  --adapter"
         ),
-        ("help options", 0, "OPTIONS THAT ALL COMMANDS TAKE, there as well:\n  --timeout"),
-        ("doctor --adapter virtual", 1, "--adapter: means nothing to doctor, which opens no adapter"),
+        ("help options", 0, "OPTIONS OF ALL COMMANDS, before or after the command's name:\n  --timeout"),
+        ("doctor --adapter virtual", 1, "--adapter: does not apply to doctor, which opens no adapter"),
         ("scan --help", 0, "--capture and others: bletool help options\n  --version"),
         (
             "gatt X read --help", 0,
             "OPTIONS:\n  --offset <octets>       Begin at this octet of the value."
         ),
         ("gatt X read --help", 0, "  --security, --io, --adapter, --timeout, --json, --capture and others"),
-        ("help options", 0, "OPTIONS OF THE VERBS OF gatt, behind the verb:\n  --io <capability>"),
+        ("help options", 0, "OPTIONS OF THE VERBS OF gatt, after the verb:\n  --io <capability>"),
         ("lookup --help", 0, "  --json and others: bletool help options"),
         ("gatt x read --help", 0, "(values: auto, hex, utf8"),
         // The number of devices is printed, also when it is 0.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
-        ("-V", 1, "hint: here that is bletool --version"), ("version", 1, "here that is bletool --version"),
-        ("hcitool", 1, "here that is bletool adapters, scan or gatt"),
+        ("-V", 1, "hint: the command for this is bletool --version"),
+        ("version", 1, "the command for this is bletool --version"),
+        ("hcitool", 1, "the command for this is bletool adapters, scan or gatt"),
         ("scan --foo", 1, "scan: unknown option '--foo'\nhint: "),
-        ("lescan", 1, "here that is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
+        ("lescan", 1, "the command for this is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
     func commandsEndSo(arguments: String, status: Int32, text: String) async throws {
         let result = try await Shell().run("bletool \(arguments)")
@@ -63,7 +64,7 @@ struct ContractTests {
             bletool serve lamp.yaml --adapter virtual:lamp >serve.log 2>&1 & server=$!
             \(script)
             status=$?
-            # A shell tells of programs that were ended.
+            # A shell reports programs that were ended.
             { kill $server $air; wait; } 2>/dev/null
             exit $status
             """)
@@ -102,8 +103,8 @@ struct ContractTests {
                 read 2 octets into saved
                 {"event":"saved","handle":18,"uuid":"2a06","octets":2,"file":"saved"}
                  0a ff 0a ff 0a ff
-                {"event":"error","kind":"usage","message":"--to -: is no JSON, so it goes without --json","code":1}
-                bletool: --to -: is no JSON, so it goes without --json
+                {"event":"error","kind":"usage","message":"--to -: cannot be combined with --json","code":1}
+                bletool: --to -: cannot be combined with --json
 
                 """)
     }
@@ -145,7 +146,7 @@ struct ContractTests {
     }
 
     /// A program that runs when a link is made also runs when it ends, also when the command ends it.
-    @Test func maintainTellsTheLastEnd() async throws {
+    @Test func maintainReportsTheLastEnd() async throws {
         let result = try await beside(
             """
             mkfifo up

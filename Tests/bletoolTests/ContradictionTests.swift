@@ -45,12 +45,12 @@ struct ContradictionTests {
             ("properties: [write]\npermissions: {write: none}", [(7, "the properties offer")]),
             (
                 "properties: []\ndescriptors: [{uuid: 2900}]",
-                [(7, "the descriptor 2900 goes with the property extended")]
+                [(7, "the descriptor 2900 needs the property extended")]
             ),
-            ("properties: [read]\ndescriptors: [{uuid: 2902}]", [(7, "the descriptor 2902 goes with")]),
+            ("properties: [read]\ndescriptors: [{uuid: 2902}]", [(7, "the descriptor 2902 needs")]),
             (
                 "properties: []\ndescriptors: [{uuid: 2903}]",
-                [(7, "the descriptor 2903 goes with the property broadcast")]
+                [(7, "the descriptor 2903 needs the property broadcast")]
             ),
             (
                 "properties: [notify]\ndescriptors:\n- {uuid: 2902}\n- {uuid: 2902}",
@@ -93,7 +93,7 @@ struct ContradictionTests {
             strict: false
             """
         let served = try configuration(circle)
-        #expect(served.warnings.map(\.reason) == ["1809 would include itself in the end"])
+        #expect(served.warnings.map(\.reason) == ["1809 includes itself, directly or through others"])
         expectDatabase(of: served)
     }
 
@@ -116,9 +116,9 @@ struct ContradictionTests {
         let bare = try configuration(file(lines, "strict: false\nstandardDescriptors: false"))
         #expect(
             bare.warnings.map(\.reason) == [
-                "the property extended goes with the descriptor 2900",
-                "the property notify or indicate goes with the descriptor 2902",
-                "the property broadcast goes with the descriptor 2903",
+                "the property extended needs the descriptor 2900",
+                "the property notify or indicate needs the descriptor 2902",
+                "the property broadcast needs the descriptor 2903",
             ])
         #expect(bare.services[0].characteristics[0].descriptors.isEmpty)
         expectDatabase(of: bare)

@@ -111,7 +111,7 @@ struct DecodeTests {
         } catch {
             message = error.message
         }
-        #expect(message == "\(option): means nothing to \(form)")
+        #expect(message == "\(option): does not apply to \(form)")
     }
 
     @Test func objectsAreThoseOfTheContract() throws {

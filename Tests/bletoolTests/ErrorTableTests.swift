@@ -40,10 +40,10 @@ struct ErrorTableTests {
     static let rows: [Row] = [
         Row(
             .adapter(.missing(.kernel(.index(3)))), .adapter, "read: there is no adapter hci3",
-            hint: "without a radio, scan --adapter virtual and the like work on a simulated controller"),
+            hint: "without a radio, commands with --adapter virtual work on a simulated controller"),
         Row(
             .adapter(.noAdapter), .adapter, "read: the kernel has no adapter",
-            hint: "without a radio, scan --adapter virtual and the like work on a simulated controller"),
+            hint: "without a radio, commands with --adapter virtual work on a simulated controller"),
         Row(
             .adapter(.unreachable(.unix(path: "/run/hci"), .system(.connectionRefused, during: "connect"))),
             .adapter, "read: nothing listens at unix:/run/hci (connect: Connection refused)",
@@ -61,33 +61,33 @@ struct ErrorTableTests {
         Row(
             .adapter(.noBluetooth), .adapter, "read: the kernel has no Bluetooth (AF_BLUETOOTH)",
             hint:
-                "modprobe bluetooth, where the kernel has it as a module; without a radio, scan --adapter virtual and the like work on a simulated controller"
+                "modprobe bluetooth, if the kernel has it as a module; without a radio, commands with --adapter virtual work on a simulated controller"
         ),
         Row(
             .adapter(.isolated), .adapter,
             "read: the kernel has Bluetooth, but not in this network namespace or sandbox (AF_BLUETOOTH)",
             hint:
-                "run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); without a radio, scan --adapter virtual and the like work on a simulated controller"
+                "run it in the host's network namespace (docker run --network=host, nsenter -t 1 -n) and let it open AF_BLUETOOTH sockets (RestrictAddressFamilies of a systemd unit); without a radio, commands with --adapter virtual work on a simulated controller"
         ),
         Row(
             .adapter(.blocked(.software)), .adapter, "read: the radio is switched off by rfkill",
             hint: "rfkill unblock bluetooth"),
         Row(
             .adapter(.blocked(.hardware)), .adapter,
-            "read: the radio is switched off by a switch or key of the machine",
+            "read: the radio is switched off by a hardware switch or key",
             hint: "rfkill list shows which switch it is"),
         Row(
             .adapter(.poweredOff), .adapter, "read: the adapter is powered off",
             hint: "bluetoothctl power on, or run with CAP_NET_ADMIN"),
         Row(
             .adapter(.cannotPower(0, .management(.failed))), .adapter,
-            "read: the driver cannot switch it on (hci0: failed)",
+            "read: the driver cannot power on the adapter (hci0: failed)",
             hint:
                 "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
         ),
         Row(
             .adapter(.cannotPower(0, .system(.system(.ioError, during: "HCIDEVUP")))), .adapter,
-            "read: the driver cannot switch it on (hci0: HCIDEVUP: Input/output error)",
+            "read: the driver cannot power on the adapter (hci0: HCIDEVUP: Input/output error)",
             hint:
                 "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"
         ),
@@ -101,12 +101,12 @@ struct ErrorTableTests {
             hint: "give another name: --adapter virtual:NAME, or virtual alone for a new controller"),
         Row(
             .adapter(.inUse(.userChannel([]))), .adapter,
-            "read: the adapter is in use by another process, which has it to itself (HCI user channel)",
+            "read: the adapter is in use by another process, which uses it exclusively (HCI user channel)",
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
             .adapter(.inUse(.userChannel([.init(name: "btmgmt", id: 12), .init(name: "zephyr", id: 13)]))),
             .adapter,
-            "read: the adapter is in use by btmgmt (process 12) or zephyr (process 13), which has it to itself (HCI user channel)",
+            "read: the adapter is in use by btmgmt (process 12) or zephyr (process 13), which uses it exclusively (HCI user channel)",
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
             .adapter(.inUse(.serialPort(path: "/dev/ttyACM0"))), .adapter,
@@ -118,20 +118,20 @@ struct ErrorTableTests {
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
             .adapter(.inUse(.server(process: 4711))), .adapter,
-            "read: the adapter is in use by the server of process 4711, which takes the links of centrals",
+            "read: the adapter is in use by the server of process 4711, which accepts centrals",
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
             .adapter(.inUse(.server(process: nil))), .adapter,
-            "read: the adapter is in use by the server of another process, which takes the links of centrals",
+            "read: the adapter is in use by the server of another process, which accepts centrals",
             hint: "end that program, or use another adapter: bletool adapters lists them"),
         Row(
             .adapter(.inUse(.advertising)), .adapter,
-            "read: the adapter is in use by the kernel's own advertising or another program's: it has one set of packets"
+            "read: the adapter is in use by the advertising of the kernel or another program: the controller sends only one advertisement"
         ),
         Row(
             .adapter(.pairedBy(bluetoothDaemon: 812)), .adapter,
-            "read: bluetoothd (process 812) pairs on it and keeps the bonds",
-            hint: "bluetoothctl pairs and lists bonds; or stop it (systemctl stop bluetooth)"),
+            "read: bluetoothd (process 812) pairs on this adapter and keeps its bonds",
+            hint: "pair and list bonds with bluetoothctl, or stop bluetoothd (systemctl stop bluetooth)"),
         Row(
             .adapter(.unsupported(.lowEnergy)), .adapter,
             "read: the adapter does not support Bluetooth Low Energy"),
@@ -156,7 +156,7 @@ struct ErrorTableTests {
             "read: the adapter does not support periodic advertising"),
         Row(
             .adapter(.unsupported(.kernelPeriodicSync)), .adapter,
-            "read: the adapter does not support following periodic advertising: the kernel ends it",
+            "read: the adapter does not support periodic synchronization, which the kernel terminates",
             hint: "--adapter user:hciN takes the adapter from the kernel"),
         Row(
             .adapter(.unsupported(.privateAddresses)), .adapter,
@@ -193,7 +193,7 @@ struct ErrorTableTests {
         Row(.adapter(.hungUp(.air)), .adapter, "read: the virtual air has ended"),
         Row(
             .adapter(.hungUp(.airAtOnce)), .adapter,
-            "read: the virtual air takes no more controllers, or has ended"),
+            "read: the virtual air accepts no more controllers, or has ended"),
         Row(
             .adapter(.hungUp(.airSilent(.seconds(60)))), .adapter,
             "read: the virtual air has not answered within 1 min"),
@@ -206,7 +206,7 @@ struct ErrorTableTests {
             .adapter(.failed(.silence(command: .leSetScanEnable))), .adapter,
             "read: the controller does not answer LE Set Scan Enable, and recovery failed",
             hint:
-                "start again, which switches the adapter of user:hciN off and on; else unplug it and plug it in again, or reload its driver"
+                "run the command again, which power-cycles the adapter of user:hciN; otherwise unplug it and plug it in again, or reload its driver"
         ),
         Row(.adapter(.closed), .adapter, "read: the adapter was closed"),
         Row(
@@ -263,7 +263,7 @@ struct ErrorTableTests {
             read: the adapter has a static random address, and /sys/kernel/debug/bluetooth/hci0/identity, which \
             shows it, cannot be read
             """,
-            hint: "run as root; mount -t debugfs debugfs /sys/kernel/debug, where it is not mounted"),
+            hint: "run as root; mount -t debugfs debugfs /sys/kernel/debug, if it is not mounted"),
         Row(
             .hci(.commandDisallowed, command: .leSetScanEnable), .adapter,
             "read: LE Set Scan Enable: Command Disallowed (0x0c)", number: 12),
@@ -304,24 +304,26 @@ struct ErrorTableTests {
             "read: the peer misbehaves: characteristic 2a37 has no Client Characteristic Configuration"),
         Row(
             .peerMisbehaved(.restlessDatabase), .linkLost,
-            "read: the peer misbehaves: its database changes as often as it is discovered"),
+            "read: the peer misbehaves: its database changed during each discovery"),
         Row(
             .pairing(.peer(.confirmValueFailed)), .security,
             "read: pairing failed: the peer: Confirm Value Failed",
-            hint: "the passkey is not the one that the other side has"),
+            hint: "the two sides have different passkeys"),
         Row(
             .pairing(.local(.encryptionKeySize)), .security,
             "read: pairing failed: refused here: Encryption Key Size",
-            hint: "the device has only shorter keys; --min-key-size takes them, which are easier to guess"),
+            hint:
+                "the device supports only shorter keys, which are easier to guess; --min-key-size accepts them"
+        ),
         Row(
             .cannotPair(.requirements), .security,
             "read: cannot pair: this side has no input or output that this security level requires",
-            hint: "--io says what can be shown and asked here; --passkey and --accept-comparison answer"),
+            hint: "--io sets what this side can show and enter; --passkey and --accept-comparison answer"),
         Row(.cannotPair(.busy), .security, "read: cannot pair: another pairing is under way on this link"),
         Row(
             .bondLost(peer), .security,
             "read: C0:DE:00:00:00:01/random no longer has the key of the bond",
-            hint: "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random, then pair anew"),
+            hint: "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random, then pair again"),
         Row(.kernelPairing(.authenticationFailed), .security, "read: pairing failed: authentication failed"),
         Row(
             .encryption(.pinOrKeyMissing), .security,
@@ -331,8 +333,8 @@ struct ErrorTableTests {
             .disconnected(.status(.connectionTimeout)), .linkLost,
             "read: link lost: Connection Timeout (0x08)", number: 8),
         Row(.disconnected(.unknown), .linkLost, "read: link lost: unknown reason"),
-        Row(.unsent(1), .linkLost, "read: 1 packet was not sent: the link takes no more data"),
-        Row(.unsent(76), .linkLost, "read: 76 packets were not sent: the link takes no more data"),
+        Row(.unsent(1), .linkLost, "read: 1 packet was not sent: the link accepts no more data"),
+        Row(.unsent(76), .linkLost, "read: 76 packets were not sent: the link accepts no more data"),
         Row(.busy(peer), .adapter, "read: another program has the link to C0:DE:00:00:00:01/random"),
         Row(
             .connectFailed(.status(.connectionFailedToBeEstablished)), .linkLost,
@@ -447,7 +449,7 @@ struct ErrorTableTests {
             "read: too many octets of a virtual adapter's name: 65, at most 64"),
         Row(
             .limit(.advertisements, maximum: 4, value: 5), .input,
-            "read: too many advertisements at once on this controller: 5, at most 4"),
+            "read: too many simultaneous advertisements on this controller: 5, at most 4"),
         Row(
             .limit(.freeAdvertisingSets, maximum: 1, value: 2), .input,
             "read: too many advertising sets of this program: 2, at most 1"),
@@ -478,34 +480,34 @@ struct ErrorTableTests {
             "read: the device's database has changed since attribute 0x0012 was found", number: 18,
             hint: "run it again"),
         Row(.overflow(.values(64)), .linkLost, "read: more than 64 values waited in the stream's buffer"),
-        Row(.invalidRequest(.noPHY), .input, "read: no PHY is named: give one at least"),
+        Row(.invalidRequest(.noPHY), .input, "read: no PHY is given: at least one is needed"),
         Row(
             .invalidRequest(.phy(PHY(rawValue: 9))), .input,
-            "read: there is no PHY 0x09: LE 1M, LE 2M and LE Coded are those of links"),
+            "read: there is no PHY 0x09: a link uses LE 1M, LE 2M or LE Coded"),
         Row(
             .invalidRequest(.scanning(on: .le2M)), .input,
-            "read: there is nothing to scan for on LE 2M: advertising begins on LE 1M or LE Coded"),
+            "read: cannot scan on LE 2M: the primary PHY of advertising is LE 1M or LE Coded"),
         Row(
             .invalidRequest(.foreignCentral(Central(address: peer, client: ClientID(rawValue: 1)))), .input,
             "read: C0:DE:00:00:00:01/random is a central of another adapter"),
         Row(
             .invalidRequest(.supervisionTimeoutTooShort(.milliseconds(100), moreThan: .milliseconds(200))),
             .input,
-            "read: a supervision timeout of 100 ms is too short: it must be more than twice the interval with the latency, 200 ms"
+            "read: a supervision timeout of 100 ms is too short: it must be more than 200 ms, which is twice the interval times (latency + 1)"
         ),
         Row(
             .invalidRequest(.parameterRequest(.notPeripheral)), .input,
-            "read: only the peripheral of a link asks for connection parameters; a central changes them"),
+            "read: only the peripheral of a link requests connection parameters; a central changes them"),
         Row(
             .invalidRequest(.parameterRequest(.outOfRange)), .input,
-            "read: the connection parameters that the peer is asked for are out of range"),
+            "read: the requested connection parameters are out of range"),
         Row(
             .invalidRequest(.parameterRequest(.busy)), .input,
-            "read: the peer has not answered the request for connection parameters before"),
+            "read: the peer has not answered the previous request for connection parameters"),
         Row(
             .invalidRequest(.noEncryptionKey(peer)), .input,
-            "read: the bond with C0:DE:00:00:00:01/random has no key that a central encrypts with"),
-        Row(.invalidRequest(.onlyCentralPairs), .input, "read: only the central of a link begins to pair"),
+            "read: the bond with C0:DE:00:00:00:01/random has no key for encryption as the central"),
+        Row(.invalidRequest(.onlyCentralPairs), .input, "read: only the central of a link can start pairing"),
         Row(
             .invalidRequest(.notEncryptedByBond(peer)), .input,
             "read: the link to C0:DE:00:00:00:01/random is not encrypted with the key of a bond"),
@@ -518,10 +520,10 @@ struct ErrorTableTests {
             "read: the value has 3 octets, and the attribute always 2"),
         Row(
             .invalidRequest(.servicesInUse), .input,
-            "read: all services are replaced only while there is no link; `add` adds some"),
+            "read: all services can be replaced only while there is no link; `add` adds services"),
         Row(
             .invalidRequest(.serverRestored), .input,
-            "read: this adapter's server is restored by another name already"),
+            "read: this adapter's server is already restored under another name"),
         Row(
             .invalidRequest(.notSubscribable(0x2a37, indications: false)), .input,
             "read: characteristic 2a37 neither notifies nor indicates",
@@ -546,10 +548,10 @@ struct ErrorTableTests {
             "read: only extended, nonconnectable advertising can be anonymous"),
         Row(
             .invalidRequest(.advertising(.periodic)), .input,
-            "read: a periodic train goes with extended, nonconnectable advertising that is not anonymous"),
+            "read: a periodic train needs extended, nonconnectable advertising that is not anonymous"),
         Row(
             .invalidRequest(.advertising(.legacyPower)), .input,
-            "read: the header of legacy packets has no transmit power; the data can have it"),
+            "read: legacy packets have no transmit power in their header; the advertising data can have it"),
         Row(
             .invalidRequest(.advertising(.scanResponse)), .input,
             "read: nonconnectable advertising has no scan response"),
@@ -558,7 +560,7 @@ struct ErrorTableTests {
             "read: scannable extended advertising needs data for its scan response"),
         Row(
             .invalidRequest(.advertising(.primaryPHY(.le2M))), .input,
-            "read: advertising begins on LE 1M or LE Coded, not on LE 2M"),
+            "read: the primary PHY of advertising is LE 1M or LE Coded, not LE 2M"),
         Row(
             .invalidRequest(.advertising(.secondaryPHY(PHY(rawValue: 9)))), .input,
             "read: there is no PHY 0x09"),
@@ -579,7 +581,7 @@ struct ErrorTableTests {
             "read: no characteristic 2a37 is published"),
         Row(
             .notFound(.subscribed(0x2a37, at: 0x0012, of: peer)), .notFound,
-            "read: C0:DE:00:00:00:01/random has no characteristic 2a37 at 0x0012, nor is there one other of that type"
+            "read: C0:DE:00:00:00:01/random has no characteristic 2a37 at 0x0012, and not exactly one other of that type"
         ),
         Row(.notFound(.service(0x180f)), .notFound, "read: no service 180f is published"),
         Row(.notFound(.value(0x0012)), .notFound, "read: no value has the handle 0x0012"),
@@ -594,7 +596,7 @@ struct ErrorTableTests {
         Row(
             .timedOut(.connecting, after: .milliseconds(1500)), .timeout,
             "read: connecting took longer than 1.5 s",
-            hint: "is it near, and connectable? bletool scan shows what is"),
+            hint: "is the device in range and connectable? bletool scan shows whether it is"),
         Row(
             .timedOut(.response, after: .seconds(30)), .timeout,
             "read: the peer's answer took longer than 30 s"),
@@ -649,7 +651,7 @@ struct ErrorTableTests {
             "read: opening /var/lib/bletool: Permission denied", hint: "run as a user who may use it"),
         Row(
             .noSigningKey(peer), .security,
-            "read: C0:DE:00:00:00:01/random cannot check signatures: only a bonded peer that has taken this host's signing key can",
+            "read: C0:DE:00:00:00:01/random cannot check signatures: only a bonded peer that has this host's signing key can",
             hint: "bletool pair C0:DE:00:00:00:01, then write again"),
         Row(
             .countersUsedUp(BondID(peer, at: other)), .security,

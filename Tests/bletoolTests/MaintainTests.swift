@@ -56,6 +56,6 @@ struct MaintainEventTests {
         let (status, output) = try await Shell().run(
             "bletool maintain name:Nope --adapter virtual --timeout 500ms")
         #expect(status == 2)
-        #expect(output == "bletool: maintain: there was no link in 500ms\n")
+        #expect(output == "bletool: maintain: no link was established in 500ms\n")
     }
 }

@@ -30,7 +30,7 @@ struct MessageTests {
 
     @Test func aSetsNumberNeedsExtendedPackets() throws {
         let failure = try #require(#expect(throws: Failure.self) { try settings(["--sid", "3"]) })
-        #expect(failure.message == "--sid: legacy packets have no set's number")
+        #expect(failure.message == "--sid: legacy advertising has no SID")
         #expect(failure.kind == .usage)
         #expect(try settings(["--sid", "3", "--extended"]).sid == 3)
     }
@@ -43,12 +43,12 @@ struct MessageTests {
     }
 
     @Test(arguments: [
-        (["gatt", "name:X"], "gatt: say what to do: tree, read, write, notify, info, dump, run or shell"),
+        (["gatt", "name:X"], "gatt: a verb is missing: tree, read, write, notify, info, dump, run or shell"),
         (
             ["--json", "gatt", "name:X", "--mtu", "23"],
-            "gatt: say what to do: tree, read, write, notify, info, dump, run or shell"
+            "gatt: a verb is missing: tree, read, write, notify, info, dump, run or shell"
         ),
-        (["gatt", "name:X", "frob"], "gatt: \"frob\" is nothing to do"),
+        (["gatt", "name:X", "frob"], "gatt: \"frob\" is not a verb"),
     ])
     func verbsAreNamed(_ arguments: [String], _ message: String) {
         #expect(GATTCommand.verbFailure(arguments).message == message)
@@ -74,7 +74,7 @@ struct MessageTests {
             let words = ["name:X", "2a06", "--from", path]
             let failure = try #require(
                 #expect(throws: Failure.self) { try GATTWriteCommand.parse(words).checkArguments() })
-            #expect(failure.message == "--from \(path): has 513 octets, and an attribute's value 512 at most")
+            #expect(failure.message == "--from \(path): has 513 octets, and an attribute's value at most 512")
             #expect(failure.hint?.hasPrefix("--chunk 512") == true)
             try GATTWriteCommand.parse(words + ["--chunk", "20"]).checkArguments()
         }

@@ -67,7 +67,7 @@ struct FailureTests {
     }
 
     @Test func hidesControlCharacters() {
-        #expect(Failure(.notFound, "name:\u{1b}[2J", "nobody").lines == [#"bletool: name:\u{1b}[2J: nobody"#])
+        #expect(Failure(.notFound, "name:\u{1b}[2J", "not there").lines == [#"bletool: name:\u{1b}[2J: not there"#])
     }
 
     @Test func codesAreThoseOfTheContract() {

@@ -67,7 +67,7 @@ struct ScanArgumentTests {
     @Test func refusedTimings() throws {
         #expect(
             try refusal("--window", "10ms")
-                == "bletool: --window: is a part of --interval, which is not given")
+                == "bletool: --window: needs --interval")
         #expect(
             try refusal("--interval", "10ms", "--window", "20ms")
                 == "bletool: --window: 20ms is not within 2.5ms to the interval, 10ms"
@@ -75,7 +75,7 @@ struct ScanArgumentTests {
         #expect(
             try refusal("--interval", "10ms,20ms") == "bletool: --interval: 2 are given, and there are 1 PHYs"
         )
-        #expect(try refusal("--phy", "1m,1m") == "bletool: --phy: \"1m\" is there twice")
+        #expect(try refusal("--phy", "1m,1m") == "bletool: --phy: \"1m\" is given twice")
         #expect(
             try refusal("--interval", "41s") == "bletool: --interval: 41s is not within 2.5ms to 40.96s")
         #expect(

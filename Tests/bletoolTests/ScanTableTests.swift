@@ -163,7 +163,7 @@ struct ScanTableTests {
         #expect(table.selection?.address?.value == 20)
         let lines = table.lines(columns: 80, lines: 8, at: now)
         #expect(lines.filter { $0.look == .selected }.map { $0.text.prefix(19) } == ["> 00:00:00:00:00:14"])
-        #expect(lines[0].text.contains("5 in sight"))
+        #expect(lines[0].text.contains("5 visible"))
         _ = table.press(.home, page: 5, at: now)
         for _ in 1...9 { table.note(event(20, rssi: -20, name: "n20")) }
         #expect(table.shown(at: now)[0].name == "n20" && table.selection?.address?.value == 1)
@@ -215,7 +215,7 @@ struct ScanTableTests {
         #expect(table.selection?.address?.value == 1)
         _ = table.press(.down, page: 5, at: now)
         #expect(table.press(.scalar("c"), page: 5, at: now) == nil)
-        #expect(table.message == "00:00:00:00:00:02 takes no connections")
+        #expect(table.message == "00:00:00:00:00:02 is not connectable")
     }
 
     @Test("a device with several advertisements keeps what each of them says")

@@ -56,17 +56,18 @@ struct ScriptTests {
     }
 
     @Test(arguments: [
-        ("reed 2a19", #""reed" is nothing to do; did you mean "read"?"#),
-        ("run other.txt", #""run" is nothing to do"#),
+        ("reed 2a19", #""reed" is not a verb; did you mean "read"?"#),
+        ("run other.txt", #""run" is not a verb"#),
         ("read", "Missing expected argument '<attr>'"),
-        ("read 2a19 --mtu 23", "--mtu: is about the link or the radio"),
-        ("read 2a19 --json", "--json: is about the link or the radio"),
-        ("read 2a19 --format raw", "--format raw: is no line"),
-        ("notify 2a19 --format=raw", "--format raw: is no line"), ("read 2a19 --to -", "--to -: is no line"),
+        ("read 2a19 --mtu 23", "--mtu: is an option of the link or the radio"),
+        ("read 2a19 --json", "--json: is an option of the link or the radio"),
+        ("read 2a19 --format raw", "--format raw: is not for scripts"),
+        ("notify 2a19 --format=raw", "--format raw: is not for scripts"),
+        ("read 2a19 --to -", "--to -: is not for scripts"),
         ("write 2a19 zz", #"value: "zz" is not hex: "z" is no digit"#),
         ("sleep long", #"sleep: "long" is not a duration"#),
         ("wait rain", "The value 'rain' is invalid for '<awaited>'"),
-        ("wait disconnection 2a19", "2a19: is not what a disconnection is of"),
+        ("wait disconnection 2a19", "2a19: cannot follow disconnection"),
         ("wait notification --within 0s", "--within: the time must be greater than zero"),
         ("subscribe nonsense", "attribute: "),
     ])

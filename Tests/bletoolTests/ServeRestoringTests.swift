@@ -134,7 +134,7 @@ import Testing
         server.end(by: SIGTERM)
     }
 
-    @Test func whoeverComesWhenItWasKilledWhileItAdvertised() async throws {
+    @Test func aCentralConnectsAfterAKillDuringAdvertising() async throws {
         let first = try await serve()
         let central = try await central()
         let found = try await central.first(within: .seconds(60)) { $0.name == "Kept" && $0.isConnectable }

@@ -324,6 +324,6 @@ import Testing
         while lines.last?.contains("on virtual:safe") != true, let line = await server.line() {
             lines.append(line)
         }
-        #expect(lines.contains { $0.contains("safe enough for 2a06 at 0x0021:") } == isTold, "\(lines)")
+        #expect(lines.contains { $0.contains("secure enough for 2a06 at 0x0021:") } == isTold, "\(lines)")
     }
 }

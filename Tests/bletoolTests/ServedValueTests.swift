@@ -47,7 +47,7 @@ struct ServedValueTests {
             await sending.value
             withExtendedLifetime(late) {}
         }
-        let notes = messages.withLock { $0 }.filter { $0.contains("has not taken the last value") }
+        let notes = messages.withLock { $0 }.filter { $0.contains("has not accepted the last value") }
         #expect(notes.count == 1)
     }
 

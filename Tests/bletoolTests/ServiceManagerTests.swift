@@ -27,7 +27,7 @@ struct ServiceManagerTests {
         #expect(Self.manager(variables)?.watchdog == watchdog)
     }
 
-    @Test func itHearsWhatItIsTold() throws {
+    @Test func itReceivesTheMessages() throws {
         let socket = try NotifySocket()
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
         #expect(manager.notify("READY=1"))
@@ -107,7 +107,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test func nobodyThereIsNoTrouble() throws {
+    @Test func withoutAServiceManagerNotifyReturnsFalse() throws {
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": "/nowhere/notify"]))
         #expect(!manager.notify("READY=1"))
     }

@@ -192,7 +192,7 @@ struct BondStoreTests {
         #expect(!store.remove(SampleBonds.id))
         #expect(store.record(SampleBonds.id) == nil)
         #expect(try await store.database(of: SampleBonds.id) == nil)
-        #expect(!store.update(SampleBonds.id) { $0.name = "nobody" })
+        #expect(!store.update(SampleBonds.id) { $0.name = "absent" })
         store.keep(CachedDatabase(SampleBonds.database), of: SampleBonds.id)
         #expect(try await store.database(of: SampleBonds.id) == nil)
     }

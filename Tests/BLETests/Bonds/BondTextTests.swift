@@ -113,11 +113,11 @@ struct BondTextTests {
             ("16 0x1234", "6 0x1234", 8, .value("6", key: "central-key"), "central-key: 6 is invalid"),
             (
                 "16 0x1234 ", "16 ", 8, .count(key: "central-key", expected: 4...4),
-                "central-key: 4 values should be here"
+                "central-key: expected 4 values"
             ),
             (
                 "legacy 16", "legacy", 7, .count(key: "strength", expected: 3...3),
-                "strength: 3 values should be here"
+                "strength: expected 3 values"
             ),
             (
                 "legacy 16", "modern 16", 7, .value("modern", key: "strength"),

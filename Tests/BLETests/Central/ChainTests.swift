@@ -77,7 +77,7 @@ struct ChainTests {
             let hall = central.channel("hall")
 
             let scan = await chainFailure { () throws(ChainError) in
-                try await hall.scan { $0.name = "nobody" }.within(.seconds(3)).read(.batteryLevel)
+                try await hall.scan { $0.name = "absent" }.within(.seconds(3)).read(.batteryLevel)
             }
             #expect(
                 scan
@@ -219,7 +219,7 @@ struct ChainTests {
             }
             #expect(two.count == 3)
             let none = await chainFailure { () throws(ChainError) in
-                try await central.chain { $0.name = "nobody" }.within(.seconds(1)).each(1) {
+                try await central.chain { $0.name = "absent" }.within(.seconds(1)).each(1) {
                     (_) throws(BLEError) in
                 }
             }

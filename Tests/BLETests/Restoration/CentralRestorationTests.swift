@@ -150,7 +150,7 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test func whoeverIsWaitedForIsWaitedForAgain() async throws {
+    @Test func aPendingConnectionIsRestored() async throws {
         try await LivesAndDeaths.run { world in
             let peer = Peripheral.Identifier(await world.peer.address)
             let first = try await world.rise()

@@ -124,7 +124,7 @@ struct RestoredSubscriptionTests {
         }
     }
 
-    @Test func whatNobodyHasAskedForIsNotSubscribedToAnyMore() async throws {
+    @Test func anUnclaimedSubscriptionIsEnded() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)

@@ -17,7 +17,7 @@ check 'every key of the contract is there' ndjson scan.out "all(key in line for 
     'flags data time').split())"
 check 'no RSSI is null' ndjson scan.out 'rssi is None'
 check 'a scan by service' run scan scan --count 1 --service 180d --timeout "$(units 40)s"
-check 'a find that does not come: status 2' exits 2 scan --count 1 --name Nobody --timeout 2s
+check 'a find that does not come: status 2' exits 2 scan --count 1 --name Absent --timeout 2s
 check 'a scan that has had its time: status 0' exits 0 scan --duration 2s
 check 'a scan receives what scans before have received' run scan scan --count 1 --address "$peripheral" --timeout "$(units 40)s"
 

@@ -5,15 +5,15 @@ record hci1
 mgmt 1 add-device -t 1 -a 2 00:11:22:33:44:55 >add-device.log
 advertise() { mgmt 0 add-adv -c -d "$(name_field "$1")" 1 >/dev/null; }
 name_field() { printf '020106%02x09%s' $((${#1} + 1)) "$(printf %s "$1" | od -An -tx1 | tr -d ' \n')"; }
-hears() { ndjson scan.out "event == 'advertisement' and name == '$1'"; }
+receives() { ndjson scan.out "event == 'advertisement' and name == '$1'"; }
 sleep 1
 background scan bletool scan --adapter hci1 --repeats all --json
 sleep 1
 advertise First
-check 'it receives advertising that the kernel does not search for' wait_for 10 hears First
+check 'it receives advertising that the kernel does not search for' wait_for 10 receives First
 mgmt 0 rm-adv 1 >/dev/null
 advertise Second
-check 'it goes on' wait_for 10 hears Second
+check 'it goes on' wait_for 10 receives Second
 check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 finish btmon INT >/dev/null
 btmon -r session.btsnoop >session.log

@@ -15,7 +15,7 @@ background lamp bletool advertise --name Lamp --adapter unix:/scratch/air --json
 ready lamp
 
 told() { ndjson scan.out "event == 'health' and what == '$1' and $2"; }
-hears() { ndjson scan.out "event == 'advertisement' and name == 'Lamp'"; }
+receives() { ndjson scan.out "event == 'advertisement' and name == 'Lamp'"; }
 goes_on() { tail -n 1 scan.out | grep -q '"event":"advertisement"'; }
 enable=0x2042 # LE Set Extended Scan Enable
 
@@ -29,13 +29,13 @@ background scan bletool scan --adapter hci0 --repeats all --json
 check 'a silent controller is reported' wait_for 15 told recovering "fault == 'silence' and step == 'reset'"
 check 'its power is cycled' wait_for 30 told recovering "step == 'power-cycle'"
 check 'it is back' wait_for 20 told recovered "step == 'power-cycle'"
-check 'the scan goes on' wait_for 10 hears
+check 'the scan goes on' wait_for 10 receives
 check 'another process is not left to believe that it advertises' ends beacon 'exit 3'
 check 'and says why' grep -q 'powered off' beacon.err
 check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 
 background scan bletool scan --adapter hci0 --repeats all --json
-check 'a new scan receives advertising' wait_for 15 hears
+check 'a new scan receives advertising' wait_for 15 receives
 kill -USR1 "$(cat kernel.pid)"
 check 'a hardware error is reported' wait_for 10 told recovering "fault == 'hardware-error' and code == 42"
 check 'the scan goes on after it' wait_for 20 goes_on
