@@ -22,67 +22,67 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
 
 extension ATTOpcode {
     /// The opcode of Error Response (3.4.1.1).
-    package static let errorResponse = ATTOpcode(0x01)
+    public static let errorResponse = ATTOpcode(0x01)
     /// Exchange MTU Request (3.4.2.1).
-    package static let exchangeMTURequest = ATTOpcode(0x02)
+    public static let exchangeMTURequest = ATTOpcode(0x02)
     /// Exchange MTU Response (3.4.2.2).
-    package static let exchangeMTUResponse = ATTOpcode(0x03)
+    public static let exchangeMTUResponse = ATTOpcode(0x03)
     /// Find Information Request (3.4.3.1).
-    package static let findInformationRequest = ATTOpcode(0x04)
+    public static let findInformationRequest = ATTOpcode(0x04)
     /// Find Information Response (3.4.3.2).
-    package static let findInformationResponse = ATTOpcode(0x05)
+    public static let findInformationResponse = ATTOpcode(0x05)
     /// Find By Type Value Request (3.4.3.3).
-    package static let findByTypeValueRequest = ATTOpcode(0x06)
+    public static let findByTypeValueRequest = ATTOpcode(0x06)
     /// Find By Type Value Response (3.4.3.4).
-    package static let findByTypeValueResponse = ATTOpcode(0x07)
+    public static let findByTypeValueResponse = ATTOpcode(0x07)
     /// Read By Type Request (3.4.4.1).
-    package static let readByTypeRequest = ATTOpcode(0x08)
+    public static let readByTypeRequest = ATTOpcode(0x08)
     /// Read By Type Response (3.4.4.2).
-    package static let readByTypeResponse = ATTOpcode(0x09)
+    public static let readByTypeResponse = ATTOpcode(0x09)
     /// The opcode of Read Request (3.4.4.3).
-    package static let readRequest = ATTOpcode(0x0a)
+    public static let readRequest = ATTOpcode(0x0a)
     /// The opcode of Read Response (3.4.4.4).
-    package static let readResponse = ATTOpcode(0x0b)
+    public static let readResponse = ATTOpcode(0x0b)
     /// Read Blob Request (3.4.4.5).
-    package static let readBlobRequest = ATTOpcode(0x0c)
+    public static let readBlobRequest = ATTOpcode(0x0c)
     /// Read Blob Response (3.4.4.6).
-    package static let readBlobResponse = ATTOpcode(0x0d)
+    public static let readBlobResponse = ATTOpcode(0x0d)
     /// Read Multiple Request (3.4.4.7).
-    package static let readMultipleRequest = ATTOpcode(0x0e)
+    public static let readMultipleRequest = ATTOpcode(0x0e)
     /// Read Multiple Response (3.4.4.8).
-    package static let readMultipleResponse = ATTOpcode(0x0f)
+    public static let readMultipleResponse = ATTOpcode(0x0f)
     /// Read By Group Type Request (3.4.4.9).
-    package static let readByGroupTypeRequest = ATTOpcode(0x10)
+    public static let readByGroupTypeRequest = ATTOpcode(0x10)
     /// Read By Group Type Response (3.4.4.10).
-    package static let readByGroupTypeResponse = ATTOpcode(0x11)
+    public static let readByGroupTypeResponse = ATTOpcode(0x11)
     /// The opcode of Write Request (3.4.5.1).
-    package static let writeRequest = ATTOpcode(0x12)
+    public static let writeRequest = ATTOpcode(0x12)
     /// The opcode of Write Response (3.4.5.2).
-    package static let writeResponse = ATTOpcode(0x13)
+    public static let writeResponse = ATTOpcode(0x13)
     /// Prepare Write Request (3.4.6.1).
-    package static let prepareWriteRequest = ATTOpcode(0x16)
+    public static let prepareWriteRequest = ATTOpcode(0x16)
     /// Prepare Write Response (3.4.6.2).
-    package static let prepareWriteResponse = ATTOpcode(0x17)
+    public static let prepareWriteResponse = ATTOpcode(0x17)
     /// Execute Write Request (3.4.6.3).
-    package static let executeWriteRequest = ATTOpcode(0x18)
+    public static let executeWriteRequest = ATTOpcode(0x18)
     /// Execute Write Response (3.4.6.4).
-    package static let executeWriteResponse = ATTOpcode(0x19)
+    public static let executeWriteResponse = ATTOpcode(0x19)
     /// Handle Value Notification (3.4.7.1).
-    package static let handleValueNotification = ATTOpcode(0x1b)
+    public static let handleValueNotification = ATTOpcode(0x1b)
     /// Handle Value Indication (3.4.7.2).
-    package static let handleValueIndication = ATTOpcode(0x1d)
+    public static let handleValueIndication = ATTOpcode(0x1d)
     /// Handle Value Confirmation (3.4.7.3).
-    package static let handleValueConfirmation = ATTOpcode(0x1e)
+    public static let handleValueConfirmation = ATTOpcode(0x1e)
     /// Read Multiple Variable Request (3.4.4.11).
-    package static let readMultipleVariableRequest = ATTOpcode(0x20)
+    public static let readMultipleVariableRequest = ATTOpcode(0x20)
     /// Read Multiple Variable Response (3.4.4.12).
-    package static let readMultipleVariableResponse = ATTOpcode(0x21)
+    public static let readMultipleVariableResponse = ATTOpcode(0x21)
     /// Multiple Handle Value Notification (3.4.7.4).
-    package static let multipleHandleValueNotification = ATTOpcode(0x23)
+    public static let multipleHandleValueNotification = ATTOpcode(0x23)
     /// The opcode of Write Command (3.4.5.3).
-    package static let writeCommand = ATTOpcode(0x52)
+    public static let writeCommand = ATTOpcode(0x52)
     /// Signed Write Command (3.4.5.4).
-    package static let signedWriteCommand = ATTOpcode(0xd2)
+    public static let signedWriteCommand = ATTOpcode(0xd2)
 }
 
 extension ATTOpcode {

@@ -4,15 +4,16 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// The nanoseconds since the clock's origin.
     public var nanoseconds: UInt64
 
-    /// The instant `nanoseconds` after the origin.
+    /// Creates the instant `nanoseconds` after the origin of its clock.
     @inlinable
-    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    package static let zero = Instant(nanoseconds: 0)
+    /// The origin of the clock.
+    public static let zero = Instant(nanoseconds: 0)
 
     /// This instant moved by `duration`, which may be negative.
     @inlinable
-    package func advanced(by duration: Duration) -> Instant {
+    public func advanced(by duration: Duration) -> Instant {
         let step = duration.nanoseconds
         if step >= 0 {
             let (sum, overflow) = nanoseconds.addingReportingOverflow(step.magnitude)
@@ -35,7 +36,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// Returns `instant` moved by `duration`.
     @inlinable
-    package static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
 }
 
 extension Duration {

@@ -65,7 +65,10 @@ import VirtualController
         arguments: [false, true])
     func moreThanThereAreSets(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: true) { hosts in
-            let sets = await hosts.server.controller.numberOfAdvertisingSets
+            let controller = await hosts.server.controller
+            #expect(controller.coreVersion == (isExtended ? .v5_4 : .v4_2))
+            #expect(controller.transmitPowerRange == (isExtended ? -20...0 : nil))
+            let sets = controller.numberOfAdvertisingSets
             #expect(sets == (isExtended ? 4 : 1))
             var advertisements: [Advertising] = []
             for number in 0..<UInt8(sets) {

@@ -34,6 +34,9 @@ let package = Package(
                 "ArticleTests.swift", "Readme.swift", "ReadmeTests.swift", "Transcript.swift",
                 "TranscriptTests.swift",
             ], swiftSettings: settings),
+        // What the documentation comments of public declarations show.
+        .target(
+            name: "PublicSamples", dependencies: [ble], path: "PublicSamples", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -24,12 +24,4 @@ struct ATTSamples {
         key.verifies(command)  // true, on the other side
         // .
     }
-
-    func keys(peripheral: Peripheral) async throws {
-        // Sources/ATT/GATT/Values/CharacteristicKey.swift
-        let level = try await peripheral.read(.batteryLevel)
-        let mode = CharacteristicKey<UInt8>(0x1234_5678_9abc_def0_1234_5678_9abc_def0)
-        // .
-        handle((level, mode))
-    }
 }

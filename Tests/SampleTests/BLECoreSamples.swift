@@ -2,15 +2,6 @@ import BLECore
 
 /// Samples of the module BLECore.
 struct BLECoreSamples {
-    func uuids() throws {
-        // Sources/BLECore/BluetoothUUID.swift
-        let service = try BluetoothUUID("6e400001-b5a3-f393-e0a9-e50e24dcca9e")
-        let battery = try BluetoothUUID("180f")
-        let checkedByTheCompiler: BluetoothUUID = 0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e
-        // .
-        handle([service, battery, checkedByTheCompiler])
-    }
-
     func read(bytes: [UInt8]) throws {
         // Sources/BLECore/ByteReader.swift
         var reader = ByteReader(bytes.span, of: "Exchange MTU Request")

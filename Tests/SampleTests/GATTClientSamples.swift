@@ -21,14 +21,11 @@ struct GATTClientSamples {
         // .
     }
 
-    func reassemble(device: Peripheral, uart: RemoteCharacteristic) async throws {
-        // Sources/GATTClient/Chunks/ValueReassembler.swift
-        var lines = ValueReassembler(.delimiter([0x0a]), limit: 1024)
-        for try await part in try await device.values(of: uart) {
-            lines.receive(part.value, at: part.received)
-            while let line = try lines.next() { print(line) }
-        }
+    func discover(peripheral: Peripheral) async throws {
+        // Sources/BLE/Central/Peripheral.swift
+        let services = try await peripheral.run(DiscoverServices.secondary)
         // .
+        handle(services)
     }
 
     /// Carries requests and returns their responses.

@@ -5,15 +5,6 @@ import SMP
 struct SMPSamples {
     let transport: Transport
 
-    func offer(writeTag: (AdvertisingData?) -> Void) async throws {
-        // Sources/SMP/Pairing/OutOfBandOffer.swift
-        var options = AdapterOptions()
-        options.security.outOfBandOffer = OutOfBandOffer()
-        let adapter = try await Adapter.open(.virtual(name: "kitchen"), options: options)
-        writeTag(await adapter.outOfBandRecord?.advertisingData)
-        // .
-    }
-
     func drive(
         _ manager: inout SecurityManager, frame: Span<UInt8>, now: Instant, output: inout OutputSpan<UInt8>,
         enableEncryption: (LongTermKey) -> Void, keep: (Bond) -> Void

@@ -67,7 +67,10 @@ struct FailureTests {
     }
 
     @Test func hidesControlCharacters() {
-        #expect(Failure(.notFound, "name:\u{1b}[2J", "not there").lines == [#"bletool: name:\u{1b}[2J: not there"#])
+        #expect(
+            Failure(.notFound, "name:\u{1b}[2J", "not there").lines == [
+                #"bletool: name:\u{1b}[2J: not there"#
+            ])
     }
 
     @Test func codesAreThoseOfTheContract() {

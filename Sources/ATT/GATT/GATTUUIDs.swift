@@ -23,7 +23,7 @@ extension BluetoothUUID {
     /// The descriptor that says how a value is to be read (3.3.3.5).
     public static let characteristicPresentationFormat: BluetoothUUID = 0x2904
     /// The descriptor that joins presentation formats (3.3.3.6).
-    package static let characteristicAggregateFormat: BluetoothUUID = 0x2905
+    public static let characteristicAggregateFormat: BluetoothUUID = 0x2905
 
     /// The GAP service (Part C, 12).
     public static let genericAccess: BluetoothUUID = 0x1800
@@ -35,15 +35,15 @@ extension BluetoothUUID {
     /// What the device looks like (Part C, 12.2).
     public static let appearance: BluetoothUUID = 0x2a01
     /// The connection parameters that a peripheral prefers (Part C, 12.3).
-    package static let peripheralPreferredConnectionParameters: BluetoothUUID = 0x2a04
+    public static let peripheralPreferredConnectionParameters: BluetoothUUID = 0x2a04
     /// Service Changed: the range of handles that changed (7.1).
-    package static let serviceChanged: BluetoothUUID = 0x2a05
+    public static let serviceChanged: BluetoothUUID = 0x2a05
     /// Whether the central resolves private addresses (Part C, 12.4).
-    package static let centralAddressResolution: BluetoothUUID = 0x2aa6
+    public static let centralAddressResolution: BluetoothUUID = 0x2aa6
     /// What the client can do (7.2).
-    package static let clientSupportedFeatures: BluetoothUUID = 0x2b29
+    public static let clientSupportedFeatures: BluetoothUUID = 0x2b29
     /// A hash of the database's structure (7.3).
-    package static let databaseHash: BluetoothUUID = 0x2b2a
+    public static let databaseHash: BluetoothUUID = 0x2b2a
     /// What the server can do (7.4).
-    package static let serverSupportedFeatures: BluetoothUUID = 0x2b3a
+    public static let serverSupportedFeatures: BluetoothUUID = 0x2b3a
 }

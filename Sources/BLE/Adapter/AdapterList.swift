@@ -14,7 +14,7 @@ public struct AdapterDescription: Hashable, Sendable {
     /// The kernel's name of the adapter, "hci0".
     public var name: String
     /// The HCI version; 0 when it is not known.
-    package var version: CoreVersion
+    public var version: CoreVersion
     /// The company identifier of the controller's manufacturer.
     public var manufacturer: UInt16
     /// The settings that the adapter supports.

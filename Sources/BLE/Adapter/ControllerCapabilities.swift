@@ -39,6 +39,15 @@ public struct ControllerCapabilities: Hashable, Sendable {
             && commands.contains(.leSetExtendedAdvertisingEnable)
     }
 
+    /// The Core Specification that the controller follows; nil when it did not report it.
+    public var coreVersion: CoreVersion? { version?.hciVersion }
+    /// The range of transmit power in dBm, which `AdvertisingRequest.power` chooses from; nil when the controller did
+    /// not report it.
+    public var transmitPowerRange: ClosedRange<Int>? {
+        guard let transmitPower, transmitPower.minimum <= transmitPower.maximum else { return nil }
+        return Int(transmitPower.minimum)...Int(transmitPower.maximum)
+    }
+
     /// Whether it does BR/EDR as well.
     public var isDualMode: Bool {
         classicFeatures.map { $0.contains(.leSupported) && !$0.contains(.brEDRNotSupported) } ?? false

@@ -8,8 +8,9 @@ import SMP
 ///
 /// ```swift
 /// let bonds = try await BondStore.open("/var/lib/thermometer")
-/// try bonds.insert(bond, name: "Phone")
-/// try await bonds.flush()
+/// var options = AdapterOptions()
+/// options.security.bonds = bonds
+/// let adapter = try await Adapter.open(.kernel(.index(0)), options: options)
 /// ```
 ///
 /// Adapters and processes can share a store. Look-ups and changes take effect at once, on any thread, so that a

@@ -19,5 +19,5 @@ public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
     case unacceptableConnectionParameters = 0x3b
 
     /// The code as a status, which is what the peer's `DisconnectReason` has.
-    package var status: HCIStatus { HCIStatus(rawValue: rawValue) }
+    public var status: HCIStatus { HCIStatus(rawValue: rawValue) }
 }

@@ -3,9 +3,10 @@ import BLECore
 /// The data of a sensor or button in BTHome v2 (bthome.io/format), as service data of 0xFCD2.
 ///
 /// ```swift
-/// guard var news = try BTHome(serviceData) else { return }
-/// if let key, news.sealed != nil { news = try news.opened(with: key, from: found.address) }
-/// for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+/// for case .success(.bthome(var news)) in found.fields.beacons {
+///     if news.isEncrypted { news = try news.opened(with: key, from: found.address) }
+///     for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+/// }
 /// ```
 public struct BTHome: Hashable, Sendable {
     /// The first octet of the service data.
@@ -52,8 +53,12 @@ public struct BTHome: Hashable, Sendable {
     public let ending: Ending?
     /// What is encrypted, until it is opened.
     package let sealed: Sealed?
-    /// The counter of a packet that came encrypted.
-    package let counter: UInt32?
+    /// The counter of a packet that came encrypted. A sensor increases it with each packet, so that an attacker cannot send
+    /// an old one again.
+    public let counter: UInt32?
+
+    /// Whether the objects are encrypted: `opened(with:from:)` decrypts them.
+    public var isEncrypted: Bool { sealed != nil }
 
     /// The service whose data they are.
     package static let service: BluetoothUUID = 0xfcd2

@@ -35,14 +35,21 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Nothing: another button of the same device was used.
-    package static let none = Self(rawValue: 0)
-    package static let press = Self(rawValue: 0x01)
-    package static let doublePress = Self(rawValue: 0x02)
-    package static let triplePress = Self(rawValue: 0x03)
-    package static let longPress = Self(rawValue: 0x04)
-    package static let longDoublePress = Self(rawValue: 0x05)
-    package static let longTriplePress = Self(rawValue: 0x06)
-    package static let holdPress = Self(rawValue: 0x80)
+    public static let none = Self(rawValue: 0)
+    /// The button was pressed once.
+    public static let press = Self(rawValue: 0x01)
+    /// The button was pressed twice.
+    public static let doublePress = Self(rawValue: 0x02)
+    /// The button was pressed three times.
+    public static let triplePress = Self(rawValue: 0x03)
+    /// The button was pressed for long.
+    public static let longPress = Self(rawValue: 0x04)
+    /// The button was pressed twice for long.
+    public static let longDoublePress = Self(rawValue: 0x05)
+    /// The button was pressed three times for long.
+    public static let longTriplePress = Self(rawValue: 0x06)
+    /// The button is being held.
+    public static let holdPress = Self(rawValue: 0x80)
 }
 
 extension BTHomeButtonEvent: CustomStringConvertible {
@@ -70,14 +77,16 @@ public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
     /// Creates a command from its number; an unknown one is kept.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let off = Self(rawValue: 0)
-    package static let on = Self(rawValue: 1)
+    /// Switches the other devices off.
+    public static let off = Self(rawValue: 0)
+    /// Switches the other devices on.
+    public static let on = Self(rawValue: 1)
     /// Switches to the other state.
-    package static let toggle = Self(rawValue: 2)
+    public static let toggle = Self(rawValue: 2)
     /// More, by as many steps as the argument says.
-    package static let stepUp = Self(rawValue: 3)
+    public static let stepUp = Self(rawValue: 3)
     /// Less, by as many steps as the argument says.
-    package static let stepDown = Self(rawValue: 4)
+    public static let stepDown = Self(rawValue: 4)
 }
 
 extension BTHomeCommand: CustomStringConvertible {

@@ -13,9 +13,9 @@ public enum Beacon: Hashable, Sendable {
     /// A sensor or button for the home.
     case bthome(BTHome)
 
-    /// The beacon that manufacturer data hold; nil when they are no beacon's. Throws when they begin as one's and are
-    /// malformed.
-    package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
+    /// The beacon that manufacturer data hold; nil when they are no beacon's. Throws when they begin as one's and
+    /// are malformed.
+    public init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         if IBeacon.claims(manufacturer) {
             self = .iBeacon(try IBeacon(malformedOr: manufacturer))
         } else if let beacon = try AltBeacon(manufacturer) {
@@ -28,7 +28,7 @@ public enum Beacon: Hashable, Sendable {
     }
 
     /// The beacon that service data hold; nil when they are no beacon's. Throws when they are malformed.
-    package init?(_ service: ServiceData) throws(DecodeError) {
+    public init?(_ service: ServiceData) throws(DecodeError) {
         if let frame = try EddystoneFrame(service) {
             self = .eddystone(frame)
         } else if let news = try BTHome(service) {

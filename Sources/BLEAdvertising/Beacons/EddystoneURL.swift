@@ -3,7 +3,8 @@ import BLECore
 /// The payload of an Eddystone-URL beacon: service data of 0xFEAA with a web address in at most 18 octets.
 ///
 /// ```swift
-/// try EddystoneURL("https://example.com/a").serviceData.data.hex  // "10ee036578616d706c650061"
+/// var content = AdvertisingContent()
+/// content.eddystoneURL = try EddystoneURL("https://example.com/a")
 /// ```
 public struct EddystoneURL: Hashable, Sendable {
     /// The service that Eddystone's data belong to, to be listed beside them.
@@ -75,7 +76,7 @@ public struct EddystoneURL: Hashable, Sendable {
     }
 
     /// The service data that a beacon with this URL advertises.
-    package var serviceData: ServiceData {
+    public var serviceData: ServiceData {
         ServiceData(Self.service, [Self.frameType, UInt8(bitPattern: power)] + octets)
     }
 

@@ -44,7 +44,7 @@ public struct IBeacon: Hashable, Sendable {
     }
 
     /// The beacon as manufacturer data. Its numbers go most significant octet first, unlike Bluetooth's.
-    package var manufacturerData: ManufacturerData {
+    public var manufacturerData: ManufacturerData {
         ManufacturerData(
             .apple,
             [UInt8](capacity: 23) { output in

@@ -4,7 +4,8 @@ import BLECore
 /// Part A, 1.18).
 ///
 /// ```swift
-/// AdvertisedURI("https://example.org").value.octets.hex  // "172f2f6578616d706c652e6f7267"
+/// var content = AdvertisingContent()
+/// content.uri = AdvertisedURI("https://example.org")  // 14 octets: the scheme takes one
 /// ```
 public struct AdvertisedURI: Hashable, Sendable {
     /// The URI as it is sent: the code point of the scheme, then the rest.

@@ -28,7 +28,7 @@ public struct AdvertisingData: Hashable, Sendable {
     /// Why the bytes after the last structure are not one, when there are such: a length that reaches past
     /// the end (its offset is that of the length octet), or octets after an early termination that are not
     /// zero. The structures before it are good all the same.
-    package var problem: DecodeError? { walked.problem }
+    public var problem: DecodeError? { walked.problem }
 
     /// Octets that the structures take, from the first on.
     package var significantCount: Int { walked.significantCount }

@@ -14,111 +14,111 @@ public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
 
 extension AdvertisingDataType {
     /// How the device can be discovered (1.3).
-    package static let flags = Self(0x01)
+    public static let flags = Self(0x01)
     /// Some of the 16-bit service UUIDs (1.1).
-    package static let incompleteServiceUUIDs16 = Self(0x02)
+    public static let incompleteServiceUUIDs16 = Self(0x02)
     /// All 16-bit service UUIDs (1.1).
-    package static let completeServiceUUIDs16 = Self(0x03)
+    public static let completeServiceUUIDs16 = Self(0x03)
     /// Some of the 32-bit service UUIDs (1.1).
-    package static let incompleteServiceUUIDs32 = Self(0x04)
+    public static let incompleteServiceUUIDs32 = Self(0x04)
     /// All 32-bit service UUIDs (1.1).
-    package static let completeServiceUUIDs32 = Self(0x05)
+    public static let completeServiceUUIDs32 = Self(0x05)
     /// Some of the 128-bit service UUIDs (1.1).
-    package static let incompleteServiceUUIDs128 = Self(0x06)
+    public static let incompleteServiceUUIDs128 = Self(0x06)
     /// All 128-bit service UUIDs (1.1).
-    package static let completeServiceUUIDs128 = Self(0x07)
+    public static let completeServiceUUIDs128 = Self(0x07)
     /// The beginning of the name (1.2).
-    package static let shortenedLocalName = Self(0x08)
+    public static let shortenedLocalName = Self(0x08)
     /// The complete name of the device (1.2).
-    package static let completeLocalName = Self(0x09)
+    public static let completeLocalName = Self(0x09)
     /// The transmit power, in dBm (1.5).
-    package static let txPowerLevel = Self(0x0a)
+    public static let txPowerLevel = Self(0x0a)
     /// BR/EDR class of device (1.6).
-    package static let classOfDevice = Self(0x0d)
+    public static let classOfDevice = Self(0x0d)
     /// BR/EDR pairing hash, P-192 (1.6).
-    package static let simplePairingHashC192 = Self(0x0e)
+    public static let simplePairingHashC192 = Self(0x0e)
     /// BR/EDR pairing randomizer, P-192 (1.6).
-    package static let simplePairingRandomizerR192 = Self(0x0f)
+    public static let simplePairingRandomizerR192 = Self(0x0f)
     /// The TK of LE legacy pairing in out-of-band data (1.8); in extended inquiry responses the same number
     /// is the Device ID.
-    package static let securityManagerTKValue = Self(0x10)
+    public static let securityManagerTKValue = Self(0x10)
     /// What out-of-band data of LE pairing there is (1.7).
-    package static let securityManagerOutOfBandFlags = Self(0x11)
+    public static let securityManagerOutOfBandFlags = Self(0x11)
     /// Connection intervals that the peripheral likes (1.9).
-    package static let peripheralConnectionIntervalRange = Self(0x12)
+    public static let peripheralConnectionIntervalRange = Self(0x12)
     /// 16-bit UUIDs of services that the sender looks for (1.10).
-    package static let solicitedServiceUUIDs16 = Self(0x14)
+    public static let solicitedServiceUUIDs16 = Self(0x14)
     /// 128-bit UUIDs of services that the sender looks for (1.10).
-    package static let solicitedServiceUUIDs128 = Self(0x15)
+    public static let solicitedServiceUUIDs128 = Self(0x15)
     /// Data of a service with a 16-bit UUID (1.11).
-    package static let serviceData16 = Self(0x16)
+    public static let serviceData16 = Self(0x16)
     /// Public addresses of those whom the advertisement is for (1.13).
-    package static let publicTargetAddress = Self(0x17)
+    public static let publicTargetAddress = Self(0x17)
     /// Random addresses of those whom the advertisement is for (1.14).
-    package static let randomTargetAddress = Self(0x18)
+    public static let randomTargetAddress = Self(0x18)
     /// What the device looks like (1.12).
-    package static let appearance = Self(0x19)
+    public static let appearance = Self(0x19)
     /// The advertising interval in two octets (1.15).
-    package static let advertisingInterval = Self(0x1a)
+    public static let advertisingInterval = Self(0x1a)
     /// The sender's address, in out-of-band data (1.16).
-    package static let leBluetoothDeviceAddress = Self(0x1b)
+    public static let leBluetoothDeviceAddress = Self(0x1b)
     /// The roles of the sender, in out-of-band data (1.17).
-    package static let leRole = Self(0x1c)
+    public static let leRole = Self(0x1c)
     /// BR/EDR pairing hash, P-256 (1.6).
-    package static let simplePairingHashC256 = Self(0x1d)
+    public static let simplePairingHashC256 = Self(0x1d)
     /// BR/EDR pairing randomizer, P-256 (1.6).
-    package static let simplePairingRandomizerR256 = Self(0x1e)
+    public static let simplePairingRandomizerR256 = Self(0x1e)
     /// 32-bit UUIDs of services that the sender looks for (1.10).
-    package static let solicitedServiceUUIDs32 = Self(0x1f)
+    public static let solicitedServiceUUIDs32 = Self(0x1f)
     /// Data of a service with a 32-bit UUID (1.11).
-    package static let serviceData32 = Self(0x20)
+    public static let serviceData32 = Self(0x20)
     /// Data of a service with a 128-bit UUID (1.11).
-    package static let serviceData128 = Self(0x21)
+    public static let serviceData128 = Self(0x21)
     /// The confirmation value of LE Secure Connections, in out-of-band data (1.7).
-    package static let secureConnectionsConfirmation = Self(0x22)
+    public static let secureConnectionsConfirmation = Self(0x22)
     /// The random value of LE Secure Connections, in out-of-band data (1.7).
-    package static let secureConnectionsRandom = Self(0x23)
+    public static let secureConnectionsRandom = Self(0x23)
     /// A URI whose scheme is one code point (1.18).
-    package static let uri = Self(0x24)
+    public static let uri = Self(0x24)
     /// Where the device is (Indoor Positioning Service).
-    package static let indoorPositioning = Self(0x25)
+    public static let indoorPositioning = Self(0x25)
     /// Services on other transports (Transport Discovery Service).
-    package static let transportDiscoveryData = Self(0x26)
+    public static let transportDiscoveryData = Self(0x26)
     /// Link Layer features (1.19).
-    package static let leSupportedFeatures = Self(0x27)
+    public static let leSupportedFeatures = Self(0x27)
     /// New channels of a periodic train (1.20).
-    package static let channelMapUpdateIndication = Self(0x28)
+    public static let channelMapUpdateIndication = Self(0x28)
     /// Mesh provisioning bearer (Mesh Protocol).
-    package static let pbADV = Self(0x29)
+    public static let pbADV = Self(0x29)
     /// Mesh network PDU (Mesh Protocol).
-    package static let meshMessage = Self(0x2a)
+    public static let meshMessage = Self(0x2a)
     /// Mesh beacon (Mesh Protocol).
-    package static let meshBeacon = Self(0x2b)
+    public static let meshBeacon = Self(0x2b)
     /// How to receive a broadcast isochronous group (1.21).
-    package static let bigInfo = Self(0x2c)
+    public static let bigInfo = Self(0x2c)
     /// The code that decrypts a broadcast isochronous group (1.22).
-    package static let broadcastCode = Self(0x2d)
+    public static let broadcastCode = Self(0x2d)
     /// Which coordinated set the device belongs to (Coordinated Set Identification Service).
-    package static let resolvableSetIdentifier = Self(0x2e)
+    public static let resolvableSetIdentifier = Self(0x2e)
     /// The advertising interval in three or four octets (1.15).
-    package static let advertisingIntervalLong = Self(0x2f)
+    public static let advertisingIntervalLong = Self(0x2f)
     /// The name of an audio broadcast (Public Broadcast Profile).
-    package static let broadcastName = Self(0x30)
+    public static let broadcastName = Self(0x30)
     /// Other fields, encrypted (1.23).
-    package static let encryptedAdvertisingData = Self(0x31)
+    public static let encryptedAdvertisingData = Self(0x31)
     /// When to answer a periodic train (1.24).
-    package static let periodicAdvertisingResponseTiming = Self(0x32)
+    public static let periodicAdvertisingResponseTiming = Self(0x32)
     /// Commands to shelf labels and their responses (Electronic Shelf Label Profile).
-    package static let electronicShelfLabel = Self(0x34)
+    public static let electronicShelfLabel = Self(0x34)
     /// What a 3D display can do (3D Synchronization Profile).
-    package static let threeDInformation = Self(0x3d)
+    public static let threeDInformation = Self(0x3d)
     /// Data in a form that the company with the leading identifier defines (1.4).
-    package static let manufacturerSpecificData = Self(0xff)
+    public static let manufacturerSpecificData = Self(0xff)
 }
 
 extension AdvertisingDataType: CustomStringConvertible {
     /// The name in Assigned Numbers, 2.3, when the type is assigned.
-    package var name: String? { Self.names[rawValue] }
+    public var name: String? { Self.names[rawValue] }
 
     /// The name of the type, or its number as `0x99`.
     public var description: String { name ?? "0x" + rawValue.hex }

@@ -7,10 +7,10 @@ import BLECore
 /// content.name = "Thermometer in the kitchen"
 /// content.services = [0x1809]
 /// let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
-/// plan.data.hex          // "02010603030918"
-/// plan.scanResponse.hex  // "1b09" and the name
-/// plan.fields            // flags 3 data, services 4 data, name 28 scan-response
-/// plan.overflow          // name scan-response 28
+/// plan.data          // 7 octets: flags and services
+/// plan.scanResponse  // 28 octets: the name
+/// plan.fields        // flags 3 data, services 4 data, name 28 scan-response
+/// plan.overflow      // name scan-response 28
 /// ```
 /// Nothing is left out without being named in `overflow`, and what cannot be said is an
 /// `AdvertisingPlanError` that names the field, its octets and the limit.

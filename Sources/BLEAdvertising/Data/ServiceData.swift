@@ -1,6 +1,11 @@
 import BLECore
 
 /// Data that a service puts into advertisements (Core Specification Supplement v11, Part A, 1.11).
+///
+/// ```swift
+/// var content = AdvertisingContent()
+/// content.serviceData = [ServiceData(0x180f, [80])]
+/// ```
 public struct ServiceData: Hashable, Sendable {
     /// The UUID of the service that defines the data.
     public let uuid: BluetoothUUID

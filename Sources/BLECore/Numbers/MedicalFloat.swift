@@ -47,19 +47,18 @@ public struct MedicalFloat: Hashable, Sendable {
         ("reserved", .reserved, 4), ("-INF", .negativeInfinity, 5),
     ]
 
-    /// That number, which must fit, or special value.
-    package init(_ content: Content, width: Width) {
+    /// Creates a number or a special value; nil when this width cannot hold the number exactly.
+    public init?(_ content: Content, width: Width) {
+        if case .finite(let number) = content {
+            guard number.mantissa.magnitude <= width.greatest, width.exponents.contains(number.exponent)
+            else { return nil }
+        }
         self.content = content
         self.width = width
     }
 
-    /// That number; nil when this width cannot hold it exactly.
-    public init?(_ number: DecimalNumber, width: Width) {
-        guard number.mantissa.magnitude <= width.greatest, width.exponents.contains(number.exponent) else {
-            return nil
-        }
-        self.init(.finite(number), width: width)
-    }
+    /// Creates a number; nil when this width cannot hold it exactly.
+    public init?(_ number: DecimalNumber, width: Width) { self.init(.finite(number), width: width) }
 
     /// The special value of that name, in either case; `INF` is `+INF`. Nil for any other text.
     package init?(special text: some StringProtocol, width: Width) {
@@ -79,8 +78,8 @@ public struct MedicalFloat: Hashable, Sendable {
         }
     }
 
-    /// The number that the low bits of `bits` are.
-    package init(bits: UInt32, width: Width) {
+    /// Creates the number with these bits, as they are on the wire: all 32, or the low 16 of an SFLOAT.
+    public init(bits: UInt32, width: Width) {
         let mask = Int128(1) << width.mantissaBits - 1
         let raw = Int128(bits) & mask
         let mantissa = raw > mask / 2 ? raw - mask - 1 : raw
@@ -92,8 +91,8 @@ public struct MedicalFloat: Hashable, Sendable {
         self.width = width
     }
 
-    /// The bits on the wire, in the low octets.
-    package var bits: UInt32 {
+    /// The bits on the wire: all 32, or the low 16 of an SFLOAT.
+    public var bits: UInt32 {
         guard case .finite(let number) = content else {
             let distance = Self.special.first { $0.content == content }?.distance ?? 0
             return UInt32(truncatingIfNeeded: width.greatest + distance)

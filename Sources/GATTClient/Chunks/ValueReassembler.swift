@@ -59,7 +59,7 @@ public struct ValueReassembler: Sendable {
     }
 
     /// Octets that wait to become a message.
-    package var pending: Int { buffer.count - consumed }
+    public var pending: Int { buffer.count - consumed }
 
     /// Adds a part. Call `next` until it returns nil before the following part: messages that are not taken are
     /// kept.
@@ -93,15 +93,16 @@ public struct ValueReassembler: Sendable {
         }
     }
 
-    /// Advances the time to `now`. With `.silence` the octets that wait may then be a whole message.
-    package mutating func expire(at now: Instant) {
+    /// Advances the time to `now`. With `.silence` the octets that wait may then be a whole message, which `next`
+    /// returns. Call it at `deadline`: without a further part, no other call ends a message.
+    public mutating func expire(at now: Instant) {
         guard let deadline, deadline <= now else { return }
         if let message = take(pending) { ended.append(message) }
     }
 
     /// The time at which the octets that wait become a whole message if no part comes before; nil for rules
     /// without a time.
-    package var deadline: Instant? {
+    public var deadline: Instant? {
         guard case .silence(let duration) = rule, pending > 0 else { return nil }
         return lastPart + duration
     }

@@ -27,8 +27,8 @@ public struct DatabaseGeneration: Hashable, Sendable {
 
     package init(_ number: UInt64) { self.number = number }
 
-    /// For what was not found by a host's discovery.
-    package static let unknown = DatabaseGeneration(0)
+    /// The state of references that no discovery of this host has found, which are not checked.
+    public static let unknown = DatabaseGeneration(0)
 
     /// Returns true for any two states, so that they take no part in comparisons.
     public static func == (left: DatabaseGeneration, right: DatabaseGeneration) -> Bool { true }

@@ -87,6 +87,13 @@ public protocol ServiceReference: Sendable {
     var generation: DatabaseGeneration { get }
 }
 
+extension AttributeRange: ServiceReference {
+    /// The range itself: the handles of a service that the application knows.
+    public var range: AttributeRange { self }
+    /// Unknown: bare handles are not checked.
+    public var generation: DatabaseGeneration { .unknown }
+}
+
 extension RemoteService: CustomStringConvertible {
     /// One line: "service 180d at 0x0010...0x0015: 2a37, 2a38".
     public var description: String {

@@ -22,11 +22,16 @@ public struct HCIPacketType: HCICode {
     /// Creates a type from its packet indicator (Vol 4, Part A, 2).
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let command = HCIPacketType(rawValue: 0x01)
-    package static let acl = HCIPacketType(rawValue: 0x02)
-    package static let synchronous = HCIPacketType(rawValue: 0x03)
-    package static let event = HCIPacketType(rawValue: 0x04)
-    package static let iso = HCIPacketType(rawValue: 0x05)
+    /// A command of the host.
+    public static let command = HCIPacketType(rawValue: 0x01)
+    /// Data of a link, in either direction.
+    public static let acl = HCIPacketType(rawValue: 0x02)
+    /// Synchronous data, in either direction.
+    public static let synchronous = HCIPacketType(rawValue: 0x03)
+    /// An event of the controller.
+    public static let event = HCIPacketType(rawValue: 0x04)
+    /// Isochronous data, in either direction.
+    public static let iso = HCIPacketType(rawValue: 0x05)
 }
 
 extension HCIPacket: PacketCodable {

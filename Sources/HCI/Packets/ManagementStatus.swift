@@ -7,19 +7,20 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     /// Creates a status from the number that the kernel reports.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let success = ManagementStatus(rawValue: 0x00)
+    /// The command was successful, status 0x00.
+    public static let success = ManagementStatus(rawValue: 0x00)
     /// It failed; the kernel says no more.
-    package static let failed = ManagementStatus(rawValue: 0x03)
+    public static let failed = ManagementStatus(rawValue: 0x03)
     /// The pairing with the peer failed.
-    package static let authenticationFailed = ManagementStatus(rawValue: 0x05)
+    public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
     /// The adapter is doing something else.
-    package static let busy = ManagementStatus(rawValue: 0x0a)
+    public static let busy = ManagementStatus(rawValue: 0x0a)
     /// The adapter does not exist.
-    package static let invalidIndex = ManagementStatus(rawValue: 0x11)
+    public static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill holds the radio off.
-    package static let rfkilled = ManagementStatus(rawValue: 0x12)
+    public static let rfkilled = ManagementStatus(rawValue: 0x12)
     /// The caller lacks CAP_NET_ADMIN.
-    package static let permissionDenied = ManagementStatus(rawValue: 0x14)
+    public static let permissionDenied = ManagementStatus(rawValue: 0x14)
 }
 
 extension ManagementStatus: CustomStringConvertible {

@@ -27,64 +27,88 @@ extension LEFeatures {
     public static let encryption = LEFeatures(rawValue: 1 << 0)
     /// Connection Parameters Request Procedure: a peripheral can ask by the link layer.
     public static let connectionParametersRequest = LEFeatures(rawValue: 1 << 1)
-    package static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
-    package static let peripheralInitiatedFeaturesExchange = LEFeatures(rawValue: 1 << 3)
-    package static let ping = LEFeatures(rawValue: 1 << 4)
+    /// The feature Extended Reject Indication, bit 2.
+    public static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
+    /// The feature Peripheral-initiated Features Exchange, bit 3.
+    public static let peripheralInitiatedFeaturesExchange = LEFeatures(rawValue: 1 << 3)
+    /// The feature LE Ping, bit 4.
+    public static let ping = LEFeatures(rawValue: 1 << 4)
     /// Packets of up to 251 octets; without it the greatest is 27 (Vol 6, Part B, 4.6).
     public static let dataPacketLengthExtension = LEFeatures(rawValue: 1 << 5)
     /// LL Privacy: the controller resolves private addresses.
     public static let privacy = LEFeatures(rawValue: 1 << 6)
-    package static let extendedScanningFilterPolicies = LEFeatures(rawValue: 1 << 7)
+    /// The feature Extended Scanning Filter Policies, bit 7.
+    public static let extendedScanningFilterPolicies = LEFeatures(rawValue: 1 << 7)
     /// The LE 2M PHY, with 2 Mbit/s (Vol 6, Part B, 4.6).
     public static let le2MPHY = LEFeatures(rawValue: 1 << 8)
-    package static let stableModulationIndexTransmitter = LEFeatures(rawValue: 1 << 9)
-    package static let stableModulationIndexReceiver = LEFeatures(rawValue: 1 << 10)
+    /// The feature Stable Modulation Index - Transmitter, bit 9.
+    public static let stableModulationIndexTransmitter = LEFeatures(rawValue: 1 << 9)
+    /// The feature Stable Modulation Index - Receiver, bit 10.
+    public static let stableModulationIndexReceiver = LEFeatures(rawValue: 1 << 10)
     /// LE Coded PHY, for long range.
     public static let leCodedPHY = LEFeatures(rawValue: 1 << 11)
     /// LE Extended Advertising: several sets, other PHYs, longer data.
     public static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
     /// LE Periodic Advertising: trains of packets at fixed intervals.
     public static let periodicAdvertising = LEFeatures(rawValue: 1 << 13)
-    package static let channelSelectionAlgorithm2 = LEFeatures(rawValue: 1 << 14)
-    package static let powerClass1 = LEFeatures(rawValue: 1 << 15)
-    /// Minimum Number of Used Channels Procedure.
-    package static let minimumNumberOfUsedChannels = LEFeatures(rawValue: 1 << 16)
-    package static let connectionCTERequest = LEFeatures(rawValue: 1 << 17)
-    package static let connectionCTEResponse = LEFeatures(rawValue: 1 << 18)
-    package static let connectionlessCTETransmitter = LEFeatures(rawValue: 1 << 19)
-    package static let connectionlessCTEReceiver = LEFeatures(rawValue: 1 << 20)
-    /// Antenna Switching During CTE Transmission (AoD).
-    package static let antennaSwitchingTransmission = LEFeatures(rawValue: 1 << 21)
-    /// Antenna Switching During CTE Reception (AoA).
-    package static let antennaSwitchingReception = LEFeatures(rawValue: 1 << 22)
-    package static let receivingConstantToneExtensions = LEFeatures(rawValue: 1 << 23)
-    /// Periodic Advertising Sync Transfer - Sender.
-    package static let periodicAdvertisingSyncTransferSender = LEFeatures(rawValue: 1 << 24)
-    /// Periodic Advertising Sync Transfer - Recipient.
-    package static let periodicAdvertisingSyncTransferRecipient = LEFeatures(rawValue: 1 << 25)
-    package static let sleepClockAccuracyUpdates = LEFeatures(rawValue: 1 << 26)
-    package static let remotePublicKeyValidation = LEFeatures(rawValue: 1 << 27)
-    package static let connectedIsochronousStreamCentral = LEFeatures(rawValue: 1 << 28)
-    package static let connectedIsochronousStreamPeripheral = LEFeatures(rawValue: 1 << 29)
-    package static let isochronousBroadcaster = LEFeatures(rawValue: 1 << 30)
-    package static let synchronizedReceiver = LEFeatures(rawValue: 1 << 31)
-    /// Connected Isochronous Stream (Host Support).
-    package static let connectedIsochronousStreamHost = LEFeatures(rawValue: 1 << 32)
+    /// The feature Channel Selection Algorithm #2, bit 14.
+    public static let channelSelectionAlgorithm2 = LEFeatures(rawValue: 1 << 14)
+    /// The feature LE Power Class 1, bit 15.
+    public static let powerClass1 = LEFeatures(rawValue: 1 << 15)
+    /// The feature Minimum Number of Used Channels Procedure, bit 16.
+    public static let minimumNumberOfUsedChannels = LEFeatures(rawValue: 1 << 16)
+    /// The feature Connection CTE Request, bit 17.
+    public static let connectionCTERequest = LEFeatures(rawValue: 1 << 17)
+    /// The feature Connection CTE Response, bit 18.
+    public static let connectionCTEResponse = LEFeatures(rawValue: 1 << 18)
+    /// The feature Connectionless CTE Transmitter, bit 19.
+    public static let connectionlessCTETransmitter = LEFeatures(rawValue: 1 << 19)
+    /// The feature Connectionless CTE Receiver, bit 20.
+    public static let connectionlessCTEReceiver = LEFeatures(rawValue: 1 << 20)
+    /// The feature Antenna Switching During CTE Transmission (AoD), bit 21.
+    public static let antennaSwitchingTransmission = LEFeatures(rawValue: 1 << 21)
+    /// The feature Antenna Switching During CTE Reception (AoA), bit 22.
+    public static let antennaSwitchingReception = LEFeatures(rawValue: 1 << 22)
+    /// The feature Receiving Constant Tone Extensions, bit 23.
+    public static let receivingConstantToneExtensions = LEFeatures(rawValue: 1 << 23)
+    /// The feature Periodic Advertising Sync Transfer - Sender, bit 24.
+    public static let periodicAdvertisingSyncTransferSender = LEFeatures(rawValue: 1 << 24)
+    /// The feature Periodic Advertising Sync Transfer - Recipient, bit 25.
+    public static let periodicAdvertisingSyncTransferRecipient = LEFeatures(rawValue: 1 << 25)
+    /// The feature Sleep Clock Accuracy Updates, bit 26.
+    public static let sleepClockAccuracyUpdates = LEFeatures(rawValue: 1 << 26)
+    /// The feature Remote Public Key Validation, bit 27.
+    public static let remotePublicKeyValidation = LEFeatures(rawValue: 1 << 27)
+    /// The feature Connected Isochronous Stream - Central, bit 28.
+    public static let connectedIsochronousStreamCentral = LEFeatures(rawValue: 1 << 28)
+    /// The feature Connected Isochronous Stream - Peripheral, bit 29.
+    public static let connectedIsochronousStreamPeripheral = LEFeatures(rawValue: 1 << 29)
+    /// The feature Isochronous Broadcaster, bit 30.
+    public static let isochronousBroadcaster = LEFeatures(rawValue: 1 << 30)
+    /// The feature Synchronized Receiver, bit 31.
+    public static let synchronizedReceiver = LEFeatures(rawValue: 1 << 31)
+    /// The feature Connected Isochronous Stream (Host Support), bit 32.
+    public static let connectedIsochronousStreamHost = LEFeatures(rawValue: 1 << 32)
     /// LE Power Control Request; bit 34 is always the same.
     public static let powerControlRequest = LEFeatures(rawValue: 1 << 33)
-    package static let pathLossMonitoring = LEFeatures(rawValue: 1 << 35)
-    package static let periodicAdvertisingADI = LEFeatures(rawValue: 1 << 36)
-    package static let connectionSubrating = LEFeatures(rawValue: 1 << 37)
-    /// Connection Subrating (Host Support).
-    package static let connectionSubratingHost = LEFeatures(rawValue: 1 << 38)
-    package static let channelClassification = LEFeatures(rawValue: 1 << 39)
-    package static let advertisingCodingSelection = LEFeatures(rawValue: 1 << 40)
-    /// Advertising Coding Selection (Host Support).
-    package static let advertisingCodingSelectionHost = LEFeatures(rawValue: 1 << 41)
-    /// Periodic Advertising with Responses - Advertiser.
-    package static let periodicAdvertisingWithResponsesAdvertiser = LEFeatures(rawValue: 1 << 43)
-    /// Periodic Advertising with Responses - Scanner.
-    package static let periodicAdvertisingWithResponsesScanner = LEFeatures(rawValue: 1 << 44)
+    /// The feature LE Path Loss Monitoring, bit 35.
+    public static let pathLossMonitoring = LEFeatures(rawValue: 1 << 35)
+    /// The feature Periodic Advertising ADI support, bit 36.
+    public static let periodicAdvertisingADI = LEFeatures(rawValue: 1 << 36)
+    /// The feature Connection Subrating, bit 37.
+    public static let connectionSubrating = LEFeatures(rawValue: 1 << 37)
+    /// The feature Connection Subrating (Host Support), bit 38.
+    public static let connectionSubratingHost = LEFeatures(rawValue: 1 << 38)
+    /// The feature Channel Classification, bit 39.
+    public static let channelClassification = LEFeatures(rawValue: 1 << 39)
+    /// The feature Advertising Coding Selection, bit 40.
+    public static let advertisingCodingSelection = LEFeatures(rawValue: 1 << 40)
+    /// The feature Advertising Coding Selection (Host Support), bit 41.
+    public static let advertisingCodingSelectionHost = LEFeatures(rawValue: 1 << 41)
+    /// The feature Periodic Advertising with Responses - Advertiser, bit 43.
+    public static let periodicAdvertisingWithResponsesAdvertiser = LEFeatures(rawValue: 1 << 43)
+    /// The feature Periodic Advertising with Responses - Scanner, bit 44.
+    public static let periodicAdvertisingWithResponsesScanner = LEFeatures(rawValue: 1 << 44)
 }
 
 extension LEFeatures {

@@ -142,9 +142,10 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends the loop after the work that is queued now, and waits for its thread. Close what lives on it
-    /// first: an await that enters the loop later never returns. Not from the loop itself.
-    package func stop() {
+    /// Ends the loop after the work that is queued now, and waits for its thread. A loop that is not stopped keeps
+    /// its thread and two descriptors for as long as the process runs. Close the adapters on it first: an await that
+    /// enters the loop later never returns. Must not be called on the loop itself, which traps.
+    public func stop() {
         precondition(!isCurrent, "a loop cannot wait for its own end")
         guard let ended = thread.withLock({ $0 }) else { return }
         inbox.withLock { $0.stopped = true }
@@ -285,7 +286,7 @@ extension EventLoop {
 extension EventLoop {
     /// Runs `body`, which waits for work on other threads, such as that of a disk: meanwhile a virtual clock stands
     /// still. A monotonic one cannot be held.
-    package nonisolated(nonsending) func withClockHeld<Success, Failure: Error>(
+    public nonisolated(nonsending) func withClockHeld<Success, Failure: Error>(
         _ body: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
         guard clock == .virtual else { return try await body() }

@@ -17,9 +17,9 @@ public struct Readiness: OptionSet, Sendable {
     /// Something can be written without waiting.
     public static let write = Readiness(CLINUX_EPOLLOUT)
     /// The descriptor has a pending error.
-    package static let error = Readiness(CLINUX_EPOLLERR)
+    public static let error = Readiness(CLINUX_EPOLLERR)
     /// The other side has closed the connection (EPOLLHUP).
-    package static let hangUp = Readiness(CLINUX_EPOLLHUP)
+    public static let hangUp = Readiness(CLINUX_EPOLLHUP)
     /// An option of a watch: each change is reported once, not for as long as it lasts.
     static let edge = Readiness(CLINUX_EPOLLET)
 }

@@ -5,17 +5,9 @@ import HCI
 /// A radio medium with any number of simulated controllers. It is a value without clock and I/O: the same seed
 /// and the same calls give the same packets, under virtual time as in real time.
 ///
-/// ```swift
-/// var air = VirtualAir(seed: 1)
-/// let one = air.add()
-/// let two = air.add(.init(publicAddress: DeviceAddress("C0:FF:EE:00:00:01/public")))
-/// air.receive(HCIPacket.command(Reset().packet).encoded.span, from: one, at: .zero)
-/// while let (id, packet) = air.nextPacket() { print(packet, "for the host of controller", id) }
-/// if let deadline = air.deadline { air.expire(at: deadline) }
-/// ```
-/// Whatever is called, drain `nextPacket()` afterwards and call `expire(at:)` at the deadline. All
-/// controllers receive each other with -50 dBm until `setRSSI` or `setPosition` changes that; signals that are
-/// sent with more or less than 0 dBm arrive by as much stronger or weaker.
+/// `VirtualTestbed` and `AirServer` run an air for applications and their tests. All controllers receive each other with
+/// -50 dBm until their distance or `VirtualTestbed.setRSSI` changes that; signals that are sent with more or less than
+/// 0 dBm arrive by as much stronger or weaker.
 public struct VirtualAir: Sendable {
     /// Names a controller on the air.
     package typealias ControllerID = VirtualController.ID
@@ -77,7 +69,17 @@ public struct VirtualAir: Sendable {
     private var lastNumber: UInt64 = 0
     private var medium = Medium()
 
-    /// An air without controllers. The seed decides on everything random in it.
+    /// An air without controllers. The seed decides on everything random in it. Whatever is called, drain `nextPacket()`
+    /// afterwards and call `expire(at:)` at the deadline.
+    ///
+    /// ```swift
+    /// var air = VirtualAir(seed: 1)
+    /// let one = air.add()
+    /// let two = air.add(.init(publicAddress: DeviceAddress("C0:FF:EE:00:00:01/public")))
+    /// air.receive(HCIPacket.command(Reset().packet).encoded.span, from: one, at: .zero)
+    /// while let (id, packet) = air.nextPacket() { print(packet, "for the host of controller", id) }
+    /// if let deadline = air.deadline { air.expire(at: deadline) }
+    /// ```
     package init(seed: UInt64, conditions: Conditions = Conditions()) {
         random = SplitMix64(seed: seed)
         self.conditions = conditions

@@ -7,16 +7,16 @@ extension VirtualController {
         /// The public address; nil for none, which Read BD_ADDR shows as zeros.
         public var publicAddress: DeviceAddress?
         /// The most octets of data in an ACL packet from the host.
-        package var aclPacketLength: UInt16 = 251
+        public var aclPacketLength: UInt16 = 251
         /// How many ACL packets from the host it has buffers for, on all links.
-        package var aclPackets: UInt8 = 12
+        public var aclPackets: UInt8 = 12
         /// Whether LE Read Buffer Size returns no buffers and Read Buffer Size returns these, as on controllers
         /// whose LE and BR/EDR links share them. Otherwise Read Buffer Size is an unknown command.
         package var sharesBuffers = false
         /// The most devices in the filter accept list.
-        package var acceptListSize: UInt8 = 16
+        public var acceptListSize: UInt8 = 16
         /// The most devices in the resolving list; zero for a controller without LL Privacy.
-        package var resolvingListSize: UInt8
+        public var resolvingListSize: UInt8
         /// Whether it has LE Encryption and LE Ping. Otherwise their commands are unknown, and a peer's
         /// request to encrypt is rejected with Unsupported Remote Feature.
         public var encrypts = true
@@ -34,11 +34,11 @@ extension VirtualController {
         /// dBm: the minimum transmit power, for a host that requests less.
         public var minimumTransmitPower: Int8 = -20
         /// The version of the Core Specification that it reports.
-        package var version: CoreVersion
+        public var version: CoreVersion
         /// The manufacturer that it reports, as a SIG company identifier; 0xffff is not assigned.
-        package var company: UInt16 = 0xffff
+        public var company: UInt16 = 0xffff
         /// The maker's own number for the version.
-        package var subversion: UInt16 = 0
+        public var subversion: UInt16 = 0
 
         /// A controller without a public address, by default one of the legacy commands only, as those of
         /// 4.2 are. With extended abilities it is of 5.4 and has LL Privacy, too.

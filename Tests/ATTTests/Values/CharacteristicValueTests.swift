@@ -77,6 +77,18 @@ struct CharacteristicValueTests {
         #expect(MedicalFloat(bits: 0x007f_fffe, width: .four).double == .infinity)
         #expect(MedicalFloat(DecimalNumber(8_388_606), width: .four) == nil)
         #expect(MedicalFloat(DecimalNumber(1, exponent: 8), width: .two) == nil)
+        #expect(MedicalFloat(.notANumber, width: .four) == Self.none)
+    }
+
+    @Test("a temperature is sent in four octets, whatever the width of its number")
+    func widths() throws {
+        let numbers = [(DecimalNumber(366, exponent: -1), "006e0100ff"), (DecimalNumber(-5), "00fbffff00")]
+        for (number, hex) in numbers {
+            let short = try #require(MedicalFloat(number, width: .two))
+            #expect(TemperatureMeasurement(short, .celsius).encoded.hex == hex)
+        }
+        let none = try #require(MedicalFloat(.notAtThisResolution, width: .two))
+        #expect(TemperatureMeasurement(none, .celsius).encoded.hex == "0000008000")
     }
 
     @Test func keysReadNumbersAndTexts() throws {

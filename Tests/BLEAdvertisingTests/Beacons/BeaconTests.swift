@@ -20,6 +20,10 @@ import Testing
         let beacon = try #require(try AltBeacon(ManufacturerData(0x0118, octets(hex))))
         #expect(beacon.identifier.hex == "000102030405060708090a0b0c0d0e0f00010203")
         #expect(beacon.company == 0x0118 && beacon.referenceRSSI == -59 && beacon.reserved == 7)
+        let made = AltBeacon(company: 0x0118, identifier: beacon.identifier, referenceRSSI: -59, reserved: 7)
+        #expect(made == beacon)
+        #expect(made?.manufacturerData == ManufacturerData(0x0118, octets(hex)))
+        #expect(AltBeacon(company: 0x0118, identifier: [1], referenceRSSI: -59) == nil)
         for count in 2..<octets(hex).count {
             let short = ManufacturerData(0x0118, Array(octets(hex)[..<count]))
             #expect(throws: DecodeError.self) { _ = try AltBeacon(short) }

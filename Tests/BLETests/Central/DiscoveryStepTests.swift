@@ -54,6 +54,8 @@ struct DiscoveryStepTests {
 
             let both = try await device.discoverCharacteristics(for: service)
             #expect(both.map(\.uuid) == [0x2a6e, 0x2a6f])
+            // The handles that the application knows, without a discovery of the service.
+            #expect(try await device.discoverCharacteristics(for: service.range) == both)
             let found = try await device.discoverCharacteristics([0x2a6e], for: service)
             let temperature = try #require(found.first)
             #expect(found.count == 1)

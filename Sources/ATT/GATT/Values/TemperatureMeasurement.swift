@@ -19,7 +19,7 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         public init(rawValue: UInt8) { self.rawValue = rawValue }
     }
 
-    /// The temperature, in the 32-bit format of IEEE 11073.
+    /// The temperature. It is sent in the 32-bit format of IEEE 11073, whatever the width of the number.
     public var value: MedicalFloat
     /// The scale of `value`.
     public var unit: Unit
@@ -67,7 +67,8 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         if time != nil { flags.insert(.time) }
         if site != nil { flags.insert(.site) }
         output.u8(flags.rawValue)
-        output.u32(value.bits)
+        // What two octets can hold, four can hold.
+        output.u32((MedicalFloat(value.content, width: .four) ?? value).bits)
         time?.encode(into: &output)
         if let site { output.u8(site.rawValue) }
     }

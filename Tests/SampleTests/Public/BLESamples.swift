@@ -65,12 +65,14 @@ struct BLESamples {
         // .
     }
 
-    func store(bond: Bond) async throws {
+    func store() async throws {
         // Sources/BLE/Bonds/BondStore.swift
         let bonds = try await BondStore.open("/var/lib/thermometer")
-        try bonds.insert(bond, name: "Phone")
-        try await bonds.flush()
+        var options = AdapterOptions()
+        options.security.bonds = bonds
+        let adapter = try await Adapter.open(.kernel(.index(0)), options: options)
         // .
+        handle(adapter)
     }
 
     func state(show: (ManagerState) -> Void) async {

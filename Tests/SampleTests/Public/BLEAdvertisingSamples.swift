@@ -1,28 +1,40 @@
 import BLE
-import BLEAdvertising
 
 /// Samples of the module BLEAdvertising.
 struct BLEAdvertisingSamples {
     let found: Advertisement
 
-    func open(serviceData: ServiceData, key: UInt128?) throws {
+    func open(key: UInt128) throws {
         // Sources/BLEAdvertising/Beacons/BTHome.swift
-        guard var news = try BTHome(serviceData) else { return }
-        if let key, news.sealed != nil { news = try news.opened(with: key, from: found.address) }
-        for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+        for case .success(.bthome(var news)) in found.fields.beacons {
+            if news.isEncrypted { news = try news.opened(with: key, from: found.address) }
+            for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+        }
         // .
     }
 
-    @Expressions func url() throws {
+    func url() throws {
         // Sources/BLEAdvertising/Beacons/EddystoneURL.swift
-        try EddystoneURL("https://example.com/a").serviceData.data.hex  // "10ee036578616d706c650061"
+        var content = AdvertisingContent()
+        content.eddystoneURL = try EddystoneURL("https://example.com/a")
         // .
+        handle(content)
     }
 
-    @Expressions func uri() {
+    func uri() {
         // Sources/BLEAdvertising/Data/AdvertisedURI.swift
-        AdvertisedURI("https://example.org").value.octets.hex  // "172f2f6578616d706c652e6f7267"
+        var content = AdvertisingContent()
+        content.uri = AdvertisedURI("https://example.org")  // 14 octets: the scheme takes one
         // .
+        handle(content)
+    }
+
+    func serviceData() {
+        // Sources/BLEAdvertising/Data/ServiceData.swift
+        var content = AdvertisingContent()
+        content.serviceData = [ServiceData(0x180f, [80])]
+        // .
+        handle(content)
     }
 
     // swift-format-ignore
@@ -43,10 +55,10 @@ struct BLEAdvertisingSamples {
         content.name = "Thermometer in the kitchen"
         content.services = [0x1809]
         let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
-        plan.data.hex          // "02010603030918"
-        plan.scanResponse.hex  // "1b09" and the name
-        plan.fields            // flags 3 data, services 4 data, name 28 scan-response
-        plan.overflow          // name scan-response 28
+        plan.data          // 7 octets: flags and services
+        plan.scanResponse  // 28 octets: the name
+        plan.fields        // flags 3 data, services 4 data, name 28 scan-response
+        plan.overflow      // name scan-response 28
         // .
     }
 

@@ -100,13 +100,6 @@ struct CentralSamples {
         // .
     }
 
-    func run() async throws {
-        // Sources/BLE/Central/Peripheral.swift
-        let services = try await peripheral.run(DiscoverServices.secondary)
-        // .
-        handle(services)
-    }
-
     func values(temperature: RemoteCharacteristic) async throws {
         // Sources/BLE/Central/Peripheral.swift
         for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {

@@ -1,4 +1,4 @@
-import HCISocket
+import BLE
 
 /// Samples of the module HCISocket.
 struct HCISocketSamples {

@@ -1,5 +1,4 @@
 import BLE
-import GATTServer
 
 /// Samples of the module GATTServer.
 struct GATTServerSamples {
