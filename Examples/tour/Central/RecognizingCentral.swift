@@ -53,10 +53,10 @@ struct RecognizingCentral {
     private func connect() async throws -> Peripheral {
         while true {
             let (id, _) = try await find()
-            do {
+            do throws(BLEError) {
                 return try await central.connect(to: id, timeout: .seconds(4))
-            } catch BLEError.timedOut(.connecting, _) {
-                continue
+            } catch {
+                guard case .timedOut(.connecting, _) = error else { throw error }
             }
         }
     }
