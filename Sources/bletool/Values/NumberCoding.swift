@@ -96,13 +96,15 @@ extension MedicalFloat {
         while number.exponent > width.exponents.upperBound, !isTooWide(number), number.mantissa != 0 {
             number = DecimalNumber(number.mantissa * 10, exponent: number.exponent - 1)
         }
-        if number.mantissa == 0 { number.exponent = max(number.exponent, width.exponents.lowerBound) }
-        guard !isTooWide(number), number.mantissa == 0 || width.exponents.contains(number.exponent) else {
+        if number.mantissa == 0 {
+            let exponents = width.exponents
+            number.exponent = min(max(number.exponent, exponents.lowerBound), exponents.upperBound)
+        }
+        guard let value = MedicalFloat(number, width: width) else {
             throw BadInput(
                 "\(width.name) cannot hold \(text)",
                 hint: "its digits without the point are at most \(width.greatest)")
         }
-        if number.mantissa == 0 { number.exponent = min(number.exponent, width.exponents.upperBound) }
-        self.init(.finite(number), width: width)
+        self = value
     }
 }
