@@ -9,6 +9,7 @@ struct RecognizingCentral {
     static func run(on adapter: Adapter) async throws {
         let visitor = RecognizingCentral(central: CentralManager(adapter))
         let (id, _) = try await visitor.find()
+        // The identifier of a bonded device is that of its identity address, whatever its address is now.
         if id.isLasting { try await visitor.meetAgain(id) } else { try await visitor.meet(id) }
     }
 
@@ -62,8 +63,7 @@ struct RecognizingCentral {
     }
 
     private func meetAgain(_ id: Peripheral.Identifier) async throws {
-        let (_, found) = try await find()
-        Program.say("recognized at another address: \(found.address != id.address)")
+        Program.say("recognized by the bond")
         try await central.withConnection(to: id) { device in
             let alarm = try await device.characteristic(.tourAlarm)
             try await device.pair()

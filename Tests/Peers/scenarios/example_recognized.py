@@ -81,7 +81,7 @@ async def steps(radio):
             expect(await soon(central.process.wait(), "the end of the central"), 0, "its exit code")
         await it.advertise()
         async with example("tour", radio, "recognizing", "state") as central:
-            await central.line("^recognized at another address: true$")
+            await central.line("^recognized by the bond$")
             # Bumble forgets with the link what a client subscribes to.
             await central.line("^still subscribed: false$")
             expect(await soon(central.process.wait(), "the end of the central"), 0, "its exit code")
