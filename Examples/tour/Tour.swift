@@ -10,6 +10,7 @@ import ExampleSupport
 ///     tour ADAPTER hiding FOLDER
 ///     tour ADAPTER recognizing FOLDER
 ///
+/// PERIPHERALS is the number of devices with a name "Grand…" whose batteries the central reads at the same time, by default 1.
 /// `returning` and `listening` are a peripheral and a central that are restored when they start again. `hiding` and
 /// `recognizing` are a peripheral and a central with private addresses, which recognize each other by their bond. All of
 /// them keep their state in the folder.

@@ -27,7 +27,7 @@ extension GATTFailure: CustomStringConvertible {
         case .limit(let error): "\(error)"
         case .transaction(let error): "\(error)"
         case .databaseChanged(let handle): "the database has changed since \(handle) was found"
-        case .restlessDatabase: "the database changes as often as it is discovered"
+        case .restlessDatabase: "the database changed during each discovery"
         case .security(let error): "\(error)"
         case .cancelled: "cancelled"
         }

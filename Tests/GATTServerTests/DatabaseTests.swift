@@ -176,7 +176,7 @@ private func characteristic(
         ),
         (
             characteristic { $0.descriptors = [GATTDescriptor(0x2902), GATTDescriptor(0x2902)] },
-            "service ff00, characteristic ff01: descriptor 2902 is there twice"
+            "service ff00, characteristic ff01: descriptor 2902 is given twice"
         ),
         (
             characteristic {

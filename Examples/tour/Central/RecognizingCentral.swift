@@ -43,6 +43,7 @@ struct RecognizingCentral {
         try await device.write([1, 0], to: switched)
         // The subscription belongs to the bond: it outlives a link that ends before the stream of values.
         await device.disconnect()
+        withExtendedLifetime(alarms) {}
         var (sender, heard) = try await find()
         while heard.fields.serviceData.isEmpty { (sender, heard) = try await find() }
         let value = heard.fields.serviceData.map { String(decoding: $0.data, as: UTF8.self) }

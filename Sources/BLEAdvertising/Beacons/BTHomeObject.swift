@@ -35,18 +35,18 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Nothing: another button of the same device was used.
-    public static let none = Self(rawValue: 0)
+    public static let noEvent = Self(rawValue: 0)
     /// The button was pressed once.
     public static let press = Self(rawValue: 0x01)
     /// The button was pressed twice.
     public static let doublePress = Self(rawValue: 0x02)
     /// The button was pressed three times.
     public static let triplePress = Self(rawValue: 0x03)
-    /// The button was pressed for long.
+    /// The button was pressed once, for a long time.
     public static let longPress = Self(rawValue: 0x04)
-    /// The button was pressed twice for long.
+    /// The button was pressed twice, for a long time each.
     public static let longDoublePress = Self(rawValue: 0x05)
-    /// The button was pressed three times for long.
+    /// The button was pressed three times, for a long time each.
     public static let longTriplePress = Self(rawValue: 0x06)
     /// The button is being held.
     public static let holdPress = Self(rawValue: 0x80)
@@ -56,7 +56,7 @@ extension BTHomeButtonEvent: CustomStringConvertible {
     /// The event in words; an unknown one as its number.
     public var description: String {
         switch self {
-        case .none: "none"
+        case .noEvent: "none"
         case .press: "press"
         case .doublePress: "double press"
         case .triplePress: "triple press"

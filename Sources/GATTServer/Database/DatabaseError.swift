@@ -115,7 +115,7 @@ extension DatabaseError.Reason: CustomStringConvertible {
         case .cachedValueChanges(let properties):
             "a cached value is only read, not \(properties): give a stored value or none"
         case .cachedValueHandled: "a cached value has no handlers: give a stored value or none"
-        case .repeatedDescriptor(let uuid): "descriptor \(uuid) is there twice"
+        case .repeatedDescriptor(let uuid): "descriptor \(uuid) is given twice"
         case .includeNotFound(.handle(let handle)): "no service to include begins at \(handle)"
         case .includeNotFound(.uuid(let uuid)): "there is no service \(uuid) to include"
         case .serviceNotFound(let handle): "no service begins at \(handle)"

@@ -144,7 +144,8 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Ends the loop after the work that is queued now, and waits for its thread. A loop that is not stopped keeps
     /// its thread and two descriptors for as long as the process runs. Close the adapters on it first: an await that
-    /// enters the loop later never returns. Must not be called on the loop itself, which traps.
+    /// enters the loop later never returns. Not for `EventLoop.shared`, which other parts of the process use. Call it once,
+    /// and not on the loop itself, which traps.
     public func stop() {
         precondition(!isCurrent, "a loop cannot wait for its own end")
         guard let ended = thread.withLock({ $0 }) else { return }

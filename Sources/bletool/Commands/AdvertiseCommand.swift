@@ -9,10 +9,11 @@ struct AdvertiseCommand: RadioCommand {
         discussion: """
             UUIDs are 180f, 0000180f, 128 bits with dashes, or names of the Bluetooth SIG ("Battery Service").
 
-            Legacy advertising data has room for 31 octets. With --overflow, fields that do not fit are \
-            moved or shortened in this order: name, power, appearance, service data, manufacturer data, \
-            UUIDs; the flags always stay. --dry-run shows where each field goes. Extended advertising has \
-            more room: 245 octets when connectable, otherwise up to 1650.
+            Legacy advertising data has room for 31 octets. Fields that do not fit are an error, unless \
+            --overflow says what to do with them. With scan-response they leave the packet in this order: \
+            name, power, appearance, service data, manufacturer data, UUIDs; the flags always stay. \
+            --dry-run shows where each field goes. Extended advertising has more room: 245 octets when \
+            connectable, otherwise up to 1650.
 
             --and begins another advertisement, which is sent at the same time:
 

@@ -103,7 +103,7 @@ struct AdvertiseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The secondary PHY, which carries the data of extended advertising.", valueName: "phy"))
+            "The secondary PHY, which carries the data; uses extended advertising.", valueName: "phy"))
     var secondaryPhy: PHYWord?
 
     @Option(
@@ -191,7 +191,8 @@ extension AdvertiseOptions {
             throw Failure(
                 .usage, "--periodic",
                 settings.isAnonymous
-                    ? "scanners find a train by its address" : "needs --type nonconnectable",
+                    ? "cannot be combined with --anonymous: scanners find a train by its address"
+                    : "needs --type nonconnectable",
                 hint: "--and adds another advertisement")
         }
         guard settings.direction != nil else { return }

@@ -10,8 +10,8 @@ struct GATTShellCommand: GATTVerb {
             A line is as in a script of `run`: a verb of `gatt` without the device, subscribe, unsubscribe, \
             wait, sleep; or help, connect, disconnect, quit. Tab completes verbs, options, attributes and \
             formats. Values that arrive are shown above the input line. The history of lines is not saved. \
-            Ctrl-C ends a command, Ctrl-D ends the shell. If stdin is not a terminal, it is read as a \
-            script.
+            Ctrl-C ends a command, Ctrl-D ends the shell. If stdin or stdout is not a terminal, stdin is \
+            read as by `run - --keep-going`.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -31,6 +31,6 @@ struct GATTShellCommand: GATTVerb {
     }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
-        throw Failure(.input, "shell", "is no verb of a script")
+        throw Failure(.input, "shell", "is not a verb of a script")
     }
 }

@@ -83,7 +83,9 @@ struct MaintainCommand: RadioCommand {
         sink.finish()
         await reporting.value
         guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
-        let what = wanted.map { "link \($0) did not end" } ?? "no link was established"
+        let what =
+            wanted.map { "fewer than \($0) \($0 == 1 ? "link has" : "links have") ended" }
+            ?? "no link was established"
         throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")")
     }
 

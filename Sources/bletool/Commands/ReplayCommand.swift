@@ -36,7 +36,7 @@ struct ReplayCommand: ToolCommand {
     var side: String?
 
     @Flag(
-        help: "Replace the recorded answers by the new ones. The recording must be btsnoop.")
+        help: "Replace the recorded answers with the new ones. The recording must be btsnoop.")
     var update = false
 
     @OptionGroup var global: PlainOptions
@@ -73,7 +73,7 @@ struct ReplayCommand: ToolCommand {
         var dissector = Dissector()
         let all = RecordedDialogue.all(in: records.map { dissector.dissect($0) })
         let names = all.map { "\($0.server)" }
-        guard !all.isEmpty else { throw Failure(.input, file, "it has no requests of a client") }
+        guard !all.isEmpty else { throw Failure(.input, file, "it has no requests from a client") }
         if let side {
             let wanted = all.first { dialogue in
                 switch dialogue.server {

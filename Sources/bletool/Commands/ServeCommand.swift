@@ -48,7 +48,7 @@ struct ServeCommand: RadioCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Store the values that centrals write under this name in the folder of bonds, before the writes \
+            Under this name, store the values that centrals write in the folder of bonds, before the writes \
             are answered: the next run restores them, also after a crash. Handles are assigned from the top \
             of the file: add a new service at its end, or give its handle.
             """, valueName: "name"))

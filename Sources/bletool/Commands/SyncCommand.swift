@@ -9,11 +9,11 @@ struct SyncCommand: RadioCommand {
         commandName: "sync", abstract: "Follow the periodic advertising of a device.",
         discussion: """
             Finds the device and its periodic advertising train, and shows the data of each packet. The \
-            controllers of both sides must support extended and periodic advertising. A kernel adapter is \
-            used through the user channel, as user:hci0, because the kernel does not share periodic trains.
+            controllers of both sides must support extended and periodic advertising. A kernel adapter has to \
+            be given as user:hci0 (the HCI user channel), because the kernel does not share periodic trains.
 
-            Exit status 2: the train was not found, or --count was not reached, within --timeout (default: \
-            20 s); 7: the train was lost; 0: --duration has ended.
+            Exit status 2: the train was not found within --timeout (default: 20 s), or --count was not \
+            reached within --timeout; 7: the train was lost; 0: --duration has ended.
             """)
 
     @Argument(help: ArgumentHelp("The device: an address or name:GLOB.", valueName: "device"))

@@ -185,8 +185,8 @@ extension ServiceReader {
             }
             if case .every(_, .counter(let octets)) = notify {
                 guard octets <= value.maximum, !value.isFixed || octets == value.maximum else {
-                    throw ConfigurationError(
-                        place, "the counter has \(octets) octets, but the value at most \(value.maximum)")
+                    let room = "\(value.isFixed ? "always" : "at most") \(value.maximum)"
+                    throw ConfigurationError(place, "the counter has \(octets) octets, but the value \(room)")
                 }
                 if fields[.value] == nil { value.octets = [UInt8](repeating: 0, count: octets) }
             }

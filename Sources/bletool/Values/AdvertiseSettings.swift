@@ -98,7 +98,7 @@ extension AdvertisingChannels {
             case "39": insert(.channel39)
             default:
                 throw BadInput(
-                    "\(number.quoted) is no advertising channel", hint: "the channels are 37, 38 and 39")
+                    "\(number.quoted) is not an advertising channel", hint: "the channels are 37, 38 and 39")
             }
         }
     }

@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func severalOfAKind() throws {
-        #expect(try news("40 3a00 3a01").objects == [.button(.none), .button(.press)])
+        #expect(try news("40 3a00 3a01").objects == [.button(.noEvent), .button(.press)])
     }
 
     @Test("an unknown object ends it, and what was before stays")

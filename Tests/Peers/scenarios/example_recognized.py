@@ -57,11 +57,12 @@ class Hiding:
 async def steps(radio):
     it = Hiding()
     settings = {"le_privacy_enabled": True, "le_rpa_timeout": 0, "irk": bytes(15) + b"\2"}
-    async with device(radio, PERIPHERAL, name="Hiding", services=it.services, **settings) as host:
+    async with device(radio, PERIPHERAL, name="Hiding", **settings) as host:
         it.device = host
         it.alarm.descriptors = [Descriptor(
             "2902", Characteristic.READABLE | Characteristic.WRITEABLE
             | Characteristic.WRITE_REQUIRES_ENCRYPTION, host.gatt_server.make_descriptor_value(it.alarm))]
+        host.add_services(it.services)
         it.alarm.on("subscription", it.ring)
         host.keystore = MemoryKeyStore()
         pair_with(host, IO.NO_OUTPUT_NO_INPUT, True, False)
