@@ -252,7 +252,7 @@ struct SessionDiscoveryTests {
             // Out of sync.
             #expect(client.ask("01 10 0100 12") == (round < 3 ? [KnownServer.readHash] : []))
         }
-        #expect(client.end(of: ticket)?.failure == "the database changes as often as it is discovered")
+        #expect(client.end(of: ticket)?.failure == "the database changed during each discovery")
     }
 
     @Test func aServerMayRefuseWhatItNeedNotHave() throws {
