@@ -28,6 +28,10 @@ check 'and is notified' run notify bletool gatt "$served/random" notify fff3 --c
 check 'its link can have LE 2M' run info bletool gatt "$served/random" info --phy 2m --adapter hci1 --json \
     --connect-timeout "$(units 40)s"
 check 'it has' ndjson info.out "event == 'link' and phy == '2m'"
+check 'it sends with the power of our controllers' ndjson info.out "
+    event == 'link' and -20 <= txPower <= 0 and maximumTxPower == 0"
+check 'in packets of full length' ndjson info.out "
+    event == 'link' and dataLength['transmit'] == 251 and dataLength['receive'] == 251"
 check 'its signal strength and its channels' ndjson info.out "
     event == 'link' and -127 <= rssi <= 20 and channels == '1fffffffff' and channelCount == 37"
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
