@@ -56,7 +56,7 @@ struct MaintainCommand: RadioCommand {
     func run(_ radio: Radio) async throws(Failure) {
         let selector = try DeviceSelector.parsed(device)
         let duration = try bletool.duration(duration, of: "--duration")
-        let (wanted, linked) = (count, Counter())
+        let (wanted, linked, ended) = (count, Counter(), Counter())
         var options = ConnectionOptions()
         options.establishmentAttempts = .max
         options.security = security ?? .open
@@ -75,7 +75,7 @@ struct MaintainCommand: RadioCommand {
             await radio.outcome(device) { [options] () throws(BLEError) in
                 try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
                     let id = try await radio.peripheral(selector)
-                    try await Self.maintain(id, radio, options, until: wanted, linked, sink)
+                    try await Self.maintain(id, radio, options, until: wanted, linked, ended, sink)
                 }
             }
         }
@@ -83,17 +83,15 @@ struct MaintainCommand: RadioCommand {
         sink.finish()
         await reporting.value
         guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
-        let what =
-            wanted.map { "fewer than \($0) \($0 == 1 ? "link has" : "links have") ended" }
-            ?? "no link was established"
-        throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")")
+        let what = wanted.map { "\(ended.value) of \($0) links ended" } ?? "no link was established"
+        let closed = linked.value > ended.value ? ", and the open one was closed" : ""
+        throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")\(closed)")
     }
 
     private static func maintain(
         _ id: Peripheral.Identifier, _ radio: Radio, _ options: ConnectionOptions, until wanted: Int?,
-        _ linked: Counter, _ sink: AsyncStream<MaintainEvent>.Continuation
+        _ linked: Counter, _ ended: Counter, _ sink: AsyncStream<MaintainEvent>.Continuation
     ) async throws(BLEError) {
-        let ended = Counter()
         let open = Lock<Int?>(nil)
         // The link that is there at the end is not looked for again. Its end is reported as its start was, with this
         // reason where the task is cancelled.

@@ -101,8 +101,8 @@ struct ServeCommand: RadioCommand {
             !pairing.mayAuthenticate(configured: served.security, on: try global.radio.adapter())
         {
             radio.console.note(
-                "no link can be secure enough for \(protected.joined(separator: ", ")): with io: none, "
-                    + "pairing is Just Works"
+                "no link can be secure enough for \(protected.joined(separator: ", ")): "
+                    + "pairing without input and output (--io none, or io: none in the file) is Just Works"
             )
         }
         let settings = noAdvertise ? [] : [served.advertising] + served.beacons
