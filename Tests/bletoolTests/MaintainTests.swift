@@ -58,4 +58,18 @@ struct MaintainEventTests {
         #expect(status == 2)
         #expect(output == "bletool: maintain: no link was established in 500ms\n")
     }
+
+    @Test(
+        "a time limit counts the links that had ended, not the one that it closes", .timeLimit(.minutes(10)))
+    func fewerLinks() async throws {
+        let (status, output) = try await Shell().run(
+            """
+            bletool advertise --adapter virtual:lamp --name Lamp >advertise & peer=$!
+            bletool maintain name:Lamp --adapter virtual:phone --count 1 --timeout 3s 2>&1; status=$?
+            kill $peer
+            exit $status
+            """)
+        #expect(status == 2)
+        #expect(output.contains("bletool: maintain: 0 of 1 links ended in 3s"), "\(output)")
+    }
 }
