@@ -39,6 +39,10 @@ struct ErrorTableTests {
 
     static let rows: [Row] = [
         Row(
+            .adapter(.missing(.serial(path: "/dev/ttyACM0", baud: 1_000_000, flowControl: true))), .adapter,
+            "read: there is no serial port /dev/ttyACM0",
+            hint: "without a radio, commands with --adapter virtual work on a simulated controller"),
+        Row(
             .adapter(.missing(.kernel(.index(3)))), .adapter, "read: there is no adapter hci3",
             hint: "without a radio, commands with --adapter virtual work on a simulated controller"),
         Row(
@@ -678,6 +682,18 @@ struct ErrorTableTests {
             "{\"event\":\"error\",\"kind\":\"\(row.kind)\",\"message\":\(JSONValue.string(row.message)),"
             + "\"code\":\(status)\(number)}"
         #expect("\(failure.json)" == json)
+    }
+
+    @Test func aSilentSerialPortHasAHintWithOtherSettings() {
+        #expect(
+            Failure.silentSerialPort("/dev/ttyACM0", 1_000_000, true)
+                == """
+                does the controller speak H4, at 1000000 Bd, with RTS/CTS? \
+                serial:/dev/ttyACM0?baud=115200&flow=off is another setting
+                """)
+        #expect(
+            Failure.silentSerialPort("/x", 115_200, false).hasSuffix(
+                "serial:/x?baud=1000000&flow=on is another setting"))
     }
 
     /// The cases that stand in the files of the library's errors: each is in the table, but for what no user can make.

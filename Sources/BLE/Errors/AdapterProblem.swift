@@ -151,6 +151,7 @@ extension AdapterProblem: CustomStringConvertible {
     /// Says in one line what the problem is.
     public var description: String {
         switch self {
+        case .missing(.serial(let path, _, _)): "there is no serial port \(path)"
         case .missing(let specification): "there is no adapter \(specification)"
         case .noAdapter: "the kernel has no adapter"
         case .unreachable(let address, .system(.timedOut, _)): "nothing answers at \(address)"

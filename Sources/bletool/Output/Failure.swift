@@ -200,6 +200,15 @@ extension Failure {
             : "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
     }
 
+    /// What to check when a controller on a serial port does not answer.
+    static func silentSerialPort(_ path: String, _ baud: UInt32, _ flowControl: Bool) -> String {
+        """
+        does the controller speak H4, at \(baud) Bd, \(flowControl ? "with" : "without") RTS/CTS? \
+        serial:\(path)?baud=\(baud == 115_200 ? 1_000_000 : 115_200)&flow=\(flowControl ? "off" : "on") is \
+        another setting
+        """
+    }
+
     /// Why a device may refuse for good, without a reason.
     private static let leftover =
         "a device that still has a bond which this host has lost may refuse until the bond is removed there"

@@ -93,7 +93,11 @@ struct Radio: Sendable {
                 adapter: adapter, console: console, timeLimit: timeLimit,
                 health: HealthWatch(adapter, console: console), recording: recording, doing: doing)
         } catch {
-            throw Failure(error, while: wanted.map { "\($0)" } ?? "adapter")
+            var failure = Failure(error, while: wanted.map { "\($0)" } ?? "adapter")
+            if case .controllerSilent = error, case .serial(let path, let baud, let flowControl) = wanted {
+                failure.hint = Failure.silentSerialPort(path, baud, flowControl)
+            }
+            throw failure
         }
     }
 
