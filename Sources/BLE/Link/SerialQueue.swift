@@ -6,7 +6,8 @@ final class SerialQueue {
     private var closedBy: BLEError?
     private var queue: [UInt64] = []
     private var next: UInt64 = 0
-    private let waiting = PendingOperations<UInt64, Void>()
+    /// Created when the first task waits, so that an idle link has none.
+    private lazy var waiting = PendingOperations<UInt64, Void>()
 
     /// The queue's key path in its link; code that runs later finds the queue by it.
     typealias Place = any KeyPath<Link, SerialQueue> & Sendable
