@@ -41,7 +41,8 @@ public struct AdvertisingRequest: Hashable, Sendable {
     public var correctsPowerField = false
     /// Whether extended packets carry the transmit power in their header, which takes one octet from the data.
     public var includesTxPower = false
-    /// The number of the set for scanners, 0 to 15; nil chooses one that no other set of this host has.
+    /// The number of the set for scanners, 0 to 15; nil chooses one by the set's number,
+    /// which differs between the first 16 sets of this host.
     public var sid: UInt8?
     /// The periodic train that goes with it, on controllers that have periodic advertising. Extended and
     /// nonconnectable only, and not anonymous. It ends with the advertisement.

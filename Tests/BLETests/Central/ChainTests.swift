@@ -64,6 +64,10 @@ struct ChainTests {
                 (device) throws(BLEError) in try await device.read(.batteryLevel).percent
             }
             #expect(levels.values.compactMap { try? $0.get() } == [80])
+            let none = try await central.chain().within(.seconds(5)).each(0) {
+                (device) throws(BLEError) in try await device.read(.batteryLevel).percent
+            }
+            #expect(none.isEmpty)
         }
     }
 

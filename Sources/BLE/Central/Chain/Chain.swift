@@ -178,6 +178,7 @@ extension Chain {
     public func each<Result: Sendable>(
         _ count: Int, _ body: @escaping @Sendable (Peripheral) async throws(BLEError) -> Result
     ) async throws(ChainError) -> [Peripheral.Identifier: Swift.Result<Result, ChainError>] {
+        guard count > 0 else { return [:] }
         channel.emit(.began(.scan, nil))
         let stream = central.search(options)
         let timer = Task(executorPreference: central.adapter.loop) {
