@@ -48,7 +48,7 @@ package final class SignalWatch: @unchecked Sendable {
     /// Lets the signals do again what they do by default. Call it on the loop.
     package func close() {
         guard output.isOpen else { return }
-        Self.others.withLock { $0 = Others(linkDisconnected: $0.linkDisconnected) }
+        Self.others.withLock { $0 = Others(beforeDeath: $0.beforeDeath) }
         for signal in signals { Self.set(signal, to: SIG_DFL) }
         caughtSignals.store(-1, ordering: .sequentiallyConsistent)
         output.close()
@@ -65,7 +65,7 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Ends the process by `signal` as if it had not been caught, so that the parent process sees why.
     package static func die(by signal: CInt) -> Never {
-        others.withLock { $0.linkDisconnected }?()
+        others.withLock { $0.beforeDeath }?()
         set(signal, to: SIG_DFL)
         var unblocked = sigset_t()
         sigemptyset(&unblocked)
@@ -150,7 +150,7 @@ extension SignalWatch {
         weak var watch: SignalWatch?
         var handlers: [CInt: @Sendable (CInt) -> Void] = [:]
         /// What is done before the process ends by a signal.
-        var linkDisconnected: (@Sendable () -> Void)?
+        var beforeDeath: (@Sendable () -> Void)?
     }
     static let others = Lock(Others())
 
@@ -174,8 +174,8 @@ extension SignalWatch {
     }
 
     /// What is done before the process ends by a signal that was caught; nil: nothing.
-    package static func beforeDeath(_ linkDisconnected: (@Sendable () -> Void)?) {
-        others.withLock { $0.linkDisconnected = linkDisconnected }
+    package static func beforeDeath(_ beforeDeath: (@Sendable () -> Void)?) {
+        others.withLock { $0.beforeDeath = beforeDeath }
     }
 
     private static func otherHandler(of signal: CInt) -> (@Sendable (CInt) -> Void)? {
