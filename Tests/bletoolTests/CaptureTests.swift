@@ -62,6 +62,14 @@ import Testing
         }
     }
 
+    @Test("a recording ends when the disk is full, and counts no record that is not in the file")
+    func fullDisk() async throws {
+        let (status, output) = try await Shell().run("bletool capture /dev/full --adapter virtual:tap 2>&1")
+        #expect(status == 1)
+        #expect(output.contains("\n0 records in /dev/full\n"), "\(output)")
+        #expect(output.hasSuffix("bletool: capture: /dev/full: No space left on device\n"), "\(output)")
+    }
+
     @Test("a recording is followed while it is written") func follow() async throws {
         let air = try await TemporaryAir()
         let beacon = try await beacon(in: air)

@@ -67,4 +67,28 @@ struct RotationTests {
         // The last file that was written is kept.
         #expect(try File.contents(Rotation.path(path, 1), limit: 1000).count == 72)
     }
+
+    /// The radio's loop adds records: it must not wait for a disk, here a pipe that has no room.
+    @Test(.timeLimit(.minutes(10))) func addingDoesNotWaitForTheDisk() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = "\(folder)/pipe"
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        let file = try RecordingFile(path)
+        let packet = [UInt8](repeating: 1, count: 10_000)
+        for _ in 0..<50 { file.add(.packet(.hostToController, packet)) }
+        #expect(file.count == 50)
+        let (count, problem) = try await offThePool {
+            _ = fcntl(reader, F_SETFL, 0)
+            var octets = [UInt8](repeating: 0, count: 65_536)
+            var count = 0
+            while count < 16 + 50 * 10_024 { count += max(0, read(reader, &octets, octets.count)) }
+            close(reader)
+            return (count, file.close())
+        }
+        #expect(count == 16 + 50 * 10_024)
+        #expect(problem == nil && file.count == 50)
+    }
 }

@@ -122,8 +122,10 @@ struct CaptureCommand: ToolCommand, Sendable {
         } catch {
             throw Failure(error, while: "capture")
         }
-        let recording = try RecordingFile(file, .monitor, rotation: rotation, option: "capture")
         let end = CaptureEnd(count: count)
+        let recording = try RecordingFile(file, .monitor, rotation: rotation, option: "capture") {
+            end.fail(Failure(.input, "capture", $0))
+        }
         announce(console, adapter.map { "\($0)" } ?? "kernel")
         await Self.onLoop {
             do throws(PortError) {
@@ -170,8 +172,10 @@ struct CaptureCommand: ToolCommand, Sendable {
     private func radio(
         _ adapter: AdapterSpecification, _ rotation: Rotation, _ limit: Duration?, _ console: Console
     ) async throws(Failure) {
-        let recording = try RecordingFile(file, .h4, rotation: rotation, option: "capture")
         let end = CaptureEnd(count: count)
+        let recording = try RecordingFile(file, .h4, rotation: rotation, option: "capture") {
+            end.fail(Failure(.input, "capture", $0))
+        }
         let radio = try await Radio.open(global, console, doing: "capture") { direction, packet in
             guard end.wantsMore else { return }
             end.note(recording.add(.packet(direction, [UInt8](copying: packet))))

@@ -6,24 +6,38 @@ import Recordings
 
 /// A recording that is being made, as btsnoop: `--capture`, and `capture`.
 ///
-/// Packets come on the radio's loop, which must not block, so a task writes them; each record goes out whole, so that
-/// the file can be read meanwhile. Of a disk that is slower than the radio 64 MiB wait; what comes then is counted
-/// and reported at the end.
+/// Packets arrive on the radio's loop, which must not block, so a task writes them. Each record is written whole, so that
+/// the file can be read meanwhile. Up to 64 MiB wait for a disk that is slower than the radio; records beyond that are
+/// counted and reported at the end. After a failed write nothing more is recorded.
 final class RecordingFile: Sendable {
-    private struct State: ~Copyable {
-        /// What is to be written; each element but the first begins a file.
-        var waiting: [[UInt8]] = [[]]
-        var waitingCount = 0
-        var isWriting = false
-        var lost = 0
-        var problem: CInt?
+    /// The records that wait for the disk, which the radio's loop adds to.
+    private struct Waiting {
+        /// The octets of the records; each element but the first begins a file.
+        var files: [[UInt8]] = [[]]
+        /// The number of records in `files`.
         var records = 0
-        /// Of the newest file: octets, and when it was begun.
+        /// The number of octets in `files` and in the batch that is being written.
+        var octets = 0
+        /// Whether a task writes, which takes what is added meanwhile.
+        var isWriting = false
+        /// Whether the disk has refused a write.
+        var hasFailed = false
+        /// The number of records that are written or wait.
+        var total = 0
+        /// The number of records that found no room.
+        var lost = 0
+        /// The octets of the newest file.
         var size = 0
+        /// The time when the newest file was begun.
         var began = ContinuousClock.now
-        /// Of the file that is written to.
+    }
+
+    /// The file that is written to.
+    private struct Output: ~Copyable {
         var descriptor: CInt
         var number = 1
+        /// The errno of the first write that failed.
+        var problem: CInt?
     }
 
     private static let limit = 64 << 20
@@ -31,15 +45,19 @@ final class RecordingFile: Sendable {
     private let path: String
     private let writer: RecordingWriter
     private let rotation: Rotation
-    private let state: Lock<State>
+    private let onFailure: @Sendable (String) -> Void
+    private let waiting = Lock(Waiting())
+    /// Held while the disk is written to, so never by the radio's loop.
+    private let output: Lock<Output>
 
-    /// Makes the file; an old one is replaced. `option` is named in errors; the path `-` is stdout.
+    /// Creates the file, or replaces an old one. `option` is named in errors; the path `-` is stdout. `onFailure` is
+    /// called once, with a sentence, when a write fails; a pipe whose reader has gone is not a failure.
     init(
         _ path: String, _ datalink: BTSnoopDatalink = .h4, rotation: Rotation = Rotation(),
-        option: String = "--capture"
+        option: String = "--capture", onFailure: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(Failure) {
         if path == "-" { try LineWriter.output.refuseOctets("\(option) -") }
-        (self.path, self.rotation) = (path, rotation)
+        (self.path, self.rotation, self.onFailure) = (path, rotation, onFailure)
         writer = RecordingWriter(datalink)
         let first = rotation.isThere ? Rotation.path(path, 1) : path
         let descriptor = path == "-" ? dup(STDOUT_FILENO) : Self.open(first)
@@ -47,11 +65,11 @@ final class RecordingFile: Sendable {
             let reason = String(cString: strerror(errno))
             throw Failure(errno == EACCES ? .permission : .input, "\(option) \(first)", reason)
         }
-        state = Lock(State(descriptor: descriptor))
+        output = Lock(Output(descriptor: descriptor))
         append(writer.header, isRecord: false)
     }
 
-    deinit { state.withLock { _ = Glibc.close($0.descriptor) } }
+    deinit { output.withLock { _ = Glibc.close($0.descriptor) } }
 
     /// Makes the file, or empties it, where it is not to keep what it has; the descriptor, or a negative number.
     static func open(_ path: String, keepsContent: Bool = false) -> CInt {
@@ -73,74 +91,104 @@ final class RecordingFile: Sendable {
         return count
     }
 
-    /// The number of records so far. Lost ones do not count.
-    var count: Int { state.withLock { $0.records } }
+    /// The number of records that are written or wait. Lost ones do not count.
+    var count: Int { waiting.withLock { $0.total } }
 
-    var files: Int { state.withLock { $0.number } }
+    var files: Int { output.withLock { $0.number } }
 
-    /// Writes what waits; a sentence when not all packets are in the file.
+    /// Writes the records that wait. Returns a sentence when not all records are in the file.
     func close() -> String? {
-        flush()
-        return state.withLock { state -> String? in
-            if let problem = state.problem, problem != EPIPE || path != "-" {
-                return "\(path): \(String(cString: strerror(problem)))"
-            }
-            return state.lost > 0 ? "\(path): \(state.lost) packets are missing, the disk was too slow" : nil
-        }
+        write()
+        if let problem = output.withLock({ $0.problem }) { return sentence(problem) }
+        let lost = waiting.withLock { $0.lost }
+        return lost > 0 ? "\(path): \(lost) packets are missing, the disk was too slow" : nil
+    }
+
+    /// Returns what to say about a failed write; nil when the reader of a pipe has gone.
+    private func sentence(_ problem: CInt) -> String? {
+        problem == EPIPE && path == "-" ? nil : "\(path): \(String(cString: strerror(problem)))"
     }
 
     private func append(_ octets: [UInt8], isRecord: Bool) {
-        let mustStart = state.withLock { state -> Bool in
-            guard state.waitingCount + octets.count <= Self.limit else {
-                state.lost += 1
+        let mustStart = waiting.withLock { waiting -> Bool in
+            guard !waiting.hasFailed else { return false }
+            guard waiting.octets + octets.count <= Self.limit else {
+                waiting.lost += 1
                 return false
             }
             if isRecord {
-                state.records += 1
-                if isDue(state, octets.count) {
-                    state.waiting.append(writer.header)
-                    (state.size, state.began) = (writer.header.count, .now)
+                waiting.total += 1
+                waiting.records += 1
+                if isDue(waiting, octets.count) {
+                    waiting.files.append(writer.header)
+                    waiting.octets += writer.header.count
+                    (waiting.size, waiting.began) = (writer.header.count, .now)
                 }
             }
-            state.waiting[state.waiting.count - 1] += octets
-            state.size += octets.count
-            state.waitingCount += octets.count
-            defer { state.isWriting = true }
-            return !state.isWriting
+            waiting.files[waiting.files.count - 1] += octets
+            waiting.size += octets.count
+            waiting.octets += octets.count
+            defer { waiting.isWriting = true }
+            return !waiting.isWriting
         }
-        if mustStart { Task { flush() } }
+        if mustStart { Task { write() } }
     }
 
     /// Whether the next record belongs into another file. A file holds one record at least.
-    private func isDue(_ state: borrowing State, _ count: Int) -> Bool {
-        guard rotation.isThere, state.size > writer.header.count else { return false }
-        return rotation.size.map { state.size + count > $0 } ?? false
-            || rotation.time.map { ContinuousClock.now - state.began >= $0 } ?? false
+    private func isDue(_ waiting: Waiting, _ count: Int) -> Bool {
+        guard rotation.isThere, waiting.size > writer.header.count else { return false }
+        return rotation.size.map { waiting.size + count > $0 } ?? false
+            || rotation.time.map { ContinuousClock.now - waiting.began >= $0 } ?? false
     }
 
-    private func flush() {
-        state.withLock { state in
-            state.isWriting = false
-            for (index, octets) in state.waiting.enumerated() {
-                if index > 0 { rotate(&state) }
-                if state.problem == nil { state.problem = File.write(octets, to: state.descriptor) }
+    /// Writes batches of records until none waits.
+    private func write() {
+        let failure = output.withLock { output -> CInt? in
+            let hadFailed = output.problem != nil
+            while let (files, records) = takeBatch() {
+                for (index, octets) in files.enumerated() where output.problem == nil {
+                    if index > 0 { rotate(&output) }
+                    if output.problem == nil {
+                        output.problem = File.write(octets, to: output.descriptor)
+                    }
+                }
+                let isWritten = output.problem == nil
+                waiting.withLock { waiting in
+                    waiting.octets -= files.reduce(0) { $0 + $1.count }
+                    guard !isWritten else { return }
+                    waiting.hasFailed = true
+                    waiting.total -= records
+                }
             }
-            state.waiting = [[]]
-            state.waitingCount = 0
+            return hadFailed ? nil : output.problem
+        }
+        if let failure, let sentence = sentence(failure) { onFailure(sentence) }
+    }
+
+    /// Takes the records that wait; nil, and the writing has ended, when there are none.
+    private func takeBatch() -> (files: [[UInt8]], records: Int)? {
+        waiting.withLock { waiting in
+            guard waiting.files != [[]] else {
+                waiting.isWriting = false
+                return nil
+            }
+            defer { (waiting.files, waiting.records) = ([[]], 0) }
+            return (waiting.files, waiting.records)
         }
     }
 
-    /// Goes on in the next file.
-    private func rotate(_ state: inout State) {
-        guard state.problem == nil else { return }
-        Glibc.close(state.descriptor)
-        state.descriptor = Self.open(Rotation.path(path, state.number + 1))
-        guard state.descriptor >= 0 else {
-            state.problem = errno
+    /// Continues in the next file.
+    private func rotate(_ output: inout Output) {
+        Glibc.close(output.descriptor)
+        output.descriptor = Self.open(Rotation.path(path, output.number + 1))
+        guard output.descriptor >= 0 else {
+            output.problem = errno
             return
         }
-        state.number += 1
-        if let kept = rotation.kept, state.number > kept { unlink(Rotation.path(path, state.number - kept)) }
+        output.number += 1
+        if let kept = rotation.kept, output.number > kept {
+            unlink(Rotation.path(path, output.number - kept))
+        }
     }
 }
 
