@@ -3,7 +3,7 @@ import BLECore
 import TestSupport
 import Testing
 
-@Test func requestsGoOneAtATimeAndInOrder() throws {
+@Test func requestsAreSentOneAtATimeInOrder() throws {
     var bearer = ATTBearer()
     #expect(try bearer.request(.read(3)) == 1)
     #expect(try bearer.request(.read(5)) == 2)
@@ -17,7 +17,7 @@ import Testing
     #expect(bearer.deadline == nil)
 }
 
-@Test func commandsPassARequestThatWaits() throws {
+@Test func commandsBypassQueuedRequests() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(3))
     #expect(bearer.hexFrames() == ["0a0300"])
@@ -26,14 +26,14 @@ import Testing
     #expect(bearer.hexFrames() == ["52070001"])
 }
 
-@Test func requestsAndCommandsKeepTheirOrderWhereNothingWaits() throws {
+@Test func requestsAndCommandsKeepOrderWithoutPendingRequest() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.write(3, value: [1]))
     try bearer.send(.write(3, value: [2]))
     #expect(bearer.hexFrames() == ["12030001", "52030002"])
 }
 
-@Test func anExchangeTakesTheLesserMTU() throws {
+@Test func mtuExchangeUsesSmallerMTU() throws {
     for (theirs, agreed) in [("1700", 23), ("1000", 23), ("b900", 185), ("0502", 517), ("ffff", 517)] {
         var bearer = ATTBearer()
         let id = try bearer.exchangeMTU()
@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-@Test func aServerWithoutMTUExchangeKeepsTheDefault() throws {
+@Test func unsupportedMTUExchangeKeepsDefaultMTU() throws {
     var bearer = ATTBearer()
     _ = try bearer.exchangeMTU()
     _ = bearer.hexFrames()
@@ -61,7 +61,7 @@ import Testing
         ])
 }
 
-@Test func cancelledRequestsAreNeverHeardOf() throws {
+@Test func cancelledRequestsProduceNoEvents() throws {
     var bearer = ATTBearer()
     let sent = try bearer.request(.read(1))
     #expect(bearer.hexFrames() == ["0a0100"])
@@ -76,7 +76,7 @@ import Testing
     #expect(bearer.hexFrames() == ["0a0300"])
 }
 
-@Test func aRequestThatTheTransportHasNotTakenIsTakenBack() throws {
+@Test func cancelRemovesUnsentRequest() throws {
     var bearer = ATTBearer()
     let first = try bearer.request(.read(1))
     _ = try bearer.request(.read(2))
@@ -87,7 +87,7 @@ import Testing
     #expect(bearer.events() == [.response(2, .read([]))])
 }
 
-@Test func withoutAnAnswerAllWaitersHearWhy() throws {
+@Test func timeoutFailsAllPendingTransactions() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(1))
     _ = bearer.hexFrames(at: 5)
@@ -113,7 +113,7 @@ import Testing
     #expect(bearer.deadline == nil)
 }
 
-@Test func aMalformedResponseFailsItsRequestOnly() throws {
+@Test func malformedResponseFailsOnlyItsRequest() throws {
     let cases: [(String, ATTTransactionError)] = [
         (
             "090001",
@@ -142,8 +142,8 @@ import Testing
     }
 }
 
-@Test("the time of a request begins when it is sent, not when it is queued")
-func timeBeginsWithSending() throws {
+@Test("the request timeout starts when the request is sent, not when it is queued")
+func requestTimeoutStartsWhenSent() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(1))
     _ = try bearer.request(.read(2))
@@ -157,8 +157,8 @@ func timeBeginsWithSending() throws {
     #expect(bearer.deadline == .seconds(180))
 }
 
-@Test("what a channel has taken and cannot send waits for it, for no more than a minute")
-func keptByTheChannel() throws {
+@Test("an unwritable channel defers the transaction timeout, for at most a minute")
+func unwritableChannelDefersTimeout() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.read(1))
     _ = bearer.hexFrames(at: 0)
@@ -180,7 +180,7 @@ func keptByTheChannel() throws {
     #expect(bearer.deadline == .seconds(110))
 }
 
-@Test func aResponseToAnotherRequestShiftsNoAnswers() throws {
+@Test func mismatchedResponsesDoNotShiftLaterResponses() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.write(3, value: [1]))
     for handle: AttributeHandle in [5, 7] { _ = try bearer.request(.read(handle)) }
@@ -199,7 +199,7 @@ func keptByTheChannel() throws {
         bearer.events() == [.response(1, .write), .response(2, .read([5])), .response(3, .read([7]))])
 }
 
-@Test func aRequestWithOnlyAWrongAnswerFailsWithThatAnswer() throws {
+@Test func requestTimeoutReportsMismatchedResponse() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.readByType(.all, type: 0x2803))
     _ = try bearer.request(.read(3))
@@ -232,7 +232,7 @@ func keptByTheChannel() throws {
     #expect(bearer.events() == [.response(1, .read([1]))])
 }
 
-@Test func indicationsAreConfirmedWhenTheOwnerSaysSo() throws {
+@Test func indicationsRequireExplicitConfirmation() throws {
     var bearer = ATTBearer()
     bearer.confirm()
     #expect(bearer.hexFrames() == [])
@@ -248,7 +248,7 @@ func keptByTheChannel() throws {
     #expect(bearer.hexFrames() == ["1e"])
 }
 
-@Test func aMalformedIndicationIsConfirmedAndAMalformedNotificationIgnored() throws {
+@Test func malformedIndicationIsConfirmedNotificationIgnored() throws {
     var bearer = ATTBearer()
     bearer.receive("1d03")
     bearer.receive("1b03")
@@ -258,7 +258,7 @@ func keptByTheChannel() throws {
     #expect(bearer.ignored.malformed == 3)
 }
 
-@Test func whatIsTooMuchIsAnErrorThatNamesTheLimit() throws {
+@Test func exceedingLimitsThrowsLimitError() throws {
     var bearer = ATTBearer()
     let value = [UInt8](repeating: 0, count: 21)
     #expect(throws: ATTLimitError(.pdu(.writeRequest), maximum: 23, value: 24)) {

@@ -14,7 +14,7 @@ import Testing
     #expect(bearer.hexFrames() == ["0b03", "010a050001"])
 }
 
-@Test func anMTUExchangeWaitsForItsTurnAndIsAnswered() throws {
+@Test func mtuExchangeIsAnsweredInOrder() throws {
     var bearer = ATTBearer()
     bearer.receive("0a0300")
     bearer.receive("02b900")
@@ -25,7 +25,7 @@ import Testing
     #expect(bearer.events() == [.request(.read(3)), .mtu(185)])
 }
 
-@Test func anMTUThatSinksWhileAPDUWaitsTrapsNothing() throws {
+@Test func mtuDecreaseKeepsQueuedPDU() throws {
     var bearer = ATTBearer()
     bearer.receive("020002")
     #expect(bearer.mtu == 512)
@@ -36,7 +36,7 @@ import Testing
     #expect(throws: ATTLimitError.self) { try bearer.notify(3, value: [UInt8](repeating: 7, count: 21)) }
 }
 
-@Test func malformedAndUnknownRequestsAreRefusedByTheBearer() {
+@Test func bearerRefusesMalformedAndUnknownRequests() {
     let cases = [
         ("0a", "010a000004"), ("0a03", "010a000004"), ("0a030000", "010a000004"), ("02", "0102000004"),
         ("0217", "0102000004"), ("04010002", "0104000004"), ("0e0300", "010e000004"),
@@ -53,7 +53,7 @@ import Testing
     #expect(bearer.closure == nil)
 }
 
-@Test func aRequestOverTheMTUIsRefused() {
+@Test func requestOverMTUIsRefused() {
     var bearer = ATTBearer()
     bearer.receive("1603000000" + String(repeating: "ff", count: 18))
     #expect(bearer.events().count == 1)
@@ -63,7 +63,7 @@ import Testing
     #expect(bearer.events() == [])
 }
 
-@Test func whatNeedsNoAnswerIsIgnoredAndCounted() {
+@Test func ignoredPDUsAreCounted() {
     var bearer = ATTBearer()
     for hex in ["", "52", "5203", "d20300" + "0102", "1e00"] { bearer.receive(hex) }
     #expect(bearer.ignored.malformed == 5)
@@ -76,7 +76,7 @@ import Testing
     #expect(bearer.hexFrames() == [])
 }
 
-@Test func aRefusalWaitsForItsTurnToo() throws {
+@Test func refusalIsSentInOrder() throws {
     var bearer = ATTBearer()
     bearer.receive("0a0300")
     bearer.receive("0a")
@@ -85,7 +85,7 @@ import Testing
     #expect(bearer.hexFrames() == ["0b01", "010a000004"])
 }
 
-@Test func aResponseMustBelongToTheRequest() throws {
+@Test func responseMustMatchRequest() throws {
     var bearer = ATTBearer()
     #expect(try bearer.respond(.write) == false)
     bearer.receive("0a0300")
@@ -99,7 +99,7 @@ import Testing
     #expect(bearer.hexFrames() == ["0b"])
 }
 
-@Test func aRequestThatTheOwnerKeepsTooLongIsRefused() throws {
+@Test func unansweredRequestIsRefusedAfterTimeout() throws {
     var bearer = ATTBearer()
     bearer.receive("0a0300", at: 10)
     bearer.receive("0a0500", at: 12)
@@ -111,7 +111,7 @@ import Testing
     #expect(bearer.closure == nil)
 }
 
-@Test func aPeerThatAsksAndNeverReadsFillsNoMemory() throws {
+@Test func requestQueueIsBounded() throws {
     var bearer = ATTBearer()
     for _ in 0..<1000 {
         bearer.receive("0a0300")
@@ -130,7 +130,7 @@ import Testing
     #expect(served == 32)
 }
 
-@Test func indicationsGoOneAtATime() throws {
+@Test func indicationsAreSentOneAtATime() throws {
     var bearer = ATTBearer()
     #expect(try bearer.indicate(3, value: [1]) == 1)
     #expect(try bearer.indicate(3, value: [2]) == 2)
@@ -147,8 +147,8 @@ import Testing
     #expect(bearer.deadline == nil)
 }
 
-@Test("the time of an indication begins when it is sent, not when it is queued, nor when its turn comes")
-func timeOfAnIndicationBeginsWithSending() throws {
+@Test("the indication timeout starts when it is sent, not when it is queued or becomes next")
+func indicationTimeoutStartsWhenSent() throws {
     var bearer = ATTBearer()
     _ = try bearer.indicate(3, value: [1])
     _ = try bearer.indicate(3, value: [2])
@@ -171,7 +171,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     #expect(bearer.deadline == nil)
 }
 
-@Test func anIndicationWithoutConfirmationEndsTheBearer() throws {
+@Test func unconfirmedIndicationClosesBearer() throws {
     var bearer = ATTBearer()
     _ = try bearer.indicate(3, value: [1])
     _ = bearer.hexFrames()
@@ -179,7 +179,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     #expect(bearer.events() == [.failed(1, .closed(.transactionTimeout)), .closed(.transactionTimeout)])
 }
 
-@Test func valuesOverTheMTUAreCutOnlyWhenTheCallerSaysSo() throws {
+@Test func valuesOverMTUAreTruncatedOnlyOnRequest() throws {
     var bearer = ATTBearer()
     let value = [UInt8](0..<21)
     #expect(throws: ATTLimitError(.pdu(.handleValueNotification), maximum: 23, value: 24)) {
@@ -194,7 +194,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     #expect(bearer.hexFrames() == ["1b0300" + cut, "1d0300" + cut])
 }
 
-@Test func severalValuesGoInOneNotificationAndOneValueInAPlainOne() throws {
+@Test func notifyChoosesPDUByValueCount() throws {
     var bearer = ATTBearer()
     var values = ATTTupleList<ATTHandleLengthValue>()
     try bearer.notify(values)
@@ -205,7 +205,7 @@ func timeOfAnIndicationBeginsWithSending() throws {
     #expect(bearer.hexFrames() == ["1b030001", "23" + "0300010001" + "050002000203"])
 }
 
-@Test func afterARefusedNotificationReadyIsReported() throws {
+@Test func readyIsReportedAfterRefusedNotification() throws {
     var configuration = ATTBearer.Configuration()
     configuration.unsolicitedLimit = 2
     configuration.indicationLimit = 1

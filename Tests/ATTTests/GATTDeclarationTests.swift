@@ -32,7 +32,7 @@ private func check<Value: PacketCodable & Equatable>(_ hex: String, _ value: Val
         CharacteristicPresentationFormat(.sint16, exponent: -2, unit: 0x272f, meaning: 0x0106))
 }
 
-@Test func aLongUUIDIsLeftOutOfAnInclude() throws {
+@Test func includeOmitsLongUUID() throws {
     let include = IncludeDeclaration(start: 0x10, end: 0x14, uuid: long)
     #expect(include.encoded.hex == "10001400")
     #expect(try IncludeDeclaration(include.encoded) == include)

@@ -43,7 +43,7 @@ private struct Pair {
     }
 }
 
-@Test func bothEndsAreClientAndServerAtOnce() throws {
+@Test func bothEndsActAsClientAndServer() throws {
     var pair = Pair()
     _ = try pair.left.request(.read(3))
     _ = try pair.right.request(.read(4))
@@ -57,8 +57,8 @@ private struct Pair {
     #expect(pair.right.ignored.total == 0)
 }
 
-@Test("No unsolicited PDU goes between our MTU request and its response (3.4.2.2)")
-func notificationsWaitForTheMTU() throws {
+@Test("no unsolicited PDU is sent between an MTU request and its response (3.4.2.2)")
+func notificationsWaitForMTUResponse() throws {
     var bearer = ATTBearer()
     try bearer.notify(8, value: [8])
     _ = try bearer.exchangeMTU()
@@ -79,7 +79,7 @@ func notificationsWaitForTheMTU() throws {
     #expect(bearer.mtu == 64)
 }
 
-@Test func bothEndsMayExchangeTheMTU() throws {
+@Test func bothEndsCanExchangeMTU() throws {
     var pair = Pair()
     var configuration = ATTBearer.Configuration()
     configuration.receiveMTU = 100
@@ -91,7 +91,7 @@ func notificationsWaitForTheMTU() throws {
     #expect(pair.right.mtu == 100)
 }
 
-@Test func everyRequestOfARandomConversationEndsOnce() throws {
+@Test func randomRequestsEachEndOnce() throws {
     var random = SplitMix64(seed: 7)
     for _ in 0..<200 {
         var pair = Pair()
@@ -126,7 +126,7 @@ extension ATTBearer.Event {
     }
 }
 
-@Test func whateverComesEveryRequestGetsOneResponseAndNothingTraps() throws {
+@Test func randomRequestsEachReceiveOneResponse() throws {
     var random = SplitMix64(seed: 11)
     var bearer = ATTBearer()
     for _ in 0..<50_000 {

@@ -6,7 +6,7 @@ private func response(_ hex: String) throws -> ATTResponse {
     try ATTResponse(try #require([UInt8](hex: hex)))
 }
 
-@Test func anEntryListIsReadWhereItLies() throws {
+@Test func entryListExposesDecodedEntries() throws {
     guard case .readByGroupType(let list) = try response("1106" + "010007000018" + "08000b000118") else {
         Issue.record("not a list of groups")
         return
@@ -19,7 +19,7 @@ private func response(_ hex: String) throws -> ATTResponse {
     #expect(list.last?.handle == 8)
 }
 
-@Test func anEntryListTakesOneLengthOnly() throws {
+@Test func entryListRejectsOtherLengths() throws {
     var list = try #require(ATTEntryList(ATTAttributeData(handle: 1, value: [1, 2])))
     let taken = [[1], [1, 2, 3], [3, 4]].map { list.append(ATTAttributeData(handle: 2, value: $0)) }
     #expect(taken == [false, false, true])
@@ -27,7 +27,7 @@ private func response(_ hex: String) throws -> ATTResponse {
     #expect(ATTEntryList(ATTAttributeData(handle: 1, value: [UInt8](repeating: 0, count: 254)[...])) == nil)
 }
 
-@Test func theLongestEntryFillsTheLengthField() throws {
+@Test func longestEntryFillsLengthField() throws {
     let value = [UInt8](repeating: 7, count: 253)
     let list = try #require(ATTEntryList(ATTAttributeData(handle: 1, value: value[...])))
     let pdu = ATTResponse.readByType(list)
@@ -35,7 +35,7 @@ private func response(_ hex: String) throws -> ATTResponse {
     #expect(try ATTResponse(pdu.encoded) == pdu)
 }
 
-@Test func informationKeepsTheWidthOfAUUID() throws {
+@Test func informationListPreservesUUIDWidth() throws {
     let short = "05020300" + "fb349b5f80000080001000000028" + "0000"
     guard case .findInformation(let list) = try response(short) else {
         Issue.record("not information")
@@ -46,7 +46,7 @@ private func response(_ hex: String) throws -> ATTResponse {
     #expect(ATTResponse.findInformation(list).encoded.hex == short)
 }
 
-@Test func aTupleThatIsCutComesWithWhatThereIsOfIt() throws {
+@Test func truncatedTupleKeepsAvailableOctets() throws {
     let cases: [(String, [(length: Int, value: [UInt8], isTruncated: Bool)])] = [
         ("21" + "0200aabb" + "0400cc", [(2, [0xaa, 0xbb], false), (4, [0xcc], true)]),
         ("21" + "0200aabb" + "0400", [(2, [0xaa, 0xbb], false), (4, [], true)]),
@@ -66,7 +66,7 @@ private func response(_ hex: String) throws -> ATTResponse {
     }
 }
 
-@Test func aTupleListIsCutAtItsLimit() {
+@Test func tupleListIsTruncatedAtLimit() {
     for limit in 0...9 {
         var list = ATTTupleList<ATTHandleLengthValue>()
         let isWhole = list.append(ATTHandleLengthValue(0x0102, [1, 2, 3, 4, 5]), limit: limit)

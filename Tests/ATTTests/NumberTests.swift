@@ -2,7 +2,7 @@ import ATT
 import BLECore
 import Testing
 
-@Test func errorCodesHaveTheNamesOfTheSpecification() {
+@Test func errorCodeNamesMatchSpecification() {
     let names: [(UInt8, String)] = [
         (0x01, "Invalid Handle"), (0x02, "Read Not Permitted"), (0x03, "Write Not Permitted"),
         (0x04, "Invalid PDU"), (0x05, "Insufficient Authentication"), (0x06, "Request Not Supported"),
@@ -18,7 +18,7 @@ import Testing
     #expect((0...UInt8.max).count { ATTErrorCode($0).name != nil } == names.count)
 }
 
-@Test func errorCodesWithoutANameSayWhatTheyAre() {
+@Test func unnamedErrorCodesDescribeTheirRange() {
     #expect("\(ATTErrorCode(0x01))" == "Invalid Handle (0x01)")
     #expect("\(ATTErrorCode(0x80))" == "application error 0x80")
     #expect("\(ATTErrorCode(0xe0))" == "common profile error 0xe0")
@@ -28,14 +28,14 @@ import Testing
     #expect(ATTErrorCode.application(0xa0) == nil)
 }
 
-@Test func opcodesTellTheirFlags() {
+@Test func opcodesExposeCommandAndSignedFlags() {
     #expect(ATTOpcode.signedWriteCommand.isCommand && ATTOpcode.signedWriteCommand.isSigned)
     #expect(ATTOpcode.writeCommand.isCommand && !ATTOpcode.writeCommand.isSigned)
     #expect(!ATTOpcode.writeRequest.isCommand)
     #expect("\(ATTOpcode(0x7f))" == "opcode 0x7f")
 }
 
-@Test func theMTULeavesEachValueItsRoom() {
+@Test func mtuLimitsValueLengths() {
     let table: [(UInt16, read: Int, byType: Int, byGroup: Int, write: Int, prepare: Int)] = [
         (23, 22, 19, 17, 20, 18), (100, 99, 96, 94, 97, 95), (256, 255, 252, 250, 253, 251),
         (257, 256, 253, 251, 254, 252), (258, 257, 253, 251, 255, 253), (517, 516, 253, 251, 514, 512),
@@ -53,7 +53,7 @@ import Testing
     #expect(ATTMTU(.max) == .maximum)
 }
 
-@Test func aRangeKnowsWhatIsLeftOfIt() {
+@Test func attributeRangeAfterHandleIsRemainder() {
     #expect(AttributeRange(3, 9).after(5) == AttributeRange(6, 9))
     #expect(AttributeRange(3, 9).after(1) == AttributeRange(3, 9))
     #expect(AttributeRange(3, 9).after(9) == nil)

@@ -118,14 +118,14 @@ private func tuples<Tuple: ATTTuple>(_ all: Tuple...) -> ATTTupleList<Tuple> {
 }
 
 @Test(arguments: samples)
-private func aPDUDecodesAndEncodes(_ sample: Sample) throws {
+private func pduRoundTrips(_ sample: Sample) throws {
     #expect(try ATTPDU(sample.bytes) == sample.pdu)
     #expect(sample.pdu.encoded == sample.bytes)
     #expect(sample.pdu.opcode.rawValue == sample.bytes.first)
 }
 
 @Test(arguments: samples)
-private func aPDUThatIsCutIsAnErrorOrAnotherPDU(_ sample: Sample) throws {
+private func truncatedPDUFailsOrDecodesAsShorterPDU(_ sample: Sample) throws {
     for count in 0..<sample.bytes.count {
         let prefix = Array(sample.bytes[..<count])
         if count < sample.least {
@@ -139,7 +139,7 @@ private func aPDUThatIsCutIsAnErrorOrAnotherPDU(_ sample: Sample) throws {
     }
 }
 
-@Test func everyOpcodeOfTheSpecificationHasASample() {
+@Test func samplesCoverAllOpcodes() {
     let sampled = Set(samples.map { $0.pdu.opcode })
     let defined = (0...UInt8.max).map { ATTOpcode($0) }.filter { $0.kind != nil }
     #expect(sampled == Set(defined))
@@ -156,12 +156,12 @@ private func aPDUThatIsCutIsAnErrorOrAnotherPDU(_ sample: Sample) throws {
     "0503" + "01000028", "0501" + "010000", "07" + "010002", "0e0300", "0e030005", "200300", "1802", "0104",
     "0801000200" + "0304ff",
 ])
-func whatCrashesOthersIsAnError(_ hex: String) throws {
+func knownMalformedPDUsFailToDecode(_ hex: String) throws {
     let bytes = try #require([UInt8](hex: hex))
     #expect(throws: DecodeError.self) { try ATTPDU(bytes) }
 }
 
-@Test func anErrorNamesThePDUAndTheField() {
+@Test func decodeErrorNamesPDUAndField() {
     let cases: [([UInt8], String)] = [
         ([0x0a, 0x03], "Read Request: attribute handle at octet 1 needs 2 octets, 1 left"),
         ([0x18, 0x02], "Execute Write Request: flags at octet 1 has the invalid value 0x2"),
@@ -177,7 +177,7 @@ func whatCrashesOthersIsAnError(_ hex: String) throws {
     }
 }
 
-@Test func randomOctetsNeverTrapAndWhatDecodesEncodesTheSame() {
+@Test func randomOctetsRoundTripWhenDecoded() {
     var random = SplitMix64(seed: 1)
     let opcodes = samples.map { $0.pdu.opcode.rawValue }
     var decoded = 0

@@ -13,11 +13,11 @@ import Testing
             (0x0c73, "Truma Gerätetechnik GmbH & Co. KG"),
             (0x0380, "LLC \"MEGA-F service\""),
         ] as [(UInt16, String)])
-    func companies(_ identifier: UInt16, _ name: String) {
+    func companyNamesAreFound(_ identifier: UInt16, _ name: String) {
         #expect(AssignedNumbers.companyName(identifier) == name)
     }
 
-    @Test func unassigned() {
+    @Test func unassignedNumbersHaveNoName() {
         #expect(AssignedNumbers.companyName(0xfffe) == nil)
         #expect(AssignedNumbers.name(of: 0x0000) == nil)
         #expect(AssignedNumbers.name(of: 0x18ff) == nil)
@@ -44,7 +44,7 @@ import Testing
             (0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e, .service, "Nordic UART Service"),
             (0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e, .characteristic, "UART RX Characteristic"),
         ] as [(BluetoothUUID, AssignedNumbers.UUIDKind, String)])
-    func uuids(_ uuid: BluetoothUUID, _ kind: AssignedNumbers.UUIDKind, _ name: String) {
+    func uuidsHaveKindsAndNames(_ uuid: BluetoothUUID, _ kind: AssignedNumbers.UUIDKind, _ name: String) {
         #expect(AssignedNumbers.name(of: uuid) == name)
         #expect(AssignedNumbers.kind(of: uuid) == kind)
         #expect(AssignedNumbers.uuid(named: name, kind: kind) == uuid)
@@ -60,16 +60,20 @@ import Testing
             ("heart rate service", 0x180d), ("HEART-RATE", 0x180d), ("Device Time", 0x1847),
             ("Eddystone", 0xfeaa), ("client characteristic configuration", 0x2902),
         ] as [(String, BluetoothUUID)])
-    func names(_ name: String, _ uuid: BluetoothUUID) { #expect(AssignedNumbers.uuid(named: name) == uuid) }
+    func namesResolveToUUIDs(_ name: String, _ uuid: BluetoothUUID) {
+        #expect(AssignedNumbers.uuid(named: name) == uuid)
+    }
 
     /// Nothing, no such thing, and a name that many UUIDs have.
     @Test(arguments: [
         "", "service", " service", "Batterie", "battery  level", "Apple, Inc.",
         "Apple Reserved Characteristic",
     ])
-    func noNames(_ name: String) { #expect(AssignedNumbers.uuid(named: name) == nil) }
+    func unknownOrAmbiguousNamesAreNotFound(_ name: String) {
+        #expect(AssignedNumbers.uuid(named: name) == nil)
+    }
 
-    @Test func kindsAreKept() {
+    @Test func kindRestrictsNameLookup() {
         #expect(AssignedNumbers.uuid(named: "Device Time", kind: .characteristic) == 0x2b90)
         #expect(AssignedNumbers.uuid(named: "Battery Level", kind: .service) == nil)
         #expect(AssignedNumbers.uuid(named: "Battery", kind: .characteristic) == nil)
@@ -84,11 +88,11 @@ import Testing
             (0x0d44, "Insulin Pump, patch pump"),
             (0x0d48, "Insulin Pen"), (0x1444, "Location and Navigation Pod"),
         ] as [(UInt16, String)])
-    func appearances(_ appearance: UInt16, _ name: String) {
+    func appearanceNamesAreFound(_ appearance: UInt16, _ name: String) {
         #expect(AssignedNumbers.appearanceName(appearance) == name)
     }
 
-    @Test func searches() {
+    @Test func searchFindsMatchingNames() {
         #expect(AssignedNumbers.companies(containing: "nordic semi").contains { $0.identifier == 0x0059 })
         #expect(AssignedNumbers.companies(containing: "no such company").isEmpty)
         #expect(
@@ -97,7 +101,7 @@ import Testing
     }
 
     /// Every line of every table is found by its number, so that the lines are sorted and whole.
-    @Test func everyLineIsFound() {
+    @Test func everyTableLineIsFound() {
         let companies = AssignedNumbers.companies(containing: "")
         #expect(companies.count == 3413)
         for (identifier, name) in companies { #expect(AssignedNumbers.companyName(identifier) == name) }

@@ -24,13 +24,13 @@ import Testing
             // A combining mark right behind the scheme is part of what follows it.
             ("tel:\u{301}", "45cc81", nil),
         ] as [(String, String, String?)])
-    func codes(_ text: String, _ hex: String, _ back: String?) {
+    func encodesAndDecodesSchemes(_ text: String, _ hex: String, _ back: String?) {
         let uri = AdvertisedURI(text)
         #expect(uri.value.octets == octets(hex))
         #expect(Array(uri.text.utf8) == Array((back ?? text).utf8))
     }
 
-    @Test func unassignedScheme() {
+    @Test func unassignedSchemePrintsHexNumber() {
         #expect(AdvertisedURI(value: UTF8Text("\u{123}//x")).text == "0x123://x")
         #expect(AdvertisedURI(value: UTF8Text("\u{0}x")).text == "0x0:x")
         #expect(AdvertisedURI(value: UTF8Text("")).text == "")

@@ -10,7 +10,7 @@ import Testing
             "020106 0303 0918 0416 0918 2a 05ff 4c00 0102 0319 0003 020a f4 0314 0f18 "
                 + "0508 4b697463 0709 4b6974636865"))
 
-    @Test func accessors() {
+    @Test func accessorsReturnFieldValues() {
         let data = thermometer
         #expect(data.problems == [])
         #expect(data.flags == [.leGeneralDiscoverable, .brEDRNotSupported])
@@ -26,7 +26,7 @@ import Testing
         #expect(!data.offers(0x180f))
     }
 
-    @Test func nothingToSay() {
+    @Test func emptyDataHasNoFields() {
         for data in [AdvertisingData(), AdvertisingData([0, 0, 0])] {
             #expect(data.fields == [])
             #expect(data.problem == nil)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func structures() {
+    @Test func structuresExposeTypeAndContentRange() {
         let data = AdvertisingData(octets("020106 0109 0000"))
         let structures = Array(data.structures)
         #expect(structures.map(\.type) == [.flags, .completeLocalName])
@@ -53,7 +53,7 @@ import Testing
         ("020106 ff", 3, .truncated(needed: 255, available: 0)),
         ("020106 00000100", 5, .malformed("only zeros may follow")),
     ])
-    func tails(_ hex: String, _ offset: Int, _ reason: DecodeError.Reason) throws {
+    func malformedTailKeepsEarlierFields(_ hex: String, _ offset: Int, _ reason: DecodeError.Reason) throws {
         let data = AdvertisingData(octets(hex))
         let problem = try #require(data.problem)
         #expect(problem.offset == offset)
@@ -63,12 +63,12 @@ import Testing
         #expect(data.problems == [problem])
     }
 
-    @Test func completeNameBeforeShortened() {
+    @Test func completeNameIsPreferred() {
         #expect(AdvertisingData(octets("020841 020942")).localName == LocalName("B"))
         #expect(AdvertisingData(octets("020841")).localName == LocalName("A", isComplete: false))
     }
 
-    @Test func malformedFieldsArePassedOver() {
+    @Test func malformedFieldsAreSkipped() {
         let data = AdvertisingData(octets("030a0102 020a04 020305 03030a18 0119 031901 00"))
         #expect(data.txPower == 4)
         #expect(data.serviceUUIDs == [0x180a])
@@ -77,17 +77,17 @@ import Testing
         #expect(data.problems.count == 3)
     }
 
-    @Test func flagsOfOtherLengths() {
+    @Test func flagsAcceptOtherLengths() {
         #expect(AdvertisingData(octets("0101")).flags == [])
         #expect(AdvertisingData(octets("03010680")).flags == .discoverable)
     }
 
-    @Test func wideFormsOfShortUUIDsAreFound() {
+    @Test func wideFormsMatchShortUUIDs() {
         #expect(AdvertisingData(octets("1107 fb349b5f80000080001000000d180000")).offers(0x180d))
         #expect(AdvertisingData(octets("0505 0d180000")).offers(0x180d))
     }
 
-    @Test func badNames() throws {
+    @Test func invalidUTF8NamesKeepTheirOctets() throws {
         let name = try #require(AdvertisingData(octets("0509 41ff42c3")).localName)
         #expect(name.text == "A\u{fffd}B\u{fffd}")
         #expect(name.value.octets == octets("41ff42c3"))
@@ -98,7 +98,7 @@ import Testing
         #expect(UTF8Text("\u{e9}") == "\u{e9}")
     }
 
-    @Test func tooLongForAStructure() throws {
+    @Test func overlongFieldFailsToEncode() throws {
         let longest = AdvertisingField.manufacturer(.init(.test, [UInt8](repeating: 7, count: 252)))
         #expect(try AdvertisingData([longest]).fields == [longest])
         let longer = AdvertisingField.manufacturer(.init(.test, [UInt8](repeating: 7, count: 253)))
@@ -109,7 +109,7 @@ import Testing
 
     /// No bytes trap; the fields and what follows them are the payload, whatever it is.
     @Test(arguments: [UInt64(1), 2, 3, 4])
-    func randomBytes(_ seed: UInt64) throws {
+    func randomBytesRoundTrip(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<5_000 {
             var bytes = random.bytes(upTo: 40)

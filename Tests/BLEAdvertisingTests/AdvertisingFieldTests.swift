@@ -168,7 +168,7 @@ private let encryptedBIGInfo: BIGInfo = {
     }
 
     @Test(arguments: fieldSamples)
-    func otherLengthsKeepTheirOctets(_ sample: FieldSample) {
+    func otherLengthsPreserveOctets(_ sample: FieldSample) {
         let content = Array(octets(sample.hex).dropFirst(2))
         for other in content.indices.map({ Array(content[..<$0]) }) + [content + [0]] {
             let field = AdvertisingField(sample.field.type, content: other.span)
@@ -195,7 +195,7 @@ private let encryptedBIGInfo: BIGInfo = {
         ("020106 0526010202aa", 8, .truncated(needed: 2, available: 1)),
         ("020106 08310102030405aabb", 10, .truncated(needed: 4, available: 2)),
     ])
-    func malformed(_ hex: String, _ offset: Int, _ reason: DecodeError.Reason) throws {
+    func malformedFieldsReportOffset(_ hex: String, _ offset: Int, _ reason: DecodeError.Reason) throws {
         let data = AdvertisingData(octets(hex))
         let problem = try #require(data.problems.first)
         #expect(data.problems.count == 1)
@@ -207,7 +207,7 @@ private let encryptedBIGInfo: BIGInfo = {
     }
 
     /// What has a width is never sent in a lesser one.
-    @Test func widthsHoldWhatTheyMust() {
+    @Test func narrowWidthsAreWidened() {
         #expect(ServiceUUIDs(.complete, [0x180d, vendorUUID]).width == .sixteen)
         #expect(ServiceData(vendorUUID, [], width: .four).width == .sixteen)
         #expect(AdvertisingInterval(units: 0x1_0000).width == .three)
@@ -215,7 +215,7 @@ private let encryptedBIGInfo: BIGInfo = {
         #expect(AdvertisingInterval(units: 160).duration == .milliseconds(100))
     }
 
-    @Test func namesOfTypes() {
+    @Test func assignedTypesHaveNames() {
         let assigned = AdvertisingDataType.assigned
         #expect(assigned.count == 50)
         #expect(Set(assigned.map(\.description)).count == 50)
@@ -228,7 +228,7 @@ private let encryptedBIGInfo: BIGInfo = {
     }
 }
 
-@Test func fieldsAreWhole() throws {
+@Test func appearanceRequiresTwoOctets() throws {
     let appearance = try Appearance([0xc1, 0x00])
     #expect(appearance == 0x00c1)
     #expect(appearance.encoded == [0xc1, 0x00])

@@ -31,14 +31,14 @@ private func named(_ count: Int, _ change: (inout AdvertisingContent) -> Void = 
 let refusedSamples: [RefusedSample] = [
     RefusedSample(what: "a long name", content: named(27), field: .name, octets: 29),
     RefusedSample(
-        what: "the least important is to blame",
+        what: "the error names the least important field",
         content: content {
             $0.services = [vendor]
             $0.appearance = 1
             $0.manufacturer = [.init(.test, [1, 2, 3, 4])]
         }, field: .appearance, octets: 4),
     RefusedSample(
-        what: "what is too long by itself is to blame",
+        what: "the error names a field that is too long by itself",
         content: named(4) { $0.manufacturer = [.init(.test, .init(repeating: 0, count: 25))] },
         field: .manufacturer, octets: 29),
     RefusedSample(
@@ -50,7 +50,7 @@ let refusedSamples: [RefusedSample] = [
         content: named(5) { $0.manufacturer = [.init(.test, .init(repeating: 0, count: 22))] },
         policy: .shortenName, field: .name, octets: 7),
     RefusedSample(
-        what: "a name cut to nothing would not help",
+        what: "removing the name would not suffice",
         content: named(5) { $0.manufacturer = [.init(.test, .init(repeating: 0, count: 26))] },
         policy: .shortenName, field: .manufacturer, octets: 30),
     RefusedSample(
@@ -63,17 +63,17 @@ let refusedSamples: [RefusedSample] = [
         what: "a name longer than a scan response", content: named(30), policy: .scanResponse, field: .name,
         octets: 32),
     RefusedSample(
-        what: "more than both packets",
+        what: "content exceeds both packets",
         content: named(18) {
             $0.serviceData = [.init(0x180f, .init(repeating: 0, count: 22))]
             $0.services = [vendor]
         }, policy: .scanResponse, field: .name, octets: 20),
     RefusedSample(
-        what: "looked-for services are not cut",
+        what: "solicited services are not truncated",
         content: content { $0.solicited = [vendor, BluetoothUUID(vendor.value + 1)] }, policy: .scanResponse,
         field: .solicited, octets: 34),
     RefusedSample(
-        what: "a list is not dropped whole",
+        what: "a service list is not dropped entirely",
         content: named(20) {
             $0.manufacturer = [.init(.test, .init(repeating: 0, count: 22))]
             $0.services = [vendor]
@@ -82,24 +82,24 @@ let refusedSamples: [RefusedSample] = [
         what: "no scan response", content: named(30), kind: .nonconnectable, policy: .scanResponse,
         field: .name, octets: 32, hasScanResponse: false),
     RefusedSample(
-        what: "the scan response is taken", content: named(30) { $0.rawScanResponse = [] },
+        what: "the scan response is already used", content: named(30) { $0.rawScanResponse = [] },
         policy: .scanResponse,
         field: .name, octets: 32, hasScanResponse: false),
     RefusedSample(
-        what: "more than one packet of a connectable extended advertisement",
+        what: "content exceeds the single packet of a connectable extended advertisement",
         content: named(241), policy: .extended, field: .name, octets: 243, limit: 245),
     RefusedSample(
-        what: "more than an extended advertisement",
+        what: "content exceeds an extended advertisement",
         content: content {
             $0.manufacturer = Array(repeating: .init(.test, .init(repeating: 1, count: 233)), count: 7)
         },
         kind: .nonconnectable, policy: .extended, field: .manufacturer, octets: 237, limit: 1650),
     RefusedSample(
-        what: "longer than a structure",
+        what: "a field longer than an AD structure",
         content: content { $0.manufacturer = [.init(.test, .init(repeating: 1, count: 253))] },
         kind: .nonconnectable, policy: .extended, field: .manufacturer, octets: 257, limit: 256),
     RefusedSample(
-        what: "extended and more, with a policy for legacy packets", content: named(250),
+        what: "extended content too long, with a policy for legacy packets", content: named(250),
         policy: .scanResponse, isExtended: true, field: .name, octets: 252, limit: 245),
     RefusedSample(
         what: "extended packets and a scan response", content: named(3) { $0.rawScanResponse = [1, 9] },
@@ -113,13 +113,13 @@ let refusedSamples: [RefusedSample] = [
         content: content { $0.rawScanResponse = [31] + .init(repeating: 9, count: 31) },
         field: .rawScanResponse, octets: 32),
     RefusedSample(
-        what: "a scan response without a request", content: content { $0.rawScanResponse = [2, 9, 65] },
+        what: "a scan response, but not scannable", content: content { $0.rawScanResponse = [2, 9, 65] },
         kind: .nonconnectable, field: .rawScanResponse, octets: 3, limit: 0, hasScanResponse: false),
 ]
 
 @Suite struct AdvertisingPlanErrorTests {
     @Test(arguments: refusedSamples)
-    func refuses(_ sample: RefusedSample) throws {
+    func refusesContentThatDoesNotFit(_ sample: RefusedSample) throws {
         let error = #expect(throws: AdvertisingPlanError.self) {
             try AdvertisingPlan(
                 sample.content, kind: sample.kind, overflow: sample.policy, extended: sample.isExtended)
@@ -142,7 +142,7 @@ let refusedSamples: [RefusedSample] = [
         ("020106 0509 41", 3, .truncated(needed: 5, available: 2)),
         ("020106 00 01", 4, .malformed("only zeros may follow")),
     ])
-    func rawMustBeStructures(_ hex: String, _ offset: Int, _ reason: DecodeError.Reason) {
+    func malformedRawDataIsRefused(_ hex: String, _ offset: Int, _ reason: DecodeError.Reason) {
         for (field, content) in [
             (AdvertisingContent.Field.raw, content { $0.raw = octets(hex) }),
             (.rawScanResponse, content { $0.rawScanResponse = octets(hex) }),
@@ -159,7 +159,7 @@ let refusedSamples: [RefusedSample] = [
         }
     }
 
-    @Test func rawTakesNothingElse() {
+    @Test func rawDataExcludesOtherFields() {
         let content = content {
             $0.raw = octets("020106")
             $0.name = "name"
@@ -170,7 +170,7 @@ let refusedSamples: [RefusedSample] = [
         ) { try AdvertisingPlan(content, kind: .connectable) }
     }
 
-    @Test func limitsAreTheCallers() throws {
+    @Test func callerLimitsApply() throws {
         var limits = AdvertisingLimits(for: .connectable)
         limits.extended = 100
         #expect(throws: AdvertisingPlanError.self) {
@@ -182,7 +182,7 @@ let refusedSamples: [RefusedSample] = [
         #expect(plan.limit == 160)
     }
 
-    @Test func saysWhatTakesHowMuch() {
+    @Test func overflowDescriptionListsFieldSizes() {
         let content = named(26) { $0.services = [0x1809] }
         let error = #expect(throws: AdvertisingPlanError.self) {
             try AdvertisingPlan(content, kind: .connectable)
@@ -206,7 +206,7 @@ let refusedSamples: [RefusedSample] = [
         ),
         (content { $0.name = "n" }, true, "flags: Apple's rules are for legacy packets only"),
     ])
-    func appleHasNoRoom(content: AdvertisingContent, extended: Bool, text: String) {
+    func applePolicyRefusesUnsupportedContent(content: AdvertisingContent, extended: Bool, text: String) {
         let result = Result {
             try AdvertisingPlan(content, kind: .connectable, overflow: .apple, extended: extended)
         }
@@ -218,7 +218,7 @@ let refusedSamples: [RefusedSample] = [
     /// Whatever the content and the policy: packets that keep their limits and lose nothing unsaid, or an
     /// error with a field.
     @Test(arguments: [UInt64(1), 2, 3])
-    func randomContent(_ seed: UInt64) throws {
+    func randomContentKeepsLimitsAndReportsLosses(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<2_000 {
             let content = randomContent(&random)

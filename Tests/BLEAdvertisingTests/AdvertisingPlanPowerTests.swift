@@ -3,7 +3,7 @@ import BLECore
 import Testing
 
 struct AdvertisingPlanPowerTests {
-    @Test func theFieldIsFoundWhereverItIs() throws {
+    @Test func statingPowerUpdatesFieldInAnyPacket() throws {
         var content = AdvertisingContent()
         content.txPower = 4
         content.services = [0x180f]
@@ -19,7 +19,7 @@ struct AdvertisingPlanPowerTests {
         #expect(moved.stating(power: -1).data == moved.data)
     }
 
-    @Test func noFieldAndRawStay() throws {
+    @Test func statingPowerKeepsRawData() throws {
         var content = AdvertisingContent()
         content.raw = [2, 0x0a, 4]
         let raw = try AdvertisingPlan(content, kind: .nonconnectable)

@@ -84,7 +84,7 @@ let planSamples: [PlanSample] = [
         what: "exactly 31",
         content: content { $0.name = String(repeating: "n", count: 26) }, data: ["flags 3", "name 28"]),
     PlanSample(
-        what: "a short name needs no cut", content: content { $0.name = "n" }, policy: .shortenName,
+        what: "a short name is not shortened", content: content { $0.name = "n" }, policy: .shortenName,
         data: ["flags 3", "name 3"]),
 
     // Shorter names.
@@ -93,18 +93,18 @@ let planSamples: [PlanSample] = [
         data: ["flags 3", "services 4", "name 24"], overflow: ["name shortened 4"],
         hex: "020106 03030918 1708 546865726d6f6d6574657220696e20746865206b6974"),
     PlanSample(
-        what: "é is not cut through",
+        what: "é is not split",
         content: content { $0.name = String(repeating: "é", count: 20) }, kind: .nonconnectable,
         policy: .shortenName, data: ["name 30"], overflow: ["name shortened 12"]),
     PlanSample(
-        what: "a family is one character",
+        what: "a family emoji is one character",
         content: content { $0.name = "home " + "👨‍👩‍👧‍👦" + "👍🏽" },
         policy: .shortenName, data: ["flags 3", "name 7"], overflow: ["name shortened 33"],
         hex: "020106 0608 686f6d6520"),
 
     // Apple's rules.
     PlanSample(
-        what: "all fits",
+        what: "all fields fit",
         content: content {
             $0.name = "Thermometer"
             $0.services = [0x1809]
@@ -137,7 +137,7 @@ let planSamples: [PlanSample] = [
         what: "a long name", content: kitchen, policy: .scanResponse, data: ["flags 3", "services 4"],
         response: ["name 28"], overflow: ["name scan-response 28"]),
     PlanSample(
-        what: "what fits stays", content: content { $0.name = "here" }, policy: .scanResponse,
+        what: "fitting content is not moved", content: content { $0.name = "here" }, policy: .scanResponse,
         data: ["flags 3", "name 6"]),
     PlanSample(
         what: "everything", content: everything, policy: .scanResponse,
@@ -148,7 +148,7 @@ let planSamples: [PlanSample] = [
             "serviceData scan-response 5",
         ]),
     PlanSample(
-        what: "what finds no room stays, and the next goes",
+        what: "a field that does not fit the response stays, and the next one moves",
         content: content {
             $0.name = "ten octets"
             $0.serviceData = [ServiceData(0x180f, [UInt8](repeating: 1, count: 18))]
@@ -157,7 +157,7 @@ let planSamples: [PlanSample] = [
         response: ["manufacturer 10", "name 12"],
         overflow: ["name scan-response 12", "manufacturer scan-response 10"]),
     PlanSample(
-        what: "the name stays when the rest could not be placed if it went",
+        what: "the name stays when moving it leaves no room for the rest",
         content: content {
             $0.name = "eighteen octets it"
             $0.serviceData = [ServiceData(0x180f, [UInt8](repeating: 1, count: 25))]
@@ -188,7 +188,7 @@ let planSamples: [PlanSample] = [
         data: ["flags 3", "services 28"], response: ["services 28", "name 3"],
         overflow: ["name scan-response 3", "services scan-response 28", "services dropped 8"]),
     PlanSample(
-        what: "20 services and a name that need not go",
+        what: "15 services, a name and an appearance",
         content: content {
             $0.services = shorts(15)
             $0.name = "abcdefghij"
@@ -213,10 +213,10 @@ let planSamples: [PlanSample] = [
             "name extended 12", "txPower extended 3", "appearance extended 4", "serviceData extended 5",
         ]),
     PlanSample(
-        what: "what fits stays legacy", content: content { $0.name = "here" }, policy: .extended,
+        what: "fitting content stays legacy", content: content { $0.name = "here" }, policy: .extended,
         data: ["flags 3", "name 6"]),
     PlanSample(
-        what: "extended without need", content: content { $0.name = "here" }, isExtended: true,
+        what: "extended on request", content: content { $0.name = "here" }, isExtended: true,
         extended: ["flags 3", "name 6"], hex: "020106 05 09 68657265"),
     PlanSample(
         what: "seven long fields",
@@ -236,7 +236,7 @@ let planSamples: [PlanSample] = [
         what: "raw, padded", content: content { $0.raw = octets("020106 0000") }, data: ["raw 5"],
         hex: "020106 0000"),
     PlanSample(
-        what: "raw, of types that mean nothing",
+        what: "raw, with meaningless fields",
         content: content { $0.raw = octets("010a 0399 0102") }, kind: .nonconnectable, data: ["raw 6"]),
     PlanSample(
         what: "raw with a scan response",
@@ -258,7 +258,7 @@ let planSamples: [PlanSample] = [
 
 @Suite struct AdvertisingPlanTests {
     @Test(arguments: planSamples)
-    func plans(_ sample: PlanSample) throws {
+    func placesFieldsByPolicy(_ sample: PlanSample) throws {
         let plan = try AdvertisingPlan(
             sample.content, kind: sample.kind, overflow: sample.policy, extended: sample.isExtended)
         func fields(_ place: AdvertisingPlan.Place) -> [String] {
@@ -289,7 +289,7 @@ let planSamples: [PlanSample] = [
         #expect(plan.extended == nil ? plan.limit == 31 : plan.data.isEmpty && plan.scanResponse.isEmpty)
     }
 
-    @Test func cutListsSayThatTheyAre() throws {
+    @Test func truncatedListsAreMarkedIncomplete() throws {
         let content = content { $0.services = shorts(30) }
         let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
         #expect(

@@ -15,7 +15,7 @@ struct AppleOverflowAreaTests {
         #expect(AppleOverflowArea(mask: 0).bits == [])
     }
 
-    @Test func whatIsSomethingElseIsNone() {
+    @Test func otherManufacturerDataIsRejected() {
         let area = [0x01] + [UInt8](repeating: 0xff, count: 16)
         #expect(AppleOverflowArea(ManufacturerData(.test, area)) == nil)
         #expect(AppleOverflowArea(ManufacturerData(.apple, area + [0])) == nil)

@@ -23,12 +23,12 @@ import Testing
     private let open = octets("0001020304050607")
 
     @Test(arguments: Self.vectors)
-    func opens(_ nonce: String, _ message: String, _ tag: String, _ plain: String) {
+    func decryptsRFC3610Vectors(_ nonce: String, _ message: String, _ tag: String, _ plain: String) {
         let opened = ccm.open(octets(message), tag: octets(tag), nonce: octets(nonce), authenticating: open)
         #expect(opened?.hex == plain)
     }
 
-    @Test func changesAreNoticed() {
+    @Test func alteredInputFailsAuthentication() {
         let (nonce, message, tag, _) = Self.vectors[0]
         func opened(_ message: [UInt8], _ tag: [UInt8], _ nonce: [UInt8], _ data: [UInt8]) -> [UInt8]? {
             ccm.open(message, tag: tag, nonce: nonce, authenticating: data)
@@ -47,8 +47,8 @@ import Testing
         #expect(opened(m, t, n, d) == nil)
     }
 
-    @Test("what the RFC does not allow opens nothing")
-    func limits() {
+    @Test("decryption fails for lengths that RFC 3610 does not allow")
+    func disallowedLengthsFailToDecrypt() {
         let (nonce, message, tag, _) = Self.vectors[0]
         for count in [0, 1, 2, 3, 5, 7] {
             let short = Array(octets(tag)[..<count])

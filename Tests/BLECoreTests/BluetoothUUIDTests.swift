@@ -4,7 +4,7 @@ import Testing
 private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
 
 @Suite struct BluetoothUUIDTests {
-    @Test func shortFormsStandForLongOnes() {
+    @Test func shortFormsEqualLongForms() {
         let long = BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fb)
         #expect(long == 0x180f)
         #expect(long == BluetoothUUID(uint32: 0x180f))
@@ -17,7 +17,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
         #expect(BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fc).uint32 == nil)
     }
 
-    @Test func literals() {
+    @Test func integerLiteralsCreateUUIDs() {
         #expect(0x1234_5678 as BluetoothUUID == BluetoothUUID(uint32: 0x1234_5678))
         #expect(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e as BluetoothUUID == vendor)
     }
@@ -33,7 +33,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
             ("0000180f-0000-1000-8000-00805f9b34fb", 0x180f, "180f"),
             ("6E400001-B5A3-F393-E0A9-E50E24DCCA9E", vendor, "6e400001-b5a3-f393-e0a9-e50e24dcca9e"),
         ] as [(String, BluetoothUUID, String)])
-    func text(_ text: String, _ uuid: BluetoothUUID, _ shortest: String) throws {
+    func parsesAndFormatsText(_ text: String, _ uuid: BluetoothUUID, _ shortest: String) throws {
         #expect(try BluetoothUUID(text) == uuid)
         #expect(uuid.description == shortest)
         #expect(try BluetoothUUID(uuid.dashed) == uuid)
@@ -46,12 +46,12 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
         "１８０ｆ",
         "-180", "+18f", "0x0x180f", "é80f", "6e400001-b5a3-f393-e0a9-e50e24dcca-e",
     ])
-    func notUUIDs(_ text: String) {
+    func rejectsInvalidText(_ text: String) {
         #expect(throws: InvalidUUID(text: text)) { try BluetoothUUID(text) }
     }
 
     @Test(arguments: [0x180f, BluetoothUUID(uint32: 0x1234_5678), vendor, 0x0000, BluetoothUUID(UInt128.max)])
-    func onTheWire(_ uuid: BluetoothUUID) throws {
+    func wireFormatRoundTrips(_ uuid: BluetoothUUID) throws {
         for width in UUIDWidth.allCases where width.rawValue >= uuid.width.rawValue {
             let bytes = [UInt8](capacity: width.rawValue) { $0.uuid(uuid, width: width) }
             #expect(bytes.count == width.rawValue)
@@ -63,7 +63,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
         #expect(try reader.attUUID("UUID") == uuid)
     }
 
-    @Test func attKnowsTwoWidths() {
+    @Test func attAcceptsOnlyTwoWidths() {
         for count in 0...17 where count != 2 && count != 16 {
             let bytes = [UInt8](repeating: 0, count: count)
             let error = #expect(throws: DecodeError.self) {
@@ -74,7 +74,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
         }
     }
 
-    @Test func firstOctetOfTheTextIsLastOnTheWire() {
+    @Test func uuidIsEncodedLittleEndian() {
         #expect(
             [UInt8](capacity: 16) { $0.uuid(vendor, width: .sixteen) }.hex
                 == "9ecadc240ee5a9e093f3a3b50100406e")

@@ -46,7 +46,7 @@ import Testing
         #expect(written == bytes)
     }
 
-    @Test func numbersOutsideOfPackets() {
+    @Test func integersConvertToLittleEndianOctets() {
         #expect([UInt8](littleEndian: UInt8(0xfe)) == [0xfe])
         #expect([UInt8](littleEndian: Int8(-2)) == [0xfe])
         #expect([UInt8](littleEndian: UInt16(0x0102)) == [2, 1])
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// A read that finds too little says so, names the place, and leaves the cursor where it was.
-    @Test func shortReads() {
+    @Test func shortReadsFailAndKeepOffset() {
         typealias Read = (inout ByteReader) throws(DecodeError) -> Void
         let reads: [(Int, Read)] = [
             (1, { reader throws(DecodeError) in _ = try reader.u8("field") }),
@@ -106,13 +106,13 @@ import Testing
 
     /// A count from a peer can be anything.
     @Test(arguments: [-1, Int.min, Int.max, 4])
-    func impossibleCounts(_ count: Int) {
+    func impossibleCountsFail(_ count: Int) {
         var reader = ByteReader([1, 2, 3].span, of: "test")
         #expect((try? reader.bytes(count, "bytes")) == nil)
         #expect(reader.remaining == 3)
     }
 
-    @Test func errorsNameTheFieldThatWasRead() throws {
+    @Test func errorsNameFieldAndOffset() throws {
         var reader = ByteReader([7, 8, 9].span, of: "test")
         _ = try reader.u8("first")
         _ = try reader.u16("second")
@@ -134,7 +134,7 @@ import Testing
         (.invalid(value: 0xab), "Read Request: handle at octet 1 has the invalid value 0xab"),
         (.malformed("it is odd"), "Read Request: handle at octet 1: it is odd"),
     ])
-    func text(_ reason: DecodeError.Reason, _ text: String) {
+    func descriptionNamesPacketFieldAndReason(_ reason: DecodeError.Reason, _ text: String) {
         #expect(
             DecodeError(packet: "Read Request", field: "handle", offset: 1, reason: reason).description
                 == text)
@@ -142,7 +142,7 @@ import Testing
 }
 
 @Suite struct HexTests {
-    @Test func digits() {
+    @Test func encodesAndDecodesHex() {
         #expect([UInt8]([0x00, 0x0f, 0xa5, 0xff]).hex == "000fa5ff")
         #expect([UInt8]().hex == "")
         #expect([UInt8](hex: "000FA5ff") == [0x00, 0x0f, 0xa5, 0xff])
@@ -156,9 +156,9 @@ import Testing
     @Test(arguments: [
         "0", "000", "0g", "g0", "0x00", " 00", "00 ", "0-", "é", "00é", "/0", ":0", "@0", "`0",
     ])
-    func notHex(_ text: String) { #expect([UInt8](hex: text) == nil) }
+    func rejectsInvalidHex(_ text: String) { #expect([UInt8](hex: text) == nil) }
 
-    @Test func anyBytes() {
+    @Test func randomBytesRoundTrip() {
         var random = SplitMix64(seed: 3)
         for _ in 0..<500 {
             let bytes = random.bytes(upTo: 40)

@@ -13,16 +13,16 @@ import Testing
             (0x3f11_2233_4455, .random, .nonResolvable),
             (0x8011_2233_4455, .random, .reserved),
         ] as [(UInt64, DeviceAddress.AddressType, DeviceAddress.Kind)])
-    func kinds(_ value: UInt64, _ type: DeviceAddress.AddressType, _ kind: DeviceAddress.Kind) {
+    func derivesAddressKind(_ value: UInt64, _ type: DeviceAddress.AddressType, _ kind: DeviceAddress.Kind) {
         #expect(DeviceAddress(value, type: type).kind == kind)
     }
 
-    @Test func typeIsPartOfTheAddress() {
+    @Test func equalityIncludesAddressType() {
         #expect(DeviceAddress(1, type: .public) != DeviceAddress(1, type: .random))
         #expect(DeviceAddress(0xff00_0000_0000_0001, type: .public) == DeviceAddress(1, type: .public))
     }
 
-    @Test func text() {
+    @Test func parsesAndFormatsText() {
         let address = DeviceAddress(0xaabb_ccdd_ee0f, type: .random)
         #expect(address.text == "AA:BB:CC:DD:EE:0F")
         #expect(address.description == "AA:BB:CC:DD:EE:0F/random")
@@ -39,10 +39,10 @@ import Testing
         "aa:bb:cc:dd:ee:fg", "aa-bb-cc-dd-ee-ff", "aa:bb:cc:dd:ee:ff/", "aa:bb:cc:dd:ee:ff/static",
         "aa:bb:cc:dd:ee:ff/random/", " aa:bb:cc:dd:ee:ff", "::::::", "é:bb:cc:dd:ee:ff",
     ])
-    func notAddresses(_ text: String) { #expect(DeviceAddress(text, defaultType: .public) == nil) }
+    func rejectsInvalidText(_ text: String) { #expect(DeviceAddress(text, defaultType: .public) == nil) }
 
     /// Static addresses have neither all random bits set nor all clear (Vol 6, Part B, 1.3.2.1).
-    @Test func randomStatic() {
+    @Test func randomStaticAddressesAreValid() {
         var random = SplitMix64(seed: 7)
         let draws =
             [0, UInt64.max, 0x3fff_ffff_ffff, 0xc000_0000_0000] + (0..<500).map { _ in random.next() }

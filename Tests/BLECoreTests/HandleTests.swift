@@ -2,7 +2,7 @@ import BLECore
 import Testing
 
 @Suite struct HandleTests {
-    @Test func attributeHandles() {
+    @Test func attributeHandlesFormatAndCompare() {
         #expect(AttributeHandle(0x0012).description == "0x0012")
         #expect(AttributeHandle.first.next == 0x0002)
         #expect(AttributeHandle.last.next == nil)

@@ -18,12 +18,12 @@ struct HashingTests {
                 0x99ad_1b52_26a3_7e3e_058e_3b8e_27c2_c666
             ),
         ] as [(UInt128, UInt128, UInt128)])
-    func aes(key: UInt128, plain: UInt128, cipher: UInt128) {
+    func aes128MatchesVectors(key: UInt128, plain: UInt128, cipher: UInt128) {
         #expect(AES128(key: key).encrypt(plain) == cipher)
     }
 
     /// Core Specification 5.4, Vol 3, Part H, Appendix D.7.
-    @Test func resolvableAddresses() {
+    @Test func resolvableAddressMatchesVector() {
         let key = AES128(key: 0xec02_34a3_57c8_ad05_3410_10a6_0a39_7d9b)
         #expect(key.addressHash(0x708194) == 0x0dfbaa)
         let address = DeviceAddress(0x7081_940d_fbaa, type: .random)
@@ -43,7 +43,7 @@ struct HashingTests {
             (0, 0xbb1d_6929_e959_3728_7fa3_7d12_9b75_6746), (16, 0x070a_16b4_6b4d_4144_f79b_dd9d_d04a_287c),
             (40, 0xdfa6_6747_de9a_e630_30ca_3261_1497_c827), (64, 0x51f0_bebf_7e3b_9d92_fc49_7417_7936_3cfe),
         ] as [(Int, UInt128)])
-    func cmac(count: Int, code: UInt128) throws {
+    func aesCMACMatchesVectors(count: Int, code: UInt128) throws {
         let message = try #require(
             [UInt8](
                 hex: "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"

@@ -15,12 +15,12 @@ import Testing
             (UInt64.max, .seconds(Int64.min), UInt64.max - UInt64(Int64.max) - 1),
             (UInt64.max, .zero, .max),
         ] as [(UInt64, Duration, UInt64)])
-    func saturates(_ start: UInt64, _ step: Duration, _ end: UInt64) {
+    func additionSaturates(_ start: UInt64, _ step: Duration, _ end: UInt64) {
         #expect((Instant(nanoseconds: start) + step).nanoseconds == end)
         #expect(Instant(nanoseconds: start).advanced(by: step) == Instant(nanoseconds: end))
     }
 
-    @Test func durations() {
+    @Test func durationUntilIsNeverNegative() {
         let one = Instant(nanoseconds: 1), five = Instant(nanoseconds: 5)
         #expect(one.duration(until: five) == .nanoseconds(4))
         #expect(five.duration(until: one) == .zero)
@@ -40,9 +40,9 @@ import Testing
             (.seconds(-9_223_372_036) - .nanoseconds(854_775_808), .min),
             (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), 0),
         ] as [(Duration, Int64)])
-    func nanoseconds(_ duration: Duration, _ count: Int64) { #expect(duration.nanoseconds == count) }
+    func nanosecondsSaturate(_ duration: Duration, _ count: Int64) { #expect(duration.nanoseconds == count) }
 
-    @Test func earlierDeadlines() {
+    @Test func earlierReturnsEarliestDeadline() {
         let one = Instant(nanoseconds: 1), five = Instant(nanoseconds: 5)
         #expect(earlier(one, five) == one)
         #expect(earlier(five, one) == one)

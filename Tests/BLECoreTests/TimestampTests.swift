@@ -9,7 +9,7 @@ struct TimestampTests {
             (-1, "1969-12-31T23:59:59.999Z"), (1_795_239_908_007, "2026-11-21T05:45:08.007Z"),
             (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"),
         ] as [(Int64, String)])
-    func writes(milliseconds: Int64, text: String) {
+    func formatsAndParsesTimestamps(milliseconds: Int64, text: String) {
         #expect(Timestamp(milliseconds: milliseconds).description == text)
         #expect(Timestamp(text)?.milliseconds == milliseconds)
     }
@@ -21,7 +21,7 @@ struct TimestampTests {
             ("2026-11-21T05:45:08.007999999Z", 1_795_239_908_007),
             ("2000-02-29T23:59:59.999Z", 951_868_799_999), ("1900-03-01T00:00:00Z", -2_203_891_200_000),
         ] as [(String, Int64)])
-    func reads(text: String, milliseconds: Int64) {
+    func parsesAnyFractionLength(text: String, milliseconds: Int64) {
         #expect(Timestamp(text)?.milliseconds == milliseconds)
     }
 
@@ -33,5 +33,5 @@ struct TimestampTests {
             "2026-11-21T00:00:60Z", "2026-11-21T05:45:08.Z", "2026-11-21T05:45:08,5Z",
             "2026-11-21T05:45:08.5xZ", "+026-11-21T05:45:08Z", "２０２６-11-21T05:45:08Z",
         ])
-    func refuses(text: String) { #expect(Timestamp(text) == nil) }
+    func rejectsInvalidText(text: String) { #expect(Timestamp(text) == nil) }
 }

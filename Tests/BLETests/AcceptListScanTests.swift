@@ -20,7 +20,7 @@ struct AcceptListScanTests {
     }
 
     @Test(arguments: [false, true])
-    func theControllerFilters(_ isExtended: Bool) async throws {
+    func controllerFiltersByAcceptList(_ isExtended: Bool) async throws {
         try await ScanHosts.run(extended: isExtended) { hosts in
             let wanted = try await hosts.advertiser(named: "wanted").address
             _ = try await hosts.advertiser(named: "other")
@@ -40,8 +40,8 @@ struct AcceptListScanTests {
         }
     }
 
-    @Test("connecting takes the list, and the scan goes on without, and with it again")
-    func connectingComesFirst() async throws {
+    @Test("connecting takes the accept list; the scan runs without it and reclaims it afterwards")
+    func connectingTakesAcceptListFromScan() async throws {
         try await ScanHosts.run { hosts in
             let wanted = try await hosts.advertiser(named: "wanted").address
             let other = try await hosts.advertiser(named: "other").address
@@ -86,8 +86,8 @@ struct AcceptListScanTests {
         }
     }
 
-    @Test("a scan that need not change for connecting gives the list as well, and has it again")
-    func oneAfterTheOther() async throws {
+    @Test("a scan that keeps its timing while connecting yields the accept list and reclaims it")
+    func unchangedScanYieldsAndReclaimsAcceptList() async throws {
         try await ScanHosts.run { hosts in
             let wanted = try await hosts.advertiser(named: "wanted").address
             var options = ScanOptions()
@@ -119,8 +119,8 @@ struct AcceptListScanTests {
         }
     }
 
-    @Test("what does not fit the list is filtered here")
-    func tooMany() async throws {
+    @Test("the host filters when the addresses exceed the accept list")
+    func hostFiltersExcessAddresses() async throws {
         var small = VirtualController.Configuration()
         small.acceptListSize = 2
         try await ScanHosts.run(small) { hosts in

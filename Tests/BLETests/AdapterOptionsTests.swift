@@ -8,8 +8,8 @@ import VirtualController
 
 /// What an adapter is opened with.
 @Suite(.timeLimit(.minutes(10))) struct AdapterOptionsTests {
-    @Test("a named transport is as slow as its options say, and loses what they say")
-    func faults() async throws {
+    @Test("transport faults of the options delay and drop packets of a named transport")
+    func transportFaultsApplyToNamedTransport() async throws {
         try await VirtualTestbed.run { bed in
             let address = try await bed.air.listen(at: .tcp(host: "127.0.0.1", port: 0))
             var options = AdapterOptions(loop: bed.loop)
@@ -29,8 +29,8 @@ import VirtualController
         }
     }
 
-    @Test("transport faults are refused where the kernel moves the packets, before anything is changed")
-    func kernelAdapter() async throws {
+    @Test("a kernel adapter refuses transport faults before it changes anything")
+    func kernelAdapterRefusesTransportFaults() async throws {
         try await VirtualTestbed.run { bed in
             let controller = await bed.air.attach(.init(publicAddress: FakeKernel.address))
             let kernel = try FakeKernel(controller, on: bed.loop, extended: false, isOff: true)
@@ -45,8 +45,8 @@ import VirtualController
         }
     }
 
-    @Test("a scan remembers as many devices as its options say", arguments: [0, 1, 3, 8])
-    func rememberedDevices(limit: Int) async throws {
+    @Test("a scan remembers as many devices as its options allow", arguments: [0, 1, 3, 8])
+    func scanRemembersLimitedDevices(limit: Int) async throws {
         try await VirtualTestbed.run { bed in
             for number in 0..<5 {
                 let lamp = try await bed.adapter("lamp \(number)")
@@ -66,8 +66,8 @@ import VirtualController
         }
     }
 
-    @Test("the signal strength between hosts follows their distance")
-    func positions() async throws {
+    @Test("the RSSI between hosts follows their distance")
+    func rssiFollowsDistance() async throws {
         try await VirtualTestbed.run { bed in
             let lamp = try await bed.adapter("lamp")
             let scanner = try await bed.adapter("scanner")

@@ -21,7 +21,7 @@ struct AdapterSpecificationTests {
             ("unix:/tmp/a:b", .stream(.unix(path: "/tmp/a:b"))), ("virtual", .virtual(name: nil)),
             ("virtual:lamp", .virtual(name: "lamp")),
         ] as [(String, AdapterSpecification)])
-    func reads(text: String, adapter: AdapterSpecification) throws {
+    func parsesSpecification(text: String, adapter: AdapterSpecification) throws {
         #expect(try AdapterSpecification(text) == adapter)
         #expect(try AdapterSpecification(adapter.description) == adapter)
     }
@@ -29,7 +29,7 @@ struct AdapterSpecificationTests {
     private static let long = String(repeating: "a", count: 201)
 
     @Test(
-        "what is no adapter is refused, with what is wrong",
+        "a malformed specification is refused with a message that names the fault",
         arguments: [
             ("user:", .kernelAdapter(""), #""" is not a kernel adapter"#),
             ("user:virtual", .kernelAdapter("virtual"), #""virtual" is not a kernel adapter"#),
@@ -68,7 +68,7 @@ struct AdapterSpecificationTests {
                 "\"\(long)\" is no name for an adapter: 1 to 200 octets without control characters"
             ),
         ] as [(String, AdapterSpecificationError, String)])
-    func refuses(text: String, error: AdapterSpecificationError, message: String) {
+    func refusesMalformedSpecification(text: String, error: AdapterSpecificationError, message: String) {
         #expect(throws: error) { try AdapterSpecification(text) }
         #expect(error.description == message)
     }
@@ -77,11 +77,11 @@ struct AdapterSpecificationTests {
         "", "hci", "hci-1", "hci65535", "hci0x1", "hci01", "hci0:", "hci:AA:BB", "usb:0", "hci:usb:",
         "hci:usb:1", "hci:usb:1-", "hci:usb:1-1.", "hci:usb:../1-1",
     ])
-    func isNoAdapter(text: String) {
+    func refusesUnknownAdapter(text: String) {
         #expect(throws: AdapterSpecificationError.adapter(text)) { try AdapterSpecification(text) }
     }
 
-    @Test func isNoPlaceOfASocket() {
+    @Test func refusesAdapterNameAsSocketAddress() {
         #expect(throws: AdapterSpecificationError.place("hci0")) { try StreamAddress("hci0") }
         #expect(AdapterSpecificationError.place("hci0").description == #""hci0" is no place for a socket"#)
     }

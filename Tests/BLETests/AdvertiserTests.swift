@@ -29,7 +29,7 @@ import Testing
 
     // MARK: Sets
 
-    @Test func eachAdvertisementHasASet() throws {
+    @Test func eachAdvertisementHasItsOwnSet() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service)
         _ = try played.advertise(Self.beacon)
@@ -41,8 +41,8 @@ import Testing
         #expect(played.next() == nil && played.advertiser.deadline == nil)
     }
 
-    @Test("more than there are sets are refused by number", arguments: [nil, 2])
-    func noMoreThanThereAreSets(sets: Int?) throws {
+    @Test("more advertisements than sets are refused with the limit", arguments: [nil, 2])
+    func refusesMoreAdvertisementsThanSets(sets: Int?) throws {
         var played = PlayedAdvertiser(sets: sets)
         let first = try played.advertise(Self.beacon)
         if sets != nil { _ = try played.advertise(Self.beacon) }
@@ -57,7 +57,8 @@ import Testing
             played.run() == (sets == nil ? ["off", "off", "on"] : ["off ef", "on ef"]))
     }
 
-    @Test("the sequence of legacy commands, and the event that reports the power") func legacy() throws {
+    @Test("legacy advertising sends its commands in order and reports the power")
+    func legacyCommandSequence() throws {
         var played = PlayedAdvertiser(sets: nil)
         played.conditions.controller.commands = SupportedCommands([.leReadAdvertisingPhysicalChannelTxPower])
         let id = try played.advertise(Self.service)
@@ -70,9 +71,8 @@ import Testing
         #expect(played.settle() == ["off"] && played.events.last == "off air 1")
     }
 
-    @Test("another program's advertising by the legacy commands is not switched off") func sharedLegacy()
-        throws
-    {
+    @Test("legacy advertising of another program is not switched off")
+    func keepsForeignLegacyAdvertisingOn() throws {
         var played = PlayedAdvertiser(sets: nil, isShared: true)
         _ = try played.advertise(Self.beacon)
         #expect(played.settle("parameters", .refused(.commandDisallowed)) == ["parameters"])
@@ -83,8 +83,8 @@ import Testing
         #expect(played.settle() == ["off"])
     }
 
-    @Test("a set that another process has is left to it, until there is another advertisement")
-    func setsOfOthers() throws {
+    @Test("a set that another process holds is left alone until it is free")
+    func foreignSetIsLeftUntilFree() throws {
         var played = PlayedAdvertiser(sets: 2, isShared: true)
         played.taken = [AdvertisingHandle(rawValue: 0xef)]
         _ = try played.advertise(Self.beacon)
@@ -100,7 +100,8 @@ import Testing
         #expect(full.events.count == 1 && full.events[0].hasPrefix("failed 1:"))
     }
 
-    @Test("a set that others left with a train is removed with it") func leftTrain() throws {
+    @Test("removing a set of another process also ends its periodic train")
+    func removesForeignTrainWithSet() throws {
         var played = PlayedAdvertiser(isShared: true)
         _ = try played.advertise(Self.beacon)
         #expect(
@@ -109,7 +110,8 @@ import Testing
             ])
     }
 
-    @Test("legacy commands are used where an extended one is disallowed") func fallsBack() throws {
+    @Test("legacy commands are used when an extended command is disallowed")
+    func fallsBackToLegacyCommands() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.beacon)
         _ = try played.advertise(Self.beacon)
@@ -124,8 +126,8 @@ import Testing
         }
     }
 
-    @Test("the legacy commands are a guess that is taken back when nothing is advertised any more")
-    func fallBackTakenBack() throws {
+    @Test("the fallback to legacy commands ends when no advertisement is left")
+    func retriesExtendedCommandsAfterFallback() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle("parameters ef", .refused(.commandDisallowed))
@@ -136,7 +138,8 @@ import Testing
         #expect(played.events.last == "started 2")
     }
 
-    @Test("a controller with fewer sets than it said") func fewerSets() throws {
+    @Test("a controller with fewer sets than it reported fails the excess advertisement with the limit")
+    func fewerSetsThanReported() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.beacon)
         _ = try played.advertise(Self.beacon)
@@ -147,7 +150,7 @@ import Testing
 
     // MARK: Links
 
-    @Test func aConnectionEndsItAndTheNextFreeLinkBringsItBack() throws {
+    @Test func advertisingResumesWhenLinkIsFree() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service)
         _ = try played.advertise(Self.beacon)
@@ -160,7 +163,7 @@ import Testing
         #expect(played.run() == ["on ef"])
     }
 
-    @Test func whileLinksAreFreeItIsOnAirAgainAtOnce() throws {
+    @Test func advertisingResumesAtOnceWhileLinksAreFree() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service, links: 2)
         _ = played.settle()
@@ -176,8 +179,9 @@ import Testing
     }
 
     @Test(
-        "a connection that is reported before the answer to the enable command", arguments: [false, true])
-    func anEarlyConnection(isExtended: Bool) throws {
+        "advertising restarts after a connection that is reported before the enable command's answer",
+        arguments: [false, true])
+    func connectionBeforeEnableAnswer(isExtended: Bool) throws {
         var played = PlayedAdvertiser(sets: isExtended ? 4 : nil)
         _ = try played.advertise(Self.service, links: 2)
         played.run(upTo: isExtended ? "on ef" : "on")
@@ -192,7 +196,8 @@ import Testing
         #expect(played.settle() == (isExtended ? ["off ef", "remove ef"] : []))
     }
 
-    @Test("what is begun is not finished when no link is free any more") func noLinkIsLeft() throws {
+    @Test("an unfinished start is undone when no link is free any more")
+    func unfinishedStartIsUndoneWithoutFreeLink() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service)
         played.run(upTo: "data ef")
@@ -204,9 +209,8 @@ import Testing
 
     // MARK: Stops
 
-    @Test("off air is reported when the set is gone; the next one begins after it") func stopAndAdvertise()
-        throws
-    {
+    @Test("off air is reported when the set is removed; the next advertisement starts after that")
+    func nextAdvertisementStartsAfterSetIsRemoved() throws {
         var played = PlayedAdvertiser(sets: 1)
         let first = try played.advertise(Self.service)
         _ = played.settle()
@@ -224,7 +228,8 @@ import Testing
         #expect(played.events.last == "off air 1", "again, at once")
     }
 
-    @Test("one that is stopped before it is on air is not put there") func stoppedEarly() throws {
+    @Test("an advertisement that is stopped before it is on air does not start")
+    func stopBeforeOnAirPreventsStart() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.service)
         played.run(upTo: "data ef")
@@ -240,7 +245,7 @@ import Testing
 
     // MARK: Changes
 
-    @Test func otherDataGoIntoTheSetOtherParametersBeginItAnew() throws {
+    @Test func newDataKeepsSetNewParametersRecreateIt() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -257,9 +262,9 @@ import Testing
     }
 
     @Test(
-        "an update is reported at once without a free link, and once on air again after others' disable"
+        "an update is reported at once without a free link, else when the set is on air again"
     )
-    func changesInWaiting() throws {
+    func updateWithoutFreeLinkOrAfterForeignDisable() throws {
         var played = PlayedAdvertiser(isShared: true)
         let id = try played.advertise(Self.service)
         _ = played.settle()
@@ -274,7 +279,8 @@ import Testing
         #expect(played.run() == ["off ef"] && played.events.last == "updated 2")
     }
 
-    @Test("a refused change leaves what was on air") func whatIsRefusedIsTakenBack() throws {
+    @Test("a refused update restores the previous advertisement")
+    func refusedUpdateRestoresAdvertisement() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -298,8 +304,8 @@ import Testing
         #expect(played.settle() == [] && played.events.last == "updated 3")
     }
 
-    @Test("when what was on air is refused as well it is asked for again, not at once")
-    func whatIsTakenBackIsRefusedToo() throws {
+    @Test("when restoring the previous advertisement is refused as well, it is retried after a delay")
+    func refusedRestorationIsRetriedLater() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -315,7 +321,8 @@ import Testing
         #expect(played.run() == ["on ef"])
     }
 
-    @Test("the change that came while another was refused is made") func changedMeanwhile() throws {
+    @Test("an update that arrives while another is refused is carried out")
+    func updateDuringRefusedUpdateIsMade() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -328,8 +335,10 @@ import Testing
         #expect(played.events[2] == "updated 2")
     }
 
-    @Test("a refused change leaves the limits of what was on air as they were", arguments: [false, true])
-    func limitsAreTakenBack(isReset: Bool) throws {
+    @Test(
+        "a refused update restores the remaining limits of the previous advertisement",
+        arguments: [false, true])
+    func refusedUpdateRestoresLimits(isReset: Bool) throws {
         var request = Self.beacon
         (request.duration, request.maximumEvents) = (.seconds(60), 200)
         var played = PlayedAdvertiser()
@@ -352,8 +361,8 @@ import Testing
         #expect(played.nextIn == .seconds(51))
     }
 
-    @Test("a change that was made while no link was free, and is refused then, is taken back")
-    func refusedLater() throws {
+    @Test("an update made without a free link is undone when it is refused later")
+    func updateRefusedLaterIsUndone() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.service)
         _ = played.settle()
@@ -373,9 +382,8 @@ import Testing
 
     // MARK: Limits
 
-    @Test("an end by old limits does not end an advertisement that has new ones") func extended()
-        throws
-    {
+    @Test("reaching earlier limits does not end an advertisement with new limits")
+    func earlierLimitsDoNotEndUpdatedAdvertisement() throws {
         for status in [HCIStatus.advertisingTimeout, .limitReached] {
             var request = Self.beacon
             (request.duration, request.maximumEvents) = (.seconds(3), 10)
@@ -390,7 +398,8 @@ import Testing
         }
     }
 
-    @Test("an end that is reported before the answer to the enable command") func earlyEnd() throws {
+    @Test("an advertisement can end before the answer to its enable command")
+    func endBeforeEnableAnswer() throws {
         var request = Self.beacon
         request.maximumEvents = 1
         var played = PlayedAdvertiser()
@@ -402,8 +411,8 @@ import Testing
         #expect(played.events == ["ended 1: all its events are sent", "off air 1"])
     }
 
-    @Test("time limits: the controller's where it has them, with a second's grace, else ours")
-    func timeLimits() throws {
+    @Test("a time limit is enforced by the controller with one second of grace, else by the host")
+    func timeLimitIsEnforced() throws {
         var request = Self.beacon
         request.duration = .seconds(3)
         var own = PlayedAdvertiser(sets: nil)
@@ -428,7 +437,7 @@ import Testing
         #expect(long.run() == ["on ef"] && long.nextIn == .seconds(656))
     }
 
-    @Test func whatIsLeftOfATimeIsWantedAfterAConnection() throws {
+    @Test func remainingLimitsApplyAfterConnection() throws {
         var request = Self.service
         (request.duration, request.maximumEvents) = (.seconds(10), 100)
         var played = PlayedAdvertiser()
@@ -442,7 +451,7 @@ import Testing
         #expect(played.events.last == "ended 1: all its events are sent")
     }
 
-    @Test func theHighDutyCycleLasts1280Milliseconds() throws {
+    @Test func highDutyCycleLasts1280Milliseconds() throws {
         let peer = DeviceAddress(0x0102_0304_0506, type: .public)
         let request = AdvertisingRequest(to: .init(peer, dutyCycle: .high))
         var extended = PlayedAdvertiser()
@@ -460,7 +469,7 @@ import Testing
 
     // MARK: Refusals
 
-    @Test func whatTheControllerRefusesIsAskedForAgain() throws {
+    @Test func refusedRestartIsRetriedWithBackoff() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service, links: 2)
         #expect(played.run() == ["on ef"])
@@ -484,7 +493,7 @@ import Testing
         #expect(played.events == ["started 1"])
     }
 
-    @Test func whatIsRefusedTooOftenOrFromTheBeginningIsGivenUp() throws {
+    @Test func refusedStartOrSeventhRefusalFails() throws {
         let refusal = CommandAnswer.refused(.commandDisallowed)
         let failure = BLEError.hci(.commandDisallowed, command: .leSetExtendedAdvertisingEnable)
         var played = PlayedAdvertiser()
@@ -506,7 +515,7 @@ import Testing
         #expect(played.events == ["started 2", "failed 2: \(failure)", "off air 2"])
     }
 
-    @Test func whatOthersTakeOffTheAirIsPutOnAgainWithinBounds() throws {
+    @Test func restartsAfterForeignDisableAtMost30TimesPerMinute() throws {
         var played = PlayedAdvertiser(isShared: true)
         _ = try played.advertise(Self.beacon)
         _ = try played.advertise(Self.beacon)
@@ -533,8 +542,8 @@ import Testing
         #expect(played.nextIn == .seconds(30))
     }
 
-    @Test("a Reset of others takes all off the air, and all is put on again", arguments: [nil, 4])
-    func othersReset(sets: Int?) throws {
+    @Test("advertising restarts after another program resets the controller", arguments: [nil, 4])
+    func restartsAfterForeignReset(sets: Int?) throws {
         var played = PlayedAdvertiser(sets: sets, isShared: true)
         let id = try played.advertise(Self.beacon)
         if sets != nil { _ = try played.advertise(Self.service) }
@@ -554,7 +563,8 @@ import Testing
         #expect(played.events.last == "off air 1")
     }
 
-    @Test("what others do to one set holds no other one back") func heldApart() throws {
+    @Test("what other programs do to one set delays no other set")
+    func foreignCommandsOnOneSetDelayNoOtherSet() throws {
         var played = PlayedAdvertiser(isShared: true)
         _ = try played.advertise(Self.beacon)
         let second = try played.advertise(Self.beacon)
@@ -570,8 +580,8 @@ import Testing
         #expect(played.settle() == ["data ee", "off ed", "remove ed", "parameters ed", "data ed", "on ed"])
     }
 
-    @Test("extended commands of others, which the controller refuses, take no legacy advertising off the air")
-    func refusedOthers() throws {
+    @Test("refused extended commands of other programs leave legacy advertising on air")
+    func refusedForeignCommandsKeepLegacyAdvertising() throws {
         var played = PlayedAdvertiser(sets: nil, isShared: true)
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -584,8 +594,8 @@ import Testing
         #expect(played.settle() == ["off"])
     }
 
-    @Test("another program's legacy advertising is not ended, also when it has ended ours")
-    func othersLegacy() throws {
+    @Test("legacy advertising of another program is not ended, even when it has displaced ours")
+    func keepsForeignLegacyAdvertising() throws {
         var played = PlayedAdvertiser(sets: nil, isShared: true)
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -599,9 +609,8 @@ import Testing
         #expect(played.settle() == [] && played.events.last == "off air 1")
     }
 
-    @Test("what a malformed answer to the legacy commands' beginning has done is ended") func malformed()
-        throws
-    {
+    @Test("legacy advertising is switched off after a malformed answer to its enable command")
+    func malformedEnableAnswerStopsAdvertising() throws {
         var played = PlayedAdvertiser(sets: nil)
         _ = try played.advertise(Self.beacon)
         #expect(
@@ -609,7 +618,7 @@ import Testing
         #expect(played.events.count == 2 && played.events[0].hasPrefix("failed 1:"))
     }
 
-    @Test("after a reset the extended commands are tried again") func familyAfterReset() throws {
+    @Test("extended commands are tried again after a reset") func retriesExtendedCommandsAfterReset() throws {
         var played = PlayedAdvertiser(isShared: true)
         _ = try played.advertise(Self.beacon)
         #expect(played.run("parameters ef", .refused(.commandDisallowed)) == ["off ef", "on"])
@@ -617,7 +626,7 @@ import Testing
         #expect(played.run() == ["off ef", "on ef"])
     }
 
-    @Test func aSetThatIsLostAgainAndAgainIsGivenUp() throws {
+    @Test func repeatedlyLostSetFails() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.beacon)
         let failure = BLEError.hci(.unknownAdvertisingIdentifier, command: .leSetExtendedAdvertisingData)
@@ -631,8 +640,8 @@ import Testing
 
     // MARK: Trains
 
-    @Test("a periodic train goes on when others end what announces it, and ends with its advertisement")
-    func trains() throws {
+    @Test("a periodic train survives a foreign disable and ends with its advertisement")
+    func trainSurvivesForeignDisable() throws {
         var played = PlayedAdvertiser(isShared: true)
         let id = try played.advertise(Self.train())
         #expect(
@@ -649,9 +658,8 @@ import Testing
         #expect(played.settle() == ["off ef", "train off ef", "remove ef"])
     }
 
-    @Test("a train whose set was being begun anew is not taken for one that goes on") func interruptedTrain()
-        throws
-    {
+    @Test("a train whose set was being recreated during a pause is recreated")
+    func interruptedTrainIsRecreated() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.train())
         _ = played.settle()
@@ -669,7 +677,7 @@ import Testing
 
     // MARK: Pauses, resets and silence
 
-    @Test func aPauseTakesAllOffTheAirAndNothingOfItIsForgotten() throws {
+    @Test func pauseStopsAdvertisingAndResumeRestoresIt() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service)
         let beacon = try played.advertise(Self.beacon)
@@ -692,7 +700,7 @@ import Testing
             ])
     }
 
-    @Test func aResetForgetsTheSetsAndNotWhatIsWanted() throws {
+    @Test func resetForgetsSetsAndKeepsRequests() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.service)
         let beacon = try played.advertise(Self.beacon)
@@ -705,7 +713,7 @@ import Testing
         #expect(played.run() == ["on ef"])
     }
 
-    @Test("a controller that refuses to end what is on air is asked once more") func refusedEnd() throws {
+    @Test("a refused disable is retried once") func refusedDisableIsRetriedOnce() throws {
         for answers in [[HCIStatus.commandDisallowed], [.commandDisallowed, .commandDisallowed]] {
             var played = PlayedAdvertiser()
             let id = try played.advertise(Self.beacon)
@@ -727,7 +735,8 @@ import Testing
         }
     }
 
-    @Test("a stop does not hurry what was refused") func refusedUpdate() throws {
+    @Test("a stop does not hasten the retry of a refused command")
+    func stopDoesNotHastenRefusedCommand() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.service)
         _ = played.settle()
@@ -742,7 +751,8 @@ import Testing
         #expect(played.settle() == ["off ef", "remove ef"])
     }
 
-    @Test("a stop hurries what is silent, also after it was refused") func silentAfterRefusal() throws {
+    @Test("a stop hastens the retry of an unanswered command, even after a refusal")
+    func stopHastensUnansweredCommand() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.service)
         _ = played.settle()
@@ -759,7 +769,8 @@ import Testing
         #expect(played.settle() == ["off ef", "remove ef"])
     }
 
-    @Test("a controller that was not reset may still advertise, and is stopped") func comesBack() throws {
+    @Test("advertising is stopped on a controller that recovers without a reset")
+    func stopsAdvertisingAfterRecoveryWithoutReset() throws {
         var played = PlayedAdvertiser()
         let id = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -773,8 +784,8 @@ import Testing
         #expect(played.settle() == ["off ef", "remove ef"] && played.events.last == "off air 1")
     }
 
-    @Test("when a beginning is not answered the set is ended before it is begun again, or when it is stopped")
-    func silence() throws {
+    @Test("after an unanswered enable the set is disabled before a restart or when stopped")
+    func unansweredEnableIsUndoneBeforeRetry() throws {
         var played = PlayedAdvertiser()
         _ = try played.advertise(Self.beacon)
         played.run(upTo: "on ef")
@@ -806,7 +817,8 @@ import Testing
         #expect(played.settle() == ["off ef", "remove ef"])
     }
 
-    @Test("silence about one set delays nothing of another") func silenceApart() throws {
+    @Test("an unanswered command of one set delays no other set")
+    func silenceOfOneSetDelaysNoOtherSet() throws {
         var played = PlayedAdvertiser()
         let first = try played.advertise(Self.beacon)
         _ = played.settle()
@@ -828,9 +840,9 @@ import Testing
     }
 
     @Test(
-        "a stop is sent at once after a silence; the next advertisement fails if it is not answered either"
+        "a stop is sent at once after a silence; if unanswered, the next advertisement fails"
     )
-    func stopAfterSilence() throws {
+    func stopIsSentAtOnceAfterSilence() throws {
         var played = PlayedAdvertiser(sets: nil)
         let id = try played.advertise(Self.service, links: 2)
         _ = played.settle()
@@ -1025,8 +1037,10 @@ private struct AdvertisingWishes {
 }
 
 @Suite struct AdvertiserPropertyTests {
-    @Test("what is wanted is on air in the end, and nothing else", arguments: 0..<200, [false, true])
-    func theAdvertiserGetsThereWhateverHappens(seed: UInt64, isExtended: Bool) throws {
+    @Test(
+        "the requested advertisements, and no others, are on air in the end", arguments: 0..<200,
+        [false, true])
+    func advertiserConvergesToRequests(seed: UInt64, isExtended: Bool) throws {
         var wishes = AdvertisingWishes(seed: seed, isExtended: isExtended)
         for _ in 0..<80 {
             try wishes.act()

@@ -48,9 +48,9 @@ import VirtualController
     }
 
     @Test(
-        "a central that waited before there was a server does not end its advertising",
+        "a central that waited before the server started does not end its advertising",
         arguments: [false, true])
-    func waiting(isExtended: Bool) async throws {
+    func waitingCentralDoesNotEndAdvertising(isExtended: Bool) async throws {
         try await run(extended: isExtended) { hosts in
             let first = hosts.bed.task { try await hosts.connect(0, within: .seconds(60)) }
             await hosts.bed.wait(.seconds(1))
@@ -63,8 +63,8 @@ import VirtualController
         }
     }
 
-    @Test("what is refused beside a link is asked for again", arguments: [false, true])
-    func besideALink(isExtended: Bool) async throws {
+    @Test("refused advertising is retried while a link exists", arguments: [false, true])
+    func retriesRefusedAdvertisingBesideLink(isExtended: Bool) async throws {
         try await run(extended: isExtended) { hosts in
             try await hosts.server.serve(maximumLinks: 8)
             hosts.refuse(3)
@@ -85,9 +85,9 @@ import VirtualController
     }
 
     @Test(
-        "what is refused without a link is asked for again, and then given up with the reason",
+        "refused advertising is retried without a link and then fails with the reason",
         arguments: [false, true])
-    func withoutALink(isExtended: Bool) async throws {
+    func retriesRefusedAdvertisingThenFails(isExtended: Bool) async throws {
         try await run(extended: isExtended) { hosts in
             let advertising = try await hosts.server.serve()
             for refusals in [2, 7] {
@@ -107,8 +107,8 @@ import VirtualController
         }
     }
 
-    @Test("an advertisement that is refused from the beginning fails at once", arguments: [false, true])
-    func fromTheBeginning(isExtended: Bool) async throws {
+    @Test("advertising that is refused at the start fails at once", arguments: [false, true])
+    func advertisingRefusedAtStartFailsAtOnce(isExtended: Bool) async throws {
         try await run(extended: isExtended) { hosts in
             hosts.refuse(1, .invalidCommandParameters)
             let error = await failure { () throws(BLEError) in

@@ -12,8 +12,10 @@ struct AdvertisingPresetTests {
         (.lowPower, "low-power", 417.5, 668), (.background, "background", 1022.5, 1636),
     ]
 
-    @Test("each preset has a word and the interval that its documentation names", arguments: table)
-    func intervals(preset: AdvertisingPreset, word: String, milliseconds: Double, slots: UInt16) {
+    @Test("each preset has the word and interval that its documentation names", arguments: table)
+    func presetsHaveDocumentedIntervals(
+        preset: AdvertisingPreset, word: String, milliseconds: Double, slots: UInt16
+    ) {
         #expect(AdvertisingPreset(rawValue: word) == preset)
         #expect(preset.interval == .microseconds(Int(milliseconds * 1000)))
         #expect(Slots(preset.interval).rawValue == slots)
@@ -21,8 +23,8 @@ struct AdvertisingPresetTests {
         #expect(AdvertisingRequest(.empty, preset: preset).interval == preset.interval)
     }
 
-    @Test("the table has all of them, the fastest first")
-    func complete() {
+    @Test("the table has all presets, the fastest first")
+    func tableIsComplete() {
         #expect(Self.table.map(\.0) == AdvertisingPreset.allCases)
         #expect(
             AdvertisingPreset.allCases.map(\.interval) == AdvertisingPreset.allCases.map(\.interval).sorted())

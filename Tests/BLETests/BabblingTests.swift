@@ -11,13 +11,13 @@ import Testing
     /// Far longer than all of it may take, by the loop's clock.
     private static let limit = Duration.seconds(1000)
 
-    @Test(arguments: 0..<UInt64(60)) func opening(seed: UInt64) async throws {
+    @Test(arguments: 0..<UInt64(60)) func openingEndsInTime(seed: UInt64) async throws {
         try await run(seed: seed, babblesAtOnce: true) { adapter, _ in
             _ = try await CentralManager(adapter).first(within: .seconds(5)) { _ in true }
         }
     }
 
-    @Test(arguments: 0..<UInt64(60)) func scanning(seed: UInt64) async throws {
+    @Test(arguments: 0..<UInt64(60)) func scanningEndsInTime(seed: UInt64) async throws {
         try await run(seed: seed) { adapter, _ in
             for _ in 0..<3 {
                 _ = try await CentralManager(adapter).first(within: .seconds(70)) { $0.name == "absent" }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(60)) func advertising(seed: UInt64) async throws {
+    @Test(arguments: 0..<UInt64(60)) func advertisingEndsInTime(seed: UInt64) async throws {
         try await run(seed: seed) { adapter, _ in
             let advertising = try await Self.advertise("Babbler", on: adapter)
             try await advertising.update(try Self.request("Twaddler"))
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(60)) func connecting(seed: UInt64) async throws {
+    @Test(arguments: 0..<UInt64(60)) func connectingEndsInTime(seed: UInt64) async throws {
         try await run(seed: seed) { adapter, lamp in
             let device = try await CentralManager(adapter).connect(to: lamp, timeout: .seconds(30))
             _ = try await device.discover()

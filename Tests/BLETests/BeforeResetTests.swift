@@ -6,8 +6,8 @@ import VirtualController
 
 /// Events that a controller sends between its failure and its Reset, which ends what they report.
 @Suite(.timeLimit(.minutes(10))) struct BeforeResetTests {
-    @Test("a central that connected just before has gone: the advertisement is on air again for others")
-    func central() async throws {
+    @Test("advertising restarts when a reset ends a link that was just made")
+    func advertisingRestartsAfterResetEndsNewLink() async throws {
         try await ScriptedHost.run { host in
             let other = try await Adapter.open(
                 on: await host.air.attach(), name: "other", options: host.options)
@@ -32,8 +32,8 @@ import VirtualController
         }
     }
 
-    @Test("a train that was found just before is looked for again")
-    func train() async throws {
+    @Test("a train that was found just before a reset is searched for again")
+    func trainIsSearchedAgainAfterReset() async throws {
         try await ScriptedHost.run(extended: true) { host in
             let sender = try await Adapter.open(
                 on: await host.air.attach(.init(extended: .init())), name: "sender", options: host.options)

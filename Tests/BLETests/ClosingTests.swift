@@ -27,8 +27,10 @@ import Testing
         ),
     ]
 
-    @Test("it fails, and holds up nothing", arguments: operations.indices, [false, true])
-    func begunMeanwhile(index: Int, isConnecting: Bool) async throws {
+    @Test(
+        "an operation that starts while the adapter closes fails and does not delay the close",
+        arguments: operations.indices, [false, true])
+    func operationDuringCloseFails(index: Int, isConnecting: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let (host, peer) = (try await bed.host("host"), try await bed.host("peer"))
             try await peer.serve()

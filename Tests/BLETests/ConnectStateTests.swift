@@ -27,7 +27,8 @@ extension ConnectState {
 }
 
 struct ConnectStateTests {
-    @Test("requests for a device share an attempt, which ends with the last of them") func sharing() {
+    @Test("requests for a device share an attempt, which ends with the last of them")
+    func requestsForDeviceShareAttempt() {
         var state = ConnectState()
         let first = state.want(lamp, mtu: 50)
         let other = state.want(lock, mtu: 60)
@@ -43,7 +44,8 @@ struct ConnectStateTests {
         #expect(state.leave(second.ticket) == nil)
     }
 
-    @Test("those who wait for a device that has another name join those who know that") func renaming() {
+    @Test("requests for a renamed device join the requests under its new name")
+    func renamingMergesRequests() {
         var state = ConnectState()
         _ = state.want(hidden, mtu: 50)
         _ = state.want(lamp, mtu: 60)
@@ -55,8 +57,8 @@ struct ConnectStateTests {
         #expect(state.devices == [lamp])
     }
 
-    @Test("a peer that the host looks for is wanted by the address that it was found with last") func routes()
-    {
+    @Test("a searched peer is matched by the address that it was last found at")
+    func latestAddressLeadsToSearchedPeer() {
         var state = ConnectState()
         _ = state.want(lamp, mtu: 50)
         #expect(state.find(lamp, as: hidden) == nil && state.search() == nil)
@@ -71,7 +73,8 @@ struct ConnectStateTests {
         #expect(!state.isSearching && state.wanted(by: hiddenLater) == hiddenLater)
     }
 
-    @Test("a search on LE Coded is one that a request for such a peer wants") func coded() {
+    @Test("the search covers LE Coded only when a request for a searched peer does")
+    func codedRequestSearchesOnLECoded() {
         var state = ConnectState()
         var options = ConnectionOptions()
         options.phys = [.leCoded]
@@ -83,7 +86,8 @@ struct ConnectStateTests {
         #expect(state.endSearches() == [lamp, lock] && state.search() == nil)
     }
 
-    @Test("the search for peers whose requests are patient goes on in the background") func background() {
+    @Test("the search for peers slows to the background preset when all requests are patient")
+    func patientRequestsSearchInBackground() {
         var state = ConnectState()
         var options = ConnectionOptions()
         options.background = .lowPower

@@ -11,7 +11,7 @@ import VirtualController
 struct ConnectingTests {
     private static let nowhere = DeviceAddress(0xc0ff_ee00_0001, type: .random)
 
-    @Test(arguments: [false, true]) func aDeviceThatIsAwayIsWaitedForWhileOthersConnect(
+    @Test(arguments: [false, true]) func waitsForAbsentDeviceWhileOthersConnect(
         _ extended: Bool
     ) async throws {
         try await VirtualTestbed.run { bed in
@@ -39,9 +39,9 @@ struct ConnectingTests {
     }
 
     @Test(
-        "on a controller that does not scan and connect at once neither silences the other",
+        "scanning and connecting alternate on a controller that cannot do both at once",
         arguments: [false, true])
-    func oneAtATime(isScanFirst: Bool) async throws {
+    func scanAndConnectAlternate(isScanFirst: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -96,7 +96,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test(arguments: [UInt8(16), 2, 0]) func manyWaitAndEachIsConnectedWhenItComes(_ listSize: UInt8)
+    @Test(arguments: [UInt8(16), 2, 0]) func connectsEachWaitedDeviceWhenItAppears(_ listSize: UInt8)
         async throws
     {
         try await VirtualTestbed.run { bed in
@@ -115,7 +115,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func theListHoldsThoseWhoAreWaitedFor() async throws {
+    @Test func acceptListHoldsRequestedDevices() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -148,7 +148,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aSecondConnectJoinsTheFirst() async throws {
+    @Test func secondConnectJoinsFirst() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client")
             let server = try await bed.host("server")
@@ -180,9 +180,9 @@ struct ConnectingTests {
     }
 
     @Test(
-        "a device that comes after minutes is connected to, however the radio listens by then",
+        "a device that appears after minutes is connected with every background preset",
         arguments: ScanOptions.Preset.allCases, [false, true])
-    func background(preset: ScanOptions.Preset, isExtended: Bool) async throws {
+    func backgroundConnectFindsLateDevice(preset: ScanOptions.Preset, isExtended: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(extended: isExtended), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -213,9 +213,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test("a connect waits behind a link whose end the controller does not report") func behindAGivenUpLink()
-        async throws
-    {
+    @Test("a connect waits behind a link whose end the controller does not report")
+    func connectWaitsBehindUnreportedDisconnection() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -241,8 +240,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test("the end of directed advertising is none of an attempt to connect", arguments: [false, true])
-    func directedAdvertisingEnds(isExtended: Bool) async throws {
+    @Test("the timeout of directed advertising does not end an attempt to connect", arguments: [false, true])
+    func advertisingTimeoutDoesNotEndConnect(isExtended: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(extended: isExtended), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -263,7 +262,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aLinkThatTheDeviceMadeIsJoinedAndKept() async throws {
+    @Test func connectJoinsLinkMadeByPeer() async throws {
         try await VirtualTestbed.run { bed in
             let one = try await bed.host("one")
             let two = try await bed.host("two")
@@ -278,7 +277,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aDeviceThatIsWaitedForAndConnectsItselfIsConnected() async throws {
+    @Test func incomingLinkCompletesConnect() async throws {
         try await VirtualTestbed.run { bed in
             let one = try await bed.host("one")
             let two = try await bed.host("two")
@@ -298,7 +297,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aConnectMeetsALinkThatIsAboutToEnd() async throws {
+    @Test func connectDuringDisconnectGetsNewLink() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client")
             let server = try await bed.host("server")
@@ -313,7 +312,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aLinkThatComesAfterACancelIsEnded() async throws {
+    @Test func linkAfterCancelIsDisconnected() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -343,7 +342,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aLinkThatComesAfterACancelIsHandedToWhoWantsItMeanwhile() async throws {
+    @Test func linkAfterCancelGoesToNewRequest() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -364,7 +363,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func aControllerThatNeverReportsIsAskedAgain() async throws {
+    @Test func unreportedConnectionIsRetried() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -388,7 +387,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func refusalsAndFailuresAreToldToThoseWhoWait() async throws {
+    @Test func refusalsAndFailuresReachCaller() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -419,7 +418,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test(arguments: [1, 3]) func aPeerThatNeverTakesPartIsTriedAsOftenAsTheOptionsSay(
+    @Test(arguments: [1, 3]) func retriesUnestablishedLinkAsOptionsSpecify(
         _ attempts: Int
     ) async throws {
         try await VirtualTestbed.run { bed in
@@ -437,7 +436,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test("between two attempts a device is still being connected to") func pausing() async throws {
+    @Test("a peripheral's state stays connecting between two attempts")
+    func peripheralStaysConnectingBetweenAttempts() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let central = CentralManager(try await bed.host("client", on: port))
@@ -474,7 +474,7 @@ struct ConnectingTests {
         ]
     }
 
-    @Test func aLinkKeepsTimeAsItsFirstUserAndThenTheSecondWants() async throws {
+    @Test func linkUsesParametersOfLatestConnect() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client")
             let server = try await bed.host("server")
@@ -500,7 +500,7 @@ struct ConnectingTests {
         }
     }
 
-    @Test func closingEndsWhatTheControllerWasTold() async throws {
+    @Test func closeCancelsConnectionAttempt() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -515,8 +515,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test("closing while the controller is brought back waits for nothing that the reset has ended")
-    func closingDuringRecovery() async throws {
+    @Test("closing during recovery does not wait for what the reset has ended")
+    func closeDuringRecoveryFinishes() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -534,9 +534,8 @@ struct ConnectingTests {
         }
     }
 
-    @Test("a connection that is reported twice is not taken for one that is being made") func toldTwice()
-        async throws
-    {
+    @Test("a connection that is reported twice does not complete another attempt")
+    func duplicateConnectionCompleteIsIgnored() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)

@@ -14,8 +14,8 @@ struct CycleTests {
     /// does not: `make memory` does.
     private static var measuresMemory: Bool { getenv("BLETOOL_MEASURE_MEMORY") != nil }
 
-    @Test("thousands of connect, use and cancel cycles leave no task, descriptor or memory behind")
-    func cycles() async {
+    @Test("thousands of connect, use and cancel cycles leak no task, descriptor or memory")
+    func cyclesLeakNothing() async {
         await #expect(processExitsWith: .success) {
             try await VirtualTestbed.run { bed in
                 var cycles = try await Cycles(bed)

@@ -14,7 +14,7 @@ private let battery = GATTService(
 private let discovering: Set<UInt8> = [0x04, 0x06, 0x10]
 
 struct DatabaseCacheTests {
-    @Test func theSameHashSparesTheDiscovery() async throws {
+    @Test func sameHashAvoidsDiscovery() async throws {
         try await TwoHosts.meddled { hosts, port in
             let first = try await hosts.connect()
             let found = try await first.discover()
@@ -35,7 +35,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func anotherHashIsDiscoveredAndOldHandlesAreNotUsed() async throws {
+    @Test func changedHashRediscoversAndInvalidatesHandles() async throws {
         try await TwoHosts.meddled { hosts, port in
             let first = try await hosts.connect()
             let old = try #require(try await first.discover().characteristics(Sample.value).first)
@@ -53,7 +53,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func withoutAHashOnlyABondedPeerIsNotDiscoveredAgain() async throws {
+    @Test func withoutHashOnlyBondedPeerUsesCache() async throws {
         try await TwoHosts.meddled { hosts, port in
             // The hash is not there for those who ask.
             port.meddle { frame in
@@ -80,7 +80,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func aServiceChangeMakesOldHandlesUnusable() async throws {
+    @Test func serviceChangeInvalidatesHandles() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let old = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -116,7 +116,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func streamsOfWhatHasChangedEnd() async throws {
+    @Test func serviceChangeEndsValueStreams() async throws {
         try await TwoHosts.meddled { hosts, port in
             let range = try #require(try await hosts.peripheral.add([battery]))
             let device = try await hosts.connect()
@@ -133,7 +133,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func outOfSyncIsRecoveredFrom() async throws {
+    @Test func outOfSyncErrorRequiresRediscovery() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -152,7 +152,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func outOfSyncWhileDiscoveringBeginsAgain() async throws {
+    @Test func outOfSyncDuringDiscoveryRestartsIt() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let outOfSync = ATTErrorResponse(.readByTypeRequest, 0x0001, .databaseOutOfSync)
@@ -171,7 +171,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func aChangeDuringDiscoveryIsNotMissed() async throws {
+    @Test func serviceChangeDuringDiscoveryRestartsIt() async throws {
         try await TwoHosts.meddled { hosts, port in
             let address = try await hosts.find()
             let device = try await hosts.connect()
@@ -186,7 +186,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func oneServiceIsFoundInAFewRequests() async throws {
+    @Test func singleServiceIsFoundWithFewRequests() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             port.forget()
@@ -214,7 +214,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func anyProcedureCanBeRun() async throws {
+    @Test func runsAnyProcedure() async throws {
         try await TwoHosts.meddled { hosts, _ in
             let device = try await hosts.connect()
             let services = try await device.run(DiscoverServices.primary)
@@ -228,7 +228,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func whatGATTWorksByIsNoEventOfTheApplication() async throws {
+    @Test func gattHousekeepingIsNotReportedAsEvents() async throws {
         try await TwoHosts.meddled { hosts, _ in
             let events = hosts.peripheral.events()
             let device = try await hosts.connect()
@@ -248,7 +248,7 @@ struct DatabaseCacheTests {
         }
     }
 
-    @Test func theServerIsToldWhatTheClientCanDo() async throws {
+    @Test func discoveryWritesClientFeaturesOnce() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let database = try await device.discover()

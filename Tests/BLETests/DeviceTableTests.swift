@@ -27,8 +27,8 @@ struct DeviceTableTests {
         table.merge(report, at: .zero).advertisement.fields.bytes
     }
 
-    @Test("an advertisement and its scan response are one, whichever comes again")
-    func merged() {
+    @Test("an advertisement and its scan response are merged, whichever repeats")
+    func mergesScanResponse() {
         var table = DeviceTable()
         #expect(fields(&table, report(1, flags)) == flags)
         let both = table.merge(report(1, response, name), at: .zero)
@@ -42,9 +42,9 @@ struct DeviceTableTests {
     }
 
     @Test(
-        "a beacon and a service of one address are apart: legacy packets that cannot be asked have no response"
+        "a nonscannable beacon at the same address does not take over the scan response"
     )
-    func unscannable() {
+    func unscannableAdvertisementHasNoScanResponse() {
         var table = DeviceTable()
         _ = table.merge(report(1, flags), at: .zero)
         _ = table.merge(report(1, response, name), at: .zero)
@@ -55,8 +55,8 @@ struct DeviceTableTests {
         #expect(table.statistics.devices == 2)
     }
 
-    @Test("the sets of one address are apart, and so is legacy advertising")
-    func sets() {
+    @Test("the sets of one address are separate devices, and so is its legacy advertising")
+    func setsAreSeparate() {
         var table = DeviceTable()
         #expect(fields(&table, report(1, flags)) == flags)
         #expect(fields(&table, report(1, .scannable, set: 1, [])) == [])
@@ -67,8 +67,8 @@ struct DeviceTableTests {
         #expect(table.statistics.devices == 3)
     }
 
-    @Test("a scan response that does not say of which set belongs to the only one there is")
-    func responseWithoutSet() {
+    @Test("a scan response that names no set belongs to the only set")
+    func responseWithoutSetBelongsToOnlySet() {
         var table = DeviceTable()
         _ = table.merge(report(1, .scannable, set: 3, []), at: .zero)
         _ = table.merge(report(1, [.scannable, .scanResponse], name), at: .zero)
@@ -80,16 +80,16 @@ struct DeviceTableTests {
         #expect(fields(&table, report(1, .scannable, set: 4, [])) == [])
     }
 
-    @Test("another address is another device: nothing of the old one is taken over")
-    func addressChange() {
+    @Test("another address is another device and takes over no data")
+    func newAddressIsNewDevice() {
         var table = DeviceTable()
         _ = table.merge(report(1, flags), at: .zero)
         _ = table.merge(report(1, response, name), at: .zero)
         #expect(fields(&table, report(2, flags)) == flags)
     }
 
-    @Test("anonymous packets are distinguished by their set and data, and not kept")
-    func anonymous() {
+    @Test("anonymous packets are distinguished by their set and data, and not remembered")
+    func anonymousPacketsAreNotRemembered() {
         var table = DeviceTable()
         let one = table.merge(report(nil, [], set: 1, flags), at: .zero)
         #expect(one.advertisement.address == nil && one.advertisement.fields.bytes == flags)
@@ -99,8 +99,8 @@ struct DeviceTableTests {
         #expect(table.statistics.devices == 0)
     }
 
-    @Test("a fingerprint changes with the fields, and only then")
-    func fingerprint() {
+    @Test("a fingerprint changes only when the fields change")
+    func fingerprintFollowsFields() {
         var table = DeviceTable()
         let first = table.merge(report(1, flags), at: .zero).fingerprint
         #expect(table.merge(report(1, rssi: -90, flags), at: .zero).fingerprint == first)
@@ -109,8 +109,8 @@ struct DeviceTableTests {
         #expect(table.merge(report(1, flags), at: .zero).fingerprint == first)
     }
 
-    @Test("a million devices: 4,096 are remembered, the others counted")
-    func crowd() {
+    @Test("of a million devices 4,096 are remembered and the others counted as evictions")
+    func remembersAtMost4096Devices() {
         var table = DeviceTable()
         for address in 0..<1_000_000 as Range<UInt64> { _ = table.merge(report(address, flags), at: .zero) }
         #expect(
@@ -121,8 +121,8 @@ struct DeviceTableTests {
         #expect(fields(&table, report(995_903, response, name)) == name)
     }
 
-    @Test("long payloads: the octets that are kept have a limit as well")
-    func octets() {
+    @Test("the octets of long payloads that are remembered have a limit as well")
+    func rememberedOctetsHaveLimit() {
         var table = DeviceTable(limit: 100, octetLimit: 10_000)
         let long = [UInt8](repeating: 1, count: 1650)
         for address in 1...10 as ClosedRange<UInt64> {

@@ -8,7 +8,7 @@ import Testing
 
 /// The reasons for which links end, as both sides report them.
 struct DisconnectTests {
-    @Test(arguments: DisconnectCause.allCases) func thePeerIsToldTheCause(_ cause: DisconnectCause)
+    @Test(arguments: DisconnectCause.allCases) func peerReceivesDisconnectCause(_ cause: DisconnectCause)
         async throws
     {
         try await LinkedHosts.run { hosts in
@@ -22,7 +22,7 @@ struct DisconnectTests {
         }
     }
 
-    @Test func aServerSendsACentralAway() async throws {
+    @Test func serverDisconnectsCentral() async throws {
         try await LinkedHosts.run { hosts in
             let ended = hosts.bed.task { try await hosts.device.disconnection() }
             await hosts.bed.wait(.milliseconds(1))
@@ -35,7 +35,7 @@ struct DisconnectTests {
         }
     }
 
-    @Test func aPeerThatFallsSilentIsLostAfterTheSupervisionTimeout() async throws {
+    @Test func silentPeerIsLostAfterSupervisionTimeout() async throws {
         try await LinkedHosts.run { hosts in
             let ended = hosts.bed.task {
                 let reason = try await hosts.device.disconnection()
@@ -53,7 +53,7 @@ struct DisconnectTests {
     @Test(arguments: [
         HCIStatus.connectionTerminatedMICFailure, .llResponseTimeout, HCIStatus(rawValue: 0xe7),
     ])
-    func theControllersReasonIsKept(_ reason: HCIStatus) async throws {
+    func controllerReasonIsReported(_ reason: HCIStatus) async throws {
         try await LinkedHosts.run { hosts in
             var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
             await hosts.bed.wait(.milliseconds(1))
@@ -63,7 +63,7 @@ struct DisconnectTests {
         }
     }
 
-    @Test func aControllerThatDoesNotTellIsNotWaitedFor() async throws {
+    @Test func unreportedDisconnectionTimesOut() async throws {
         try await LinkedHosts.run { hosts in
             hosts.port.play { command in
                 command.opcode == .disconnect
@@ -86,7 +86,7 @@ struct DisconnectTests {
         }
     }
 
-    @Test(arguments: [true, false]) func aControllerThatHasNotTakenItIsAskedAgain(isRefused: Bool)
+    @Test(arguments: [true, false]) func disconnectIsRetriedUntilControllerAcceptsIt(isRefused: Bool)
         async throws
     {
         try await LinkedHosts.run { hosts in
@@ -119,7 +119,7 @@ struct DisconnectTests {
     }
 
     @Test(
-        "a late answer to Disconnect is not about the next link of its handle, which is being ended as well",
+        "a late answer to Disconnect does not apply to the next link with the same handle",
         arguments: [HCIStatus.success, .commandDisallowed])
     func lateAnswer(_ answer: HCIStatus) async throws {
         try await LinkedHosts.run { hosts in
@@ -172,7 +172,7 @@ struct DisconnectTests {
         }
     }
 
-    @Test func aFailedDisconnectionEndsNothing() async throws {
+    @Test func failedDisconnectionCompleteKeepsLink() async throws {
         try await LinkedHosts.run { hosts in
             hosts.port.emit(
                 DisconnectionComplete(

@@ -5,20 +5,20 @@ import Testing
 
 /// Which events a controller is asked for.
 struct EventMaskTests {
-    @Test("the events of HCI that the host acts on")
-    func ofTheHost() {
+    @Test("the HCI event mask has the events that the host handles")
+    func hostEventMask() {
         // Bits 4, 7, 11, 15, 25, 47 and 61 (Core Specification 5.4, Vol 4, Part E, 7.3.1).
         #expect(HCIEventMask.host.rawValue == 0x2000_8000_0200_8890)
     }
 
-    @Test("a controller without features is asked for the four events that have none")
-    func withoutFeatures() {
+    @Test("without features a controller is asked for the four LE events that need none")
+    func maskWithoutFeatures() {
         // Bits 0 to 3 (Core Specification 5.4, Vol 4, Part E, 7.8.1).
         #expect(LEEventMask.host([]).rawValue == 0x0f)
     }
 
-    @Test("no event is asked for that the host does not act on, whatever the controller can do")
-    func withAllFeatures() {
+    @Test("with all features the LE event mask has only the events that the host handles")
+    func maskWithAllFeatures() {
         let mask = LEEventMask.host(LEFeatures(rawValue: ~0))
         #expect(
             mask == [
@@ -33,7 +33,7 @@ struct EventMaskTests {
     }
 
     @Test(
-        "each feature brings its own events",
+        "each feature enables its own LE events",
         arguments: [
             (.encryption, 1 << 4), (.connectionParametersRequest, 1 << 5),
             (.dataPacketLengthExtension, 1 << 6),
@@ -42,7 +42,7 @@ struct EventMaskTests {
             (.extendedScanningFilterPolicies, 0), (.channelSelectionAlgorithm2, 0), (.powerControlRequest, 0),
             (.periodicAdvertisingSyncTransferRecipient, 0), (.connectionSubrating, 0),
         ] as [(LEFeatures, UInt64)])
-    func ofFeature(feature: LEFeatures, bits: UInt64) {
+    func eachFeatureEnablesItsEvents(feature: LEFeatures, bits: UInt64) {
         #expect(LEEventMask.host(feature).rawValue == 0x0f | bits)
     }
 }

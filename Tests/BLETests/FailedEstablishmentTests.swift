@@ -14,7 +14,7 @@ struct FailedEstablishmentTests {
         .connectFailed(.errno(Errno.connectionReset.rawValue)),
         .connectFailed(.errno(Errno.connectionAbort.rawValue)),
     ])
-    func isTriedAgain(_ error: BLEError) { #expect(error.failedEstablishment != nil) }
+    func failedEstablishmentIsRetryable(_ error: BLEError) { #expect(error.failedEstablishment != nil) }
 
     @Test(arguments: [
         BLEError.disconnected(.status(.remoteUserTerminatedConnection)),
@@ -23,5 +23,5 @@ struct FailedEstablishmentTests {
         .connectFailed(.status(.unknownConnectionIdentifier)),
         .connectFailed(.unknown), .cancelled, .encryption(.pinOrKeyMissing),
     ])
-    func isTold(_ error: BLEError) { #expect(error.failedEstablishment == nil) }
+    func otherErrorIsNotFailedEstablishment(_ error: BLEError) { #expect(error.failedEstablishment == nil) }
 }

@@ -10,7 +10,7 @@ import VirtualController
 /// The main job on controllers of both families.
 @Suite struct FamilyTests {
     @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
-    func findConnectReadAndBeNotified(_ server: Bool, _ client: Bool) async throws {
+    func scansConnectsAndReadsWithEachCommandFamily(_ server: Bool, _ client: Bool) async throws {
         try await TwoHosts.run(serverExtended: server, clientExtended: client) { hosts in
             let advertising = try await hosts.serveThermometer()
             for _ in 0..<2 {
@@ -30,8 +30,8 @@ import VirtualController
 /// A controller of both families refuses the one that was not used first (Core Specification 5.4, Vol 4, Part E,
 /// 3.1.1).
 extension FamilyTests {
-    @Test("on a controller of both, the legacy commands alone do the main job when that is wanted")
-    func legacyByChoice() async throws {
+    @Test("an option restricts the host to the legacy commands on a controller with both families")
+    func optionRestrictsHostToLegacyCommands() async throws {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
             let adapter = try await Adapter.open(
@@ -60,8 +60,8 @@ extension FamilyTests {
         }
     }
 
-    @Test("a scan of legacy advertising only uses the commands already in use") func legacyOnly() async throws
-    {
+    @Test("a scan of legacy advertising only finds no extended advertising")
+    func legacyOnlyScanIgnoresExtendedAdvertising() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             let manager = PeripheralManager(sender)

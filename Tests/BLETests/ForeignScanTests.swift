@@ -26,25 +26,25 @@ struct ForeignScanTests {
         #expect(told.verdict == verdict)
     }
 
-    @Test func nothingIsSaid() throws { expect(try told(), 0, .takeOver) }
+    @Test func withoutForeignCommandsScanIsTakenOver() throws { expect(try told(), 0, .takeOver) }
 
-    @Test("legacy: an active scan without a filter is joined, another one or one that stops is not")
-    func legacy() throws {
+    @Test("a foreign legacy scan is joined if it is active and unfiltered, else taken over")
+    func joinsUnfilteredActiveLegacyScan() throws {
         expect(try told("0b2007" + "01600060000000", "0c2002" + "0100"), 1, .join)
         expect(try told("0b2007" + "00600060000001", "0c2002" + "0100"), 1, .takeOver)
         expect(try told("0b2007" + "01600060000000", "0c2002" + "0100", "0c2002" + "0000"), 2, .takeOver)
     }
 
-    @Test("extended: the same")
-    func extended() throws {
+    @Test("a foreign extended scan is joined if it is active and unfiltered, else taken over")
+    func joinsUnfilteredActiveExtendedScan() throws {
         let all = "412008" + "0000010160006000"
         expect(try told(all, "422006" + "010100000000"), 1, .join)
         expect(try told("412008" + "0001010060006000", "422006" + "010000000000"), 1, .takeOver)
         expect(try told(all, "422006" + "010100000000", "422006" + "000000000000"), 2, .takeOver)
     }
 
-    @Test("a scan with a filter is not joined, also when it asks for scan responses")
-    func filtered() throws {
+    @Test("a foreign scan that filters by the accept list is not joined")
+    func doesNotJoinFilteredScan() throws {
         let legacy = { (policy: String) in "0b2007" + "016000600000" + policy }
         let extended = { (policy: String) in "412008" + "00" + policy + "010160006000" }
         // The lowest bit filters by the accept list; the next one is about directed advertising.
@@ -54,8 +54,8 @@ struct ForeignScanTests {
         }
     }
 
-    @Test("a passive scan is joined only by a passive scan")
-    func passive() throws {
+    @Test("a foreign passive scan is joined only by a passive scan")
+    func joinsPassiveScanOnlyPassively() throws {
         let passive = ("0b2007" + "00600060000000", "0c2002" + "0101")
         expect(try told(passive.0, passive.1), 1, .takeOver)
         var options = ScanOptions()
@@ -63,8 +63,8 @@ struct ForeignScanTests {
         expect(try told(passive.0, passive.1, wanting: options), 1, .join)
     }
 
-    @Test("a scan that listens as much or more is joined, one that listens less is not")
-    func share() throws {
+    @Test("a foreign scan is joined only if its duty cycle is at least that of the preset")
+    func joinsScanWithSufficientDutyCycle() throws {
         let legacy = { "0b2007" + "01" + $0 + "0000" }
         let extended = { "412008" + "00000101" + $0 }
         for (timing, joining) in [
@@ -81,8 +81,8 @@ struct ForeignScanTests {
         }
     }
 
-    @Test("a scan on LE 1M is not joined by a scan on LE Coded")
-    func coded() throws {
+    @Test("a foreign scan on LE 1M alone is not joined by a scan on LE Coded")
+    func codedScanDoesNotJoinScanOnLE1M() throws {
         var options = ScanOptions()
         options.phys = [.le1M, .leCoded]
         let (one, on) = ("412008" + "0000010160006000", "422006" + "010000000000")
@@ -91,10 +91,10 @@ struct ForeignScanTests {
         expect(try told(both, on, wanting: options), 1, .join)
     }
 
-    @Test func aResetEndsAll() throws {
+    @Test func resetEndsForeignScan() throws {
         expect(try told("0b2007" + "01600060000000", "0c2002" + "0100", "030c00"), 2, .takeOver)
     }
 
     @Test(arguments: ["", "0c", "0c2000", "0c2002", "0b2001" + "01", "412000", "ffff00"])
-    func whatIsCutSaysNothing(command: String) throws { #expect(try told(command).changes == 0) }
+    func truncatedCommandIsIgnored(command: String) throws { #expect(try told(command).changes == 0) }
 }

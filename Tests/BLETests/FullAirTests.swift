@@ -11,7 +11,7 @@ import VirtualController
 @Suite(.timeLimit(.minutes(10))) struct FullAirTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).air").path
 
-    @Test func aFullAirRefusesAControllerAndHasRoomLater() async throws {
+    @Test func fullAirRefusesControllerAndAdmitsItLater() async throws {
         let air = AirServer(on: .shared, seed: 1, maximumControllers: 1)
         _ = try await air.listen(at: .unix(path: path))
         var options = AdapterOptions()
@@ -35,7 +35,7 @@ import VirtualController
 
     /// As where a machine has so much to do that the air's process takes longer to start than a controller may for an
     /// answer.
-    @Test func anAirThatStartsSlowlyIsWaitedFor() async throws {
+    @Test func waitsForSlowlyStartingAir() async throws {
         let air = AirServer(on: .shared, seed: 1)
         var options = AdapterOptions()
         options.airPath = path
@@ -57,7 +57,7 @@ import VirtualController
     }
 
     /// As when an air ends because its last client left long ago, and another client joins just then.
-    @Test func anAirThatEndsWhileItIsJoinedIsReplaced() async throws {
+    @Test func airEndingDuringJoinIsReplaced() async throws {
         let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
         Thread.detachNewThread {
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -78,7 +78,7 @@ import VirtualController
         await next.close()
     }
 
-    @Test func whoWaitsForItToBeEmptyCanBeCancelled() async throws {
+    @Test func idleWaitIsCancellable() async throws {
         try await VirtualTestbed.run { bed in
             _ = try await bed.adapter("client")
             let waiting = Task(executorPreference: bed.loop) { await bed.air.idle(for: .seconds(1)) }
@@ -88,7 +88,7 @@ import VirtualController
         }
     }
 
-    @Test func whatAHostDoesNotTakeStaysWithItsController() async throws {
+    @Test func packetsForFullHostAreKeptByController() async throws {
         try await VirtualTestbed.run { bed in
             let host = FullPort()
             await bed.air.join(host, process: nil, .init())
@@ -104,7 +104,7 @@ import VirtualController
         }
     }
 
-    @Test func aPortOfTheCallersIsNotCalledAnAir() async throws {
+    @Test func callerProvidedPortIsNotReportedAsAir() async throws {
         let ended = try await VirtualTestbed.run { bed in
             let adapter = try await bed.adapter("mine")
             #expect(adapter.name == "mine")

@@ -9,7 +9,7 @@ import Testing
     private let stopped = "the controller did not report how the attempt to connect ended"
     private let silence = "no answer from the controller"
 
-    @Test(arguments: [false, true]) func oneDeviceIsNamed(isExtended: Bool) {
+    @Test(arguments: [false, true]) func singleDeviceIsConnectedByAddress(isExtended: Bool) {
         var played = PlayedInitiator()
         played.conditions.hasExtendedFamily = isExtended
         #expect(played.initiator.isIdle && played.next() == nil)
@@ -21,7 +21,7 @@ import Testing
         #expect(played.settle() == [] && played.initiator.isIdle)
     }
 
-    @Test func aResolvedAddressIsTheDeviceThatWasNamed() {
+    @Test func resolvedPeerAddressMatchesRequestedDevice() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -29,7 +29,7 @@ import Testing
         #expect(played.settle() == [] && played.initiator.isIdle)
     }
 
-    @Test func aSecondDeviceNeedsACancelAndTheList() {
+    @Test func secondDeviceNeedsCancelAndAcceptList() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -42,8 +42,8 @@ import Testing
         #expect(played.events == [])
     }
 
-    @Test("the list is had when no scan filters by it any more, and given back when nothing is wanted")
-    func theListOfAScan() {
+    @Test("the accept list is taken once no scan filters by it, and released with the last request")
+    func acceptListIsTakenFromScanAndReturned() {
         var played = PlayedInitiator()
         played.conditions.isListFree = false
         played.want(1, 2)
@@ -57,7 +57,7 @@ import Testing
         #expect(played.settle() == [] && !played.list.isForConnecting)
     }
 
-    @Test func theListIsNotFilledAnew() {
+    @Test func acceptListIsRefilledOnlyForRemovals() {
         var played = PlayedInitiator()
         played.want(1, 2)
         _ = played.settle()
@@ -76,7 +76,7 @@ import Testing
         #expect(played.settle() == ["clear", "add 2", "add 3", "connect listed"])
     }
 
-    @Test func aPauseSwitchesTheInitiatorOffAndThenItGoesOn() {
+    @Test func pauseCancelsInitiatorAndResumeRestartsIt() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -90,8 +90,8 @@ import Testing
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
     }
 
-    @Test("what is wanted otherwise while the list is being changed is not asked for as it was")
-    func changedMeanwhile() {
+    @Test("a request during an update of the accept list is included before connecting")
+    func requestDuringAcceptListUpdateRefillsList() {
         var played = PlayedInitiator()
         played.want(1, 2)
         #expect(played.next() == "add 1")
@@ -101,9 +101,9 @@ import Testing
     }
 
     @Test(
-        "the link may come instead of the end, before or after the answer to the cancel",
+        "a link can be reported instead of the cancellation, before or after the cancel's answer",
         arguments: [false, true])
-    func theLinkMayComeInsteadOfTheEnd(isBefore: Bool) {
+    func linkCanArriveInsteadOfCancellation(isBefore: Bool) {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -115,8 +115,8 @@ import Testing
         #expect(played.settle() == ["connect 2"])
     }
 
-    @Test("an outcome that comes before the answer to the command", arguments: [false, true])
-    func outcomesMayComeBeforeTheAnswer(isLink: Bool) {
+    @Test("an outcome can be reported before the answer to the command", arguments: [false, true])
+    func outcomeCanPrecedeCommandAnswer(isLink: Bool) {
         var played = PlayedInitiator()
         played.want(1)
         #expect(played.next() == "connect 1")
@@ -133,7 +133,7 @@ import Testing
         #expect(played.settle() == ["connect 2"])
     }
 
-    @Test func aControllerThatDoesNotTellIsWaitedForTwoSeconds() {
+    @Test func unreportedCancellationEndsAfterTwoSeconds() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -145,8 +145,8 @@ import Testing
         #expect(played.initiator.isIdle && played.events == [stopped])
     }
 
-    @Test("a late outcome of an attempt that was given up is no other one's", arguments: [false, true])
-    func late(isLink: Bool) {
+    @Test("a late outcome of an abandoned attempt does not end the next attempt", arguments: [false, true])
+    func lateOutcomeDoesNotEndNextAttempt(isLink: Bool) {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -161,8 +161,8 @@ import Testing
         #expect(played.connected(to: 2) == 2)
     }
 
-    @Test("a late outcome is no other attempt's either before the command for that is answered")
-    func lateBeforeTheAnswer() {
+    @Test("a late outcome does not end an attempt whose command is not answered yet")
+    func lateOutcomeBeforeAnswerDoesNotEndNextAttempt() {
         for status in [HCIStatus.unknownConnectionIdentifier, .connectionFailedToBeEstablished] {
             var played = PlayedInitiator()
             played.want(1)
@@ -180,8 +180,8 @@ import Testing
         }
     }
 
-    @Test("a link that comes late, when no attempt is under way, goes to a request for its device")
-    func lateAndWanted() {
+    @Test("a late link without a running attempt serves a new request for its device")
+    func lateLinkServesNewRequest() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -194,7 +194,7 @@ import Testing
         #expect(played.connected(to: 1) == 1)
     }
 
-    @Test func moreThanTheListTakesHaveTurns() {
+    @Test func devicesBeyondAcceptListTakeTurns() {
         var played = PlayedInitiator(list: 2)
         played.want(1, 2, 3)
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
@@ -210,7 +210,7 @@ import Testing
         #expect(played.initiator.deadline == nil)
     }
 
-    @Test(arguments: [0, 1]) func withoutAListDevicesHaveTurnsOneByOne(_ capacity: Int) {
+    @Test(arguments: [0, 1]) func withoutAcceptListDevicesTakeTurns(_ capacity: Int) {
         var played = PlayedInitiator(list: capacity)
         played.want(1, 2)
         for device in [1, 2, 1, 2] {
@@ -236,8 +236,8 @@ import Testing
     }
 
     @Test(
-        "those who wait without a limit are listened for in the background after a while", arguments: [1, 2])
-    func background(devices: Int) {
+        "requests without a time limit switch to background timing after a while", arguments: [1, 2])
+    func patientRequestsUseBackgroundTiming(devices: Int) {
         var played = PlayedInitiator()
         played.requests = [request(1, eagerFor: 30), request(2, eagerFor: 40, then: .lowPower)]
         played.want(1)
@@ -265,7 +265,8 @@ import Testing
         #expect(played.connected(to: 1) == 1)
     }
 
-    @Test("requests that come and go do not lengthen a device's turn") func backgroundInTurns() {
+    @Test("requests that come and go do not lengthen a device's turn")
+    func changingRequestsDoNotLengthenTurn() {
         var played = PlayedInitiator(list: 0)
         played.want(1, 2)
         #expect(played.settle() == ["connect 1"] && played.nextIn == .seconds(5))
@@ -282,7 +283,7 @@ import Testing
         #expect(played.settle() == ["connect 2"] && played.nextIn == .seconds(5))
     }
 
-    @Test("beside a scan it listens half of the time, and no longer than it would alone") func share() {
+    @Test("beside a scan the initiator listens at most half of the time") func initiatorSharesTimeWithScan() {
         for (preset, window) in [
             (ScanOptions.Preset.lowPower, UInt16(18)), (.balanced, 48), (.lowLatency, 48),
         ] {
@@ -295,7 +296,8 @@ import Testing
         }
     }
 
-    @Test("the time to listen otherwise comes while a command is not answered") func backgroundMeanwhile() {
+    @Test("background timing that becomes due during a command applies after its answer")
+    func backgroundTimingDuringUnansweredCommand() {
         var played = PlayedInitiator()
         played.requests = [request(1, eagerFor: 1)]
         played.want(1)
@@ -310,7 +312,8 @@ import Testing
 
     // MARK: Refusals and failures
 
-    @Test("of a list that is smaller than the controller said, what it takes is used") func smallerList() {
+    @Test("of an accept list that is smaller than reported, the accepted capacity is used")
+    func smallerListThanReported() {
         var played = PlayedInitiator()
         played.want(1, 2, 3)
         #expect(
@@ -321,9 +324,9 @@ import Testing
     }
 
     @Test(
-        "a list that is refused is not used again, until a reset",
+        "a refused accept list is not used again until a reset",
         arguments: ["clear", "add 1", "connect listed"])
-    func aListThatIsRefused(command: String) {
+    func refusedAcceptListIsUnusedUntilReset(command: String) {
         var played = PlayedInitiator()
         // Nothing is known of what it holds.
         _ = played.list.begin([])
@@ -338,7 +341,7 @@ import Testing
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
     }
 
-    @Test("a refused connect to one device fails its request") func refused() {
+    @Test("a refused connect to one device fails its request") func refusedConnectFailsRequest() {
         var played = PlayedInitiator()
         played.want(1)
         let refusal = BLEError.hci(.commandDisallowed, command: .leCreateConnection)
@@ -349,7 +352,7 @@ import Testing
         #expect(played.events.count == 2 && played.events[1].contains("an answer without status"))
     }
 
-    @Test func aFailureIsOfAllThatWereListenedFor() {
+    @Test func failureFailsAllDevicesOfAttempt() {
         var played = PlayedInitiator()
         played.want(1, 2)
         _ = played.settle()
@@ -367,8 +370,9 @@ import Testing
     }
 
     @Test(
-        "when a command is not answered the attempt is cancelled before the next", arguments: [false, true])
-    func silence(hasBegun: Bool) {
+        "after an unanswered connect command the attempt is cancelled before the next",
+        arguments: [false, true])
+    func unansweredConnectIsCancelledBeforeNext(hasBegun: Bool) {
         var played = PlayedInitiator()
         played.want(1, 2)
         _ = played.settle()
@@ -389,7 +393,8 @@ import Testing
         #expect(played.settle() == ["connect 3"] && played.events.count == 1)
     }
 
-    @Test("a cancel that is not answered is said once more, and then taken for done") func silentCancel() {
+    @Test("an unanswered cancel is retried once and then taken as completed")
+    func silentCancelIsRetriedOnce() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -408,7 +413,8 @@ import Testing
         #expect(played.connected(to: 2) == 2)
     }
 
-    @Test("an end that is reported late, or never, makes no later one wait") func lostOutcome() {
+    @Test("a cancellation that is not reported does not delay later cancellations")
+    func unreportedCancellationDelaysNoLaterOne() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()
@@ -426,7 +432,8 @@ import Testing
         #expect(played.events == [stopped])
     }
 
-    @Test("a link of a command that was not answered is the device's") func silentLink() {
+    @Test("a link of an unanswered command serves the request for its device")
+    func linkOfUnansweredCommandServesDevice() {
         var played = PlayedInitiator()
         played.want(1)
         #expect(played.next() == "connect 1")
@@ -437,9 +444,10 @@ import Testing
     }
 
     @Test(
-        "a Reset between any two steps, with and without an unanswered command", arguments: 0..<7,
+        "connecting restarts after a reset between any two steps, with or without a pending command",
+        arguments: 0..<7,
         [false, true])
-    func reset(after count: Int, isAsking: Bool) {
+    func resetBetweenAnySteps(after count: Int, isAsking: Bool) {
         var played = PlayedInitiator()
         _ = played.list.begin([])
         played.want(1, 2)
@@ -462,8 +470,8 @@ import Testing
 
     // MARK: Controllers that do not scan and connect at the same time
 
-    @Test("where a scan is in the way they take turns of five seconds, until one of them is not wanted")
-    func turnsWithScans() {
+    @Test("attempts alternate with scans every five seconds while the controller refuses both at once")
+    func alternatesWithScans() {
         var played = PlayedInitiator()
         played.conditions.isScanning = true
         played.want(1)
@@ -496,7 +504,8 @@ import Testing
         #expect(!played.initiator.silencesScans && played.events == [])
     }
 
-    @Test("of more devices than the list takes each has its turn beside those of a scan") func turnsOfAll() {
+    @Test("devices beyond the accept list's capacity take turns while alternating with a scan")
+    func devicesBeyondListTakeTurnsBesideScan() {
         var played = PlayedInitiator(list: 1)
         played.conditions.isScanning = true
         played.want(1, 2)
@@ -516,7 +525,8 @@ import Testing
         }
     }
 
-    @Test("a scan that is refused beside an attempt, which runs") func scanIsRefused() {
+    @Test("a scan that is refused beside an attempt gets a turn after five seconds")
+    func refusedScanAlternatesWithAttempt() {
         var played = PlayedInitiator()
         played.want(1)
         _ = played.settle()

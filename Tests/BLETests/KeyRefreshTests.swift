@@ -49,7 +49,7 @@ struct KeyRefreshTests {
         }
     }
 
-    @Test func aCentralRefreshesTheSessionKey() async throws {
+    @Test func centralRefreshesSessionKey() async throws {
         try await Self.refreshing(times: 3) { hosts, device, _ in
             let bonds = await hosts.client.bonds
             for _ in 0..<3 { try await device.refreshEncryption() }
@@ -57,7 +57,7 @@ struct KeyRefreshTests {
         }
     }
 
-    @Test func aPeripheralAsksItsCentralForThat() async throws {
+    @Test func peripheralRequestsKeyRefresh() async throws {
         try await Self.refreshing(times: 2) { hosts, _, central in
             let bonds = await hosts.server.bonds
             for _ in 0..<2 { try await PeripheralManager(hosts.server).refreshEncryption(of: central) }
@@ -66,7 +66,7 @@ struct KeyRefreshTests {
         }
     }
 
-    @Test func anotherPairingMakesAnotherBond() async throws {
+    @Test func renewingBondReplacesKeys() async throws {
         try await Self.refreshing(times: 2) { hosts, device, _ in
             let before = try #require(await hosts.client.bonds.first)
             #expect(try await device.renewBond() == Self.safe)
@@ -82,7 +82,7 @@ struct KeyRefreshTests {
         }
     }
 
-    @Test func onlyTheKeyOfABondCanBeRefreshed() async throws {
+    @Test func onlyBondKeyCanBeRefreshed() async throws {
         try await PairedHosts.run { server, _ in
             server.isBonding = false
         } _: { hosts in
@@ -103,7 +103,7 @@ struct KeyRefreshTests {
     }
 
     /// A link that was encrypted cannot go on without a key (Core Specification 5.4, Vol 6, Part B, 5.1.3.2).
-    @Test func aPeerWithoutTheKeyLosesTheLink() async throws {
+    @Test func refreshDisconnectsPeerWithoutKey() async throws {
         try await PairedHosts.run { hosts in
             let device = try await hosts.connect()
             try await device.pair()

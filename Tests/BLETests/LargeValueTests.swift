@@ -7,7 +7,7 @@ import HCISocket
 import Testing
 
 struct LargeValueTests {
-    @Test func partsArriveInOrderAndTellHowFarTheyAre() async throws {
+    @Test func partsArriveInOrderAndReportProgress() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -28,7 +28,7 @@ struct LargeValueTests {
         }
     }
 
-    @Test func theDeviceGrantsTheCredits() async throws {
+    @Test func creditsLimitUnansweredParts() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -52,7 +52,7 @@ struct LargeValueTests {
         }
     }
 
-    @Test func partsMayBeAnswered() async throws {
+    @Test func partsCanBeWrittenWithResponse() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -71,7 +71,7 @@ struct LargeValueTests {
         }
     }
 
-    @Test func severalValuesAreReadWholeWhateverTheServerCan() async throws {
+    @Test func multipleReadFallsBackOnOlderServers() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let database = try await device.discover()

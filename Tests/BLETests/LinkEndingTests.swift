@@ -36,7 +36,8 @@ private struct PlayedEnding {
 @Suite struct LinkEndingTests {
     private let told = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
 
-    @Test("with nothing to send the command to disconnect goes in the next turn, once") func atOnce() {
+    @Test("without unsent packets Disconnect is sent in the next turn, once")
+    func disconnectsOnceWithoutPackets() {
         var played = PlayedEnding()
         #expect(!played.ending.isActive)
         let isFirst = played.begin(.lowResources)
@@ -50,7 +51,8 @@ private struct PlayedEnding {
         #expect(played.after(100) == [] && played.limit == nil, "the answer has a limit of its own")
     }
 
-    @Test("procedures have a second to be answered") func procedures() {
+    @Test("pending procedures delay Disconnect for one second at most")
+    func proceduresDelayDisconnectOneSecond() {
         for isAnswered in [false, true] {
             var played = PlayedEnding()
             played.conditions.isAsking = true
@@ -67,7 +69,8 @@ private struct PlayedEnding {
         }
     }
 
-    @Test("packets have 2 s each to leave, and 10 s together") func packets() {
+    @Test("each unsent packet delays Disconnect for 2 s, all packets for 10 s at most")
+    func packetsDelayDisconnectAtMostTenSeconds() {
         var played = PlayedEnding()
         played.conditions.unsent = 10
         _ = played.begin()
@@ -83,8 +86,8 @@ private struct PlayedEnding {
         #expect(!played.ending.awaitsPackets)
     }
 
-    @Test("a response holds back the end until it has left, and is not counted as a caller's packet")
-    func responses() {
+    @Test("an unsent response delays Disconnect and is not counted as an unsent packet")
+    func responsesDelayDisconnect() {
         for leaves in [true, false] {
             var played = PlayedEnding()
             played.conditions.others = 1
@@ -97,7 +100,8 @@ private struct PlayedEnding {
         }
     }
 
-    @Test("packets that do not leave are counted, and more that come are no progress") func stuckPackets() {
+    @Test("stuck packets are counted, and added packets do not extend the delay")
+    func stuckPacketsAreCounted() {
         var played = PlayedEnding()
         played.conditions.unsent = 1
         _ = played.begin()
@@ -109,7 +113,7 @@ private struct PlayedEnding {
         #expect(played.after(0.5) == [.disconnect(.userTerminated, unsent: 3)])
     }
 
-    @Test("a bearer that has ended is waited for in no step") func closedBearer() {
+    @Test("Disconnect is sent at once when the bearer closes") func closedBearerDisconnectsAtOnce() {
         for isAsking in [false, true] {
             var played = PlayedEnding()
             (played.conditions.unsent, played.conditions.isAsking) = (2, isAsking)
@@ -120,8 +124,8 @@ private struct PlayedEnding {
         }
     }
 
-    @Test("a controller that does not report the end is given up, and the link when its time is over")
-    func silence() {
+    @Test("a disconnection that is not reported is abandoned, then the link expires")
+    func unreportedEndIsAbandoned() {
         var played = PlayedEnding()
         played.conditions.supervisionTimeout = .seconds(4)
         _ = played.begin()
@@ -138,8 +142,8 @@ private struct PlayedEnding {
         #expect(played.after(100) == [] && played.limit == nil)
     }
 
-    @Test("a controller that does not take the command is asked again, and waited for as long") func refusal()
-    {
+    @Test("a refused Disconnect is retried every second and abandoned after five seconds")
+    func refusedDisconnectIsRetried() {
         var played = PlayedEnding()
         _ = played.begin()
         played.proceed()
@@ -163,8 +167,8 @@ private struct PlayedEnding {
         #expect(played.after(1) == [.givenUp])
     }
 
-    @Test("a wait for packets ends when they have left, when they stall, and when the bearer ends")
-    func waits() {
+    @Test("a wait for packets ends when they are sent, when they stall and when the bearer closes")
+    func waitForPacketsEnds() {
         var played = PlayedEnding()
         played.wait(1)
         #expect(played.events() == [.waited(1, hasLeft: true)])
@@ -186,7 +190,8 @@ private struct PlayedEnding {
         #expect(!played.ending.isActive && played.limit == nil)
     }
 
-    @Test("a wait goes on while the link ends, and does not hold its end up") func waitAndEnd() {
+    @Test("a wait for packets continues while the link is ending and does not delay Disconnect")
+    func waitContinuesDuringDisconnect() {
         var played = PlayedEnding()
         played.conditions.unsent = 2
         played.wait(1)

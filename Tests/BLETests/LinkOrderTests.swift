@@ -11,9 +11,8 @@ import VirtualController
 
 /// Users of a link that come and go in the same moment, and procedures that outlast those who began them.
 @Suite(.timeLimit(.minutes(10))) struct LinkOrderTests {
-    @Test("a connect that was cancelled before it began is no user of the link") func cancelledBefore()
-        async throws
-    {
+    @Test("a connect that was cancelled before it ran does not keep the link open")
+    func cancelledConnectDoesNotKeepLink() async throws {
         try await LinkedHosts.run { hosts in
             let (client, address) = (hosts.client, hosts.device.address)
             let cancelled = Task(executorPreference: hosts.bed.loop) {
@@ -26,9 +25,8 @@ import VirtualController
         }
     }
 
-    @Test("a task that was cancelled before it began to write has written nothing") func cancelledWrite()
-        async throws
-    {
+    @Test("a write in a task that was already cancelled writes nothing")
+    func cancelledTaskWritesNothing() async throws {
         try await LinkedHosts.run { hosts in
             let value = try await hosts.device.sample()
             let cancelled = Task(executorPreference: hosts.bed.loop) {
@@ -41,7 +39,8 @@ import VirtualController
         }
     }
 
-    @Test("a connect while the last user leaves gets the next link") func leavingAndComing() async throws {
+    @Test("a connect while the last user disconnects gets the next link")
+    func connectDuringDisconnectGetsNextLink() async throws {
         try await LinkedHosts.run { hosts in
             let (client, device) = (hosts.client, hosts.device)
             let leaving = Task(executorPreference: hosts.bed.loop) { await device.disconnect() }
@@ -56,8 +55,8 @@ import VirtualController
         }
     }
 
-    @Test("a procedure that was given up ends before the next one of its kind begins")
-    func abandonedProcedure()
+    @Test("an abandoned procedure ends before the next one of its kind starts")
+    func abandonedProcedureEndsBeforeNext()
         async throws
     {
         try await LinkedHosts.run(extended: true) { hosts in
@@ -103,9 +102,8 @@ import VirtualController
         }
     }
 
-    @Test("procedures that wait end with the bearer, and nothing of them is sent") func endedBearer()
-        async throws
-    {
+    @Test("queued procedures fail with the bearer and send no command")
+    func bearerFailureEndsQueuedProcedures() async throws {
         try await LinkedHosts.run(extended: true) { hosts in
             let (port, connection, server, loop) = (
                 hosts.port, hosts.connection, hosts.server, hosts.bed.loop
@@ -137,9 +135,8 @@ import VirtualController
         }
     }
 
-    @Test("what waits to be sent about a link does not meet the next one of its handle") func lateDisconnect()
-        async throws
-    {
+    @Test("a queued Disconnect is dropped when its link ends first")
+    func queuedDisconnectDoesNotReachNextLink() async throws {
         try await LinkedHosts.run { hosts in
             let (port, server) = (hosts.port, hosts.server)
             // An unanswered command has the controller's only credit.
@@ -160,9 +157,8 @@ import VirtualController
         }
     }
 
-    @Test("a connect whose time is over returns, and the link is ended after it") func latePreparation()
-        async throws
-    {
+    @Test("a connect times out during link preparation, and the link is disconnected afterwards")
+    func connectTimesOutDuringLinkPreparation() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(extended: true), on: bed.loop)
             let (client, server) = (try await bed.host("client", on: port), try await bed.host("server"))

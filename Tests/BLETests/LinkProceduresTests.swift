@@ -84,7 +84,8 @@ private struct PlayedProcedures {
     private let refusal = BLEError.hci(.commandDisallowed, command: .readRemoteVersionInformation)
     private let silence = BLEError.controllerSilent(command: .readRemoteVersionInformation)
 
-    @Test("one after the other, and encryption beside them") func order() {
+    @Test("procedures run one after the other, and encryption beside them")
+    func proceduresRunOneByOneBesideEncryption() {
         var played = PlayedProcedures()
         let (phys, timing, encryption) = (played.ask(.phys), played.ask(.timing), played.ask(.encryption))
         #expect(played.events() == ["\(phys) begins phys", "\(encryption) begins encryption"])
@@ -100,7 +101,8 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(timing) ends"] && played.procedures.deadline == nil)
     }
 
-    @Test("a change that comes before the answer to the request ends it with the answer") func early() {
+    @Test("a change before the answer to a request completes the request with the answer")
+    func changeBeforeAnswerEndsRequestWithAnswer() {
         var played = PlayedProcedures()
         let (first, second) = (played.ask(.timing), played.ask(.timing))
         #expect(played.events() == ["\(first) begins timing"])
@@ -114,8 +116,8 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(second) fails: \(BLEError.parametersRefused)"])
     }
 
-    @Test("a request that is never answered ends with its change, or fails, and the next one begins")
-    func unanswered() {
+    @Test("an unanswered request succeeds if the change came, else fails, and the next one starts")
+    func unansweredRequestEndsWithChange() {
         var played = PlayedProcedures()
         let silence = BLEError.timedOut(.parameterRequest, after: .seconds(30))
         let (first, second, third) = (played.ask(.timing), played.ask(.timing), played.ask(.timing))
@@ -127,7 +129,8 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(second) fails: \(silence)", "\(third) begins timing"])
     }
 
-    @Test("a refused command ends its procedure; an answer that comes too late ends none") func refused() {
+    @Test("a refused command fails its procedure; a late answer has no effect")
+    func refusedCommandEndsProcedure() {
         var played = PlayedProcedures()
         let (first, second) = (played.ask(.version), played.ask(.version))
         _ = played.events()
@@ -143,7 +146,8 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(second) ends"])
     }
 
-    @Test("one whose command is not answered may go on, and the next one waits for that") func silent() {
+    @Test("a procedure with an unanswered command fails, and the next one waits until its time is over")
+    func unansweredCommandDelaysNextProcedure() {
         var played = PlayedProcedures()
         let (first, second) = (played.ask(.version), played.ask(.features))
         _ = played.events()
@@ -153,7 +157,8 @@ private struct PlayedProcedures {
         #expect(played.after(1) == ["\(second) begins features"])
     }
 
-    @Test("one that is given up goes on, and its end is not the next one's") func givenUp() {
+    @Test("an abandoned procedure continues, and its end is not attributed to the next one")
+    func abandonedProcedureDelaysNext() {
         var played = PlayedProcedures()
         let (first, second, third) = (played.ask(.phys), played.ask(.phys), played.ask(.phys))
         _ = played.events()
@@ -168,7 +173,7 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(third) ends"])
     }
 
-    @Test("each has 40 s from its beginning") func timeLimit() {
+    @Test("each procedure has 40 s from its start") func procedureTimesOutAfter40Seconds() {
         var played = PlayedProcedures()
         let (first, second) = (played.ask(.phys), played.ask(.version))
         _ = played.events()
@@ -181,7 +186,7 @@ private struct PlayedProcedures {
         #expect(played.procedures.deadline == played.now + .seconds(40))
     }
 
-    @Test("a wait for the end of a procedure ends after the one that goes on") func settling() {
+    @Test("settling waits for the running procedure of its kind") func settlingWaitsForRunningProcedure() {
         var played = PlayedProcedures()
         let none = played.settle(.encryption)
         #expect(played.events() == ["\(none) ends"])
@@ -192,7 +197,8 @@ private struct PlayedProcedures {
         #expect(played.events() == ["\(wait) ends"])
     }
 
-    @Test("of promises the last one is kept, and a broken one is reported") func promises() {
+    @Test("of several latency requests the last one is carried out, and a refused one is reported")
+    func latestLatencyRequestApplies() {
         var played = PlayedProcedures()
         played.promise(1)
         #expect(played.events() == ["1 begins with latency 1"])
@@ -205,7 +211,7 @@ private struct PlayedProcedures {
         #expect(played.events() == ["promise broken: \(refusal)"])
     }
 
-    @Test("a link that ends has no procedures") func closing() {
+    @Test("closing the link drops its procedures") func closingDropsProcedures() {
         var played = PlayedProcedures()
         _ = (played.ask(.phys), played.ask(.version))
         _ = played.events()

@@ -21,9 +21,9 @@ struct LinkProtectionTests {
     }
 
     @Test(
-        "whatever happens in whatever order, a link is worth what its key is, and no device takes another one's bond",
+        "in every order of steps a link's security is that of its key, and bonds keep their device",
         arguments: [LinkRole.central, .peripheral], [false, true])
-    func everyOrder(_ role: LinkRole, _ isBonded: Bool) {
+    func securityHoldsInEveryOrder(_ role: LinkRole, _ isBonded: Bool) {
         let beginnings: [[PlayedProtection.Step]] = [
             [], [.pair, .offer, .usePairing, .on], [.pair, .offer, .usePairing, .on, .claims],
             isBonded ? [role == .central ? .useBond : .usePairing, .on] : [],
@@ -47,9 +47,9 @@ struct LinkProtectionTests {
     }
 
     @Test(
-        "whatever the kernel does in whatever order, a link is bonded only with a bond's key",
+        "in every order of kernel events a link is bonded only with a bond's key",
         arguments: [LinkRole.central, .peripheral], [false, true])
-    func everyOrderOfTheKernel(_ role: LinkRole, _ isBonded: Bool) {
+    func kernelSecurityHoldsInEveryOrder(_ role: LinkRole, _ isBonded: Bool) {
         var count = 0
         var failures: [(steps: [PlayedKernelProtection.Step], faults: [String])] = []
         for storeRefuses in [false, true] {
@@ -67,9 +67,9 @@ struct LinkProtectionTests {
 
 extension LinkProtectionTests {
     @Test(
-        "a pairing of the kernel that fails takes a link its bond only if it has encrypted it",
+        "a failed kernel pairing removes a link's bond only if it encrypted the link",
         arguments: [false, true])
-    func failedKernelPairing(isEncrypted: Bool) {
+    func failedKernelPairingKeepsBondUnlessEncrypted(isEncrypted: Bool) {
         var protection = LinkProtection(as: .peripheral, isKernel: true, bond: PlayedProtection.bond(key: 1))
         protection.kernelPairs()
         #expect(!protection.isBonded)

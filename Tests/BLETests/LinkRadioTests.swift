@@ -6,7 +6,7 @@ import Testing
 
 /// PHY, data length, signal strength, channels, and who is at the other end.
 struct LinkRadioTests {
-    @Test(arguments: [false, true]) func bothSidesAreTold(_ extended: Bool) async throws {
+    @Test(arguments: [false, true]) func bothSidesReportRadioProperties(_ extended: Bool) async throws {
         try await LinkedHosts.run(extended: extended) { hosts in
             for connection in [hosts.device.connection, hosts.connection] {
                 #expect(try await connection.rssi() == -50)
@@ -25,8 +25,8 @@ struct LinkRadioTests {
         }
     }
 
-    @Test("a signal strength of 127 is one that the controller does not know")
-    func unknownStrength() async throws {
+    @Test("an RSSI of 127 is reported as unknown")
+    func unknownRSSI() async throws {
         try await LinkedHosts.run { hosts in
             let device = try await CentralManager(hosts.server).connect(to: await hosts.client.address)
             for (octet, known) in [(0x7f, nil), (0x81, -127), (0x14, 20)] as [(UInt8, Int?)] {
@@ -46,7 +46,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func channelsThatAreBadAreLeftOut() async throws {
+    @Test func badChannelsAreExcluded() async throws {
         try await LinkedHosts.run { hosts in
             let good = ChannelMap(rawValue: 0x1f_ff00_0fff)
             try await hosts.client.setHostChannels(good)
@@ -59,7 +59,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func aPeerIsAskedOnceForWhatDoesNotChange() async throws {
+    @Test func constantPeerInformationIsReadOnce() async throws {
         try await LinkedHosts.run { hosts in
             let connection = hosts.connection
             hosts.port.forget()
@@ -100,7 +100,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func aControllerOfLE1MHasNoOther() async throws {
+    @Test func le1MControllerRefusesOtherPHY() async throws {
         try await LinkedHosts.run { hosts in
             let refused = await failure { () throws(BLEError) in
                 try await hosts.connection.setPHYs(transmit: [.le2M], receive: [.le2M])
@@ -109,7 +109,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func aPeerOfLE1MIsToldApart() async throws {
+    @Test func le1MPeerRefusalIsReported() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client", extended: true)
             let server = try await bed.host("server")
@@ -127,7 +127,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test(arguments: [PHY.le2M, .le1M]) func aLinkBeginsOnThePHYThatIsWanted(
+    @Test(arguments: [PHY.le2M, .le1M]) func linkUsesRequestedPHY(
         _ wanted: PHY
     ) async throws {
         try await VirtualTestbed.run { bed in
@@ -143,7 +143,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func dataLengthIsCheckedAndToldWhenItChanges() async throws {
+    @Test func dataLengthIsValidatedAndChangeIsReported() async throws {
         try await LinkedHosts.run { hosts in
             let connection = hosts.device.connection
             var changes = connection.changes().makeAsyncIterator()
@@ -172,7 +172,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func aControllerThatNeverEndsAProcedureIsGivenUpAfterFortySeconds() async throws {
+    @Test func unfinishedProcedureTimesOutAfterFortySeconds() async throws {
         try await LinkedHosts.run { hosts in
             hosts.port.play { command in
                 command.opcode == .leReadRemoteFeatures
@@ -194,7 +194,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func aLinkThatEndsEndsWhatGoesOnOnIt() async throws {
+    @Test func disconnectFailsPendingCallsAndStreams() async throws {
         try await LinkedHosts.run { hosts in
             hosts.port.play { command in
                 command.opcode == .leReadRemoteFeatures
@@ -221,7 +221,7 @@ struct LinkRadioTests {
         }
     }
 
-    @Test func cancellingLeavesTheTurnToOthers() async throws {
+    @Test func cancelledProcedureLetsNextOneRun() async throws {
         try await LinkedHosts.run { hosts in
             hosts.port.play { command in
                 command.opcode == .leReadRemoteFeatures

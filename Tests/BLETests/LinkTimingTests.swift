@@ -9,7 +9,7 @@ struct LinkTimingTests {
     private static let slow = ConnectionParameters(
         interval: .milliseconds(50) ... .milliseconds(100), latency: 2, supervisionTimeout: .seconds(6))
 
-    @Test(arguments: [false, true]) func aCentralChangesThem(_ extended: Bool) async throws {
+    @Test(arguments: [false, true]) func centralChangesParameters(_ extended: Bool) async throws {
         try await LinkedHosts.run(extended: extended) { hosts in
             let device = hosts.device
             var changes = device.connection.changes().makeAsyncIterator()
@@ -24,7 +24,7 @@ struct LinkTimingTests {
         }
     }
 
-    @Test(arguments: [false, true]) func aPeripheralAsksForThem(_ extended: Bool) async throws {
+    @Test(arguments: [false, true]) func peripheralRequestsParameters(_ extended: Bool) async throws {
         try await LinkedHosts.run(extended: extended) { hosts in
             let device = hosts.device
             let connection = hosts.connection
@@ -36,7 +36,7 @@ struct LinkTimingTests {
         }
     }
 
-    @Test func aCentralsPolicyRefuses() async throws {
+    @Test func centralPolicyRefusesRequest() async throws {
         try await LinkedHosts.run { hosts in
             let device = hosts.device
             let before = try await device.connection.parameters.timing
@@ -52,7 +52,7 @@ struct LinkTimingTests {
         }
     }
 
-    @Test func whatIsOutOfRangeIsNotSent() async throws {
+    @Test func outOfRangeParametersAreNotSent() async throws {
         try await LinkedHosts.run { hosts in
             let (device, port) = (hosts.device, hosts.port)
             port.forget()
@@ -69,7 +69,7 @@ struct LinkTimingTests {
         }
     }
 
-    @Test func aPeripheralWhoseControllersCanAsksByTheLinkLayer() async throws {
+    @Test func peripheralRequestsThroughLinkLayerIfSupported() async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let both: LEFeatures = [.connectionParametersRequest, .peripheralInitiatedFeaturesExchange]
@@ -116,7 +116,7 @@ struct LinkTimingTests {
         }
     }
 
-    @Test func thePeersControllerIsAnsweredByThePolicy() async throws {
+    @Test func policyAnswersLinkLayerRequest() async throws {
         try await LinkedHosts.run { hosts in
             let (server, port) = (hosts.server, hosts.port)
             port.play { command in

@@ -13,7 +13,7 @@ struct LiveBondTests {
         return options
     }
 
-    @Test func aBondThatGoesIsOfNoUseToALinkThatIsUp() async throws {
+    @Test func removedBondIsUnusableOnOpenLink() async throws {
         let bonds = BondStore()
         try await PairedHosts.run { server, _ in
             server.bonds = bonds
@@ -29,7 +29,7 @@ struct LiveBondTests {
         }
     }
 
-    @Test func aBondThatComesIsThatOfALinkThatIsUp() async throws {
+    @Test func insertedBondIsUsedOnOpenLink() async throws {
         let stores = (BondStore(), BondStore())
         try await PairedHosts.run { server, client in
             (server.bonds, client.bonds) = stores
@@ -48,7 +48,7 @@ struct LiveBondTests {
     }
 
     /// LE legacy pairing names its keys, for centrals whose address does not identify them.
-    @Test func aCentralIsKnownByTheNameOfItsKey() async throws {
+    @Test func centralIsIdentifiedByItsLegacyKey() async throws {
         let stores = (BondStore(), BondStore())
         try await PairedHosts.run { server, client in
             (server.bonds, client.bonds) = stores
@@ -73,7 +73,7 @@ struct LiveBondTests {
         }
     }
 
-    @Test func aBondedPeerThatCannotEncryptIsConnectedToAllTheSame() async throws {
+    @Test func bondedPeerWithoutEncryptionIsConnected() async throws {
         let bonds = BondStore()
         try await PairedHosts.run(serverRadio: .init(encrypts: false)) { _, client in
             client.bonds = bonds

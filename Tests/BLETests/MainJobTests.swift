@@ -8,7 +8,7 @@ import HCISocket
 import Testing
 
 @Suite struct MainJobTests {
-    @Test func aScanFindsWhatIsAdvertised() async throws {
+    @Test func scanFindsAdvertisement() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             let found = try await hosts.central.first(within: .seconds(5)) { $0.name != nil }
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func aClientDiscoversReadsAndWrites() async throws {
+    @Test func clientDiscoversReadsAndWrites() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func longValuesAreReadAndWrittenWhole() async throws {
+    @Test func longValuesAreReadAndWrittenCompletely() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             var options = ConnectionOptions()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func notificationsArriveInOrderAndEndWithTheirStream() async throws {
+    @Test func notificationsArriveInOrder() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "indications are confirmed; where there is nothing else they need not be asked for",
+        "indications are confirmed, and used by default where notifications are unsupported",
         arguments: [true, false])
     func indicationsAreConfirmed(isAskedFor: Bool) async throws {
         try await TwoHosts.run { hosts in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func advertisingResumesWhenALinkIsFreeAgain() async throws {
+    @Test func advertisingPausesUntilLinkIsFree() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             let address = try await hosts.find()
@@ -114,8 +114,8 @@ import Testing
     }
 }
 
-@Suite struct TroubleTests {
-    @Test func connectingToAnAbsentDeviceTimesOutAndFreesTheRadio() async throws {
+@Suite struct MainJobErrorTests {
+    @Test func connectTimeoutFreesRadio() async throws {
         try await TwoHosts.run { hosts in
             let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
             await #expect(throws: BLEError.timedOut(.connecting, after: .seconds(5))) {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func whatTheServerRefusesIsATypedErrorWithItsNumbers() async throws {
+    @Test func serverRefusalThrowsTypedATTError() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func aLostPeerEndsTheLinkItsStreamsAndItsWaits() async throws {
+    @Test func lostPeerEndsStreamsAndRequests() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             let device = try await hosts.central.connect(to: try await hosts.find())
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledScanStopsTheRadio() async throws {
+    @Test func cancelledScanStopsRadio() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             let scan = hosts.bed.task { try await hosts.central.first(within: nil) { $0.name == "absent" } }

@@ -10,7 +10,7 @@ import VirtualController
 struct ManyLinksTests {
     private static let count = 32
 
-    @Test func aCentralOfThirtyTwoPeripherals() async throws {
+    @Test func centralWithThirtyTwoPeripherals() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client") { $0.acceptListSize = 32 }
             var servers: [Adapter] = []
@@ -25,7 +25,7 @@ struct ManyLinksTests {
         }
     }
 
-    @Test func aPeripheralOfThirtyTwoCentrals() async throws {
+    @Test func peripheralWithThirtyTwoCentrals() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serve([7], maximumLinks: Self.count)
@@ -38,7 +38,7 @@ struct ManyLinksTests {
         }
     }
 
-    @Test func sixteenOfEach() async throws {
+    @Test func sixteenPeripheralsAndSixteenCentrals() async throws {
         try await VirtualTestbed.run { bed in
             let middle = try await bed.host("middle", extended: true)
             try await middle.serve([7], maximumLinks: 16)

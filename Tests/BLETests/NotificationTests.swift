@@ -7,7 +7,7 @@ import HCISocket
 import Testing
 
 struct NotificationTests {
-    @Test func valuesThatComeBeforeDiscoveryReachTheirStream() async throws {
+    @Test func valuesBeforeDiscoveryReachStream() async throws {
         try await TwoHosts.meddled { hosts, port in
             let handle = try #require(await hosts.peripheral.valueHandle(of: Sample.value))
             let device = try await hosts.connect()
@@ -30,7 +30,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func aSlowReaderLosesItsStreamAndNothingElse() async throws {
+    @Test func slowReaderOverflowsOnlyItsStream() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let database = try await device.discover()
@@ -62,7 +62,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func theStandardBufferTakesSoManyValues() async throws {
+    @Test func standardBufferHolds1024Values() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -79,7 +79,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func anIndicationIsConfirmedWhenItIsTaken() async throws {
+    @Test func indicationIsConfirmedWhenTaken() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -108,7 +108,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func anIndicationThatIsNotTakenIsConfirmedBefore30Seconds() async throws {
+    @Test func untakenIndicationIsConfirmedBefore30Seconds() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -129,7 +129,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func aSubscriberThatLeavesIsNotWaitedFor() async throws {
+    @Test func releasedStreamConfirmsPendingIndication() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -148,7 +148,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func whatDidNotFitIsRead() async throws {
+    @Test func truncatedValueIsCompletedByRead() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -174,7 +174,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func theServerIsToldWhatAllSubscribersWant() async throws {
+    @Test func cccdCombinesAllSubscribers() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -197,7 +197,7 @@ struct NotificationTests {
         }
     }
 
-    @Test func aStreamHasOneConsumer() async throws {
+    @Test func streamRefusesSecondConsumer() async throws {
         try await TwoHosts.meddled { hosts, _ in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -229,8 +229,8 @@ private func drain(
     }
 }
 
-struct LeavingTests {
-    @Test func aStreamThatIsLeftBeforeTheLinkSwitchesItsNotificationsOff() async throws {
+struct StreamReleaseTests {
+    @Test func leavingStreamUnsubscribesBeforeDisconnect() async throws {
         let said = Lock<[String]>([])
         try await TwoHosts.run { hosts in
             let options = AdapterOptions(

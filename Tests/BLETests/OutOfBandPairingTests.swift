@@ -15,7 +15,7 @@ struct OutOfBandPairingTests {
         }
     }
 
-    @Test func aPeripheralsRecordIsEnoughForTheHighestLevel() async throws {
+    @Test func secureConnectionsRecordReachesHighestLevel() async throws {
         let offer = try #require(OutOfBandOffer())
         try await PairedHosts.run { server, _ in
             server.outOfBandOffer = offer
@@ -28,7 +28,7 @@ struct OutOfBandPairingTests {
         }
     }
 
-    @Test func aTemporaryKeyMakesAnAuthenticatedLegacyPairing() async throws {
+    @Test func temporaryKeyAuthenticatesLegacyPairing() async throws {
         try await PairedHosts.run { server, _ in
             server.outOfBandOffer = OutOfBandOffer(temporaryKey: 0x1234)
         } _: { hosts in

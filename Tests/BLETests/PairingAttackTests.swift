@@ -19,9 +19,8 @@ import VirtualController
         return bond
     }
 
-    @Test("encryption with the key of a pairing that has failed is worth nothing") func failedPairingsKey()
-        async throws
-    {
+    @Test("encryption with the key of a failed pairing grants no security and disconnects")
+    func failedPairingKeyGrantsNoSecurity() async throws {
         try await VirtualTestbed.run { bed in
             let store = BondStore()
             var security = SecurityOptions()
@@ -71,9 +70,8 @@ import VirtualController
         }
     }
 
-    @Test("the victim of whom a key is named is known when that key has encrypted the link") func namedKey()
-        async throws
-    {
+    @Test("a peer whose bond key is requested is identified only when that key encrypts the link")
+    func namedKeyIdentifiesPeerOnceEncrypted() async throws {
         try await VirtualTestbed.run { bed in
             let store = BondStore()
             var security = SecurityOptions()
@@ -97,8 +95,10 @@ import VirtualController
         }
     }
 
-    @Test("a device that says that it is a bonded one has to be wanted as that", arguments: [false, true])
-    func claimedIdentity(isWanted: Bool) async throws {
+    @Test(
+        "a device that claims a bonded identity replaces the bond only with the user's consent",
+        arguments: [false, true])
+    func claimedIdentityNeedsConsent(isWanted: Bool) async throws {
         let hidden = PairedHosts.Radio(
             isExtended: true, privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(900)))
         let store = BondStore()
@@ -122,8 +122,8 @@ import VirtualController
         }
     }
 
-    @Test("a user who does not say whether a device may take a bonded one's place leaves that its bond")
-    func claimedInVain() async throws {
+    @Test("an identity claim that the user does not answer leaves the bond unchanged")
+    func unansweredClaimKeepsBond() async throws {
         let hidden = PairedHosts.Radio(
             isExtended: true, privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(900)))
         let store = BondStore()
@@ -147,9 +147,8 @@ import VirtualController
         }
     }
 
-    @Test("the key of a bond that was removed meanwhile makes no bonded link") func removedMeanwhile()
-        async throws
-    {
+    @Test("encryption with the key of a bond that was just removed makes no bonded link")
+    func keyOfRemovedBondMakesNoBondedLink() async throws {
         try await VirtualTestbed.run { bed in
             let store = BondStore()
             var security = SecurityOptions()
@@ -172,7 +171,7 @@ import VirtualController
         }
     }
 
-    @Test("a signing key goes with its bond") func removedSigningKey() async throws {
+    @Test("a signing key is removed with its bond") func signingKeyIsRemovedWithBond() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             try await first.pair()

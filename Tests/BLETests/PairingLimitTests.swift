@@ -8,9 +8,8 @@ import Testing
 /// What limits pairings on links of ours: the wait after failures, and the 30 s of the Security Manager (Core
 /// Specification 5.4, Vol 3, Part H, 2.3.6 and 3.4).
 @Suite(.timeLimit(.minutes(10))) struct PairingLimitTests {
-    @Test("a new link does not spare a peer the wait after pairings that failed") func acrossLinks()
-        async throws
-    {
+    @Test("the delay after failed pairings also applies on a new link")
+    func attemptDelayAppliesAcrossLinks() async throws {
         try await PairedHosts.run(server: .keyboardOnly, client: .displayOnly) { hosts in
             hosts.serverUser.slip.withLock { $0 = .otherPasskey }
             for attempt in 0..<4 {
@@ -40,8 +39,8 @@ import Testing
         }
     }
 
-    @Test("a pairing that is not done in 30 s fails on both sides, and the link takes no other one")
-    func timeLimit() async throws {
+    @Test("a pairing times out after 30 s on both sides, and its link accepts no other one")
+    func pairingTimesOutAfter30Seconds() async throws {
         try await PairedHosts.run(server: .keyboardOnly, client: .displayOnly) { hosts in
             hosts.serverUser.typing.withLock {
                 $0 = { [loop = hosts.server.loop] in _ = await loop.sleep(for: .seconds(300)) }
@@ -65,7 +64,8 @@ import Testing
         }
     }
 
-    @Test("the parameters of a link report its security as it changes") func changes() async throws {
+    @Test("the parameter changes of a link report its security")
+    func parameterChangesReportSecurity() async throws {
         try await PairedHosts.run { hosts in
             let (device, central) = try await hosts.connectFromBothSides()
             let streams = [

@@ -13,7 +13,7 @@ private let capabilities: [IOCapability] = [
 
 /// Pairing on links of ours, from what needs it to the key in the controller.
 @Suite(.timeLimit(.minutes(10))) struct PairingTests {
-    @Test func whatNeedsEncryptionPairsOnceAndTheBondServesTheNextLink() async throws {
+    @Test func protectedReadPairsOnceAndBondEncryptsNextLink() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             #expect(try await hosts.read(0xaa00, of: first) == [0])
@@ -34,7 +34,8 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("an error says if a central lacks a key or need only use it") func whatIsLacking() async throws {
+    @Test("the ATT error distinguishes a missing key from missing encryption")
+    func attErrorDistinguishesMissingKeyAndEncryption() async throws {
         try await PairedHosts.run { hosts in
             func refusal(of device: Peripheral) async throws -> ATTErrorCode? {
                 let values = try await device.discover().characteristics(0xaa01)
@@ -63,7 +64,7 @@ private let capabilities: [IOCapability] = [
         (.keyboardOnly, .displayOnly, ["enter"], ["display"]),
         (.displayYesNo, .keyboardOnly, ["display"], ["enter"]),
     ])
-    func aPasskeyAuthenticates(
+    func passkeyAuthenticates(
         _ server: IOCapability, _ client: IOCapability, _ serverAsked: [String], _ clientAsked: [String]
     ) async throws {
         try await PairedHosts.run(server: server, client: client) { hosts in
@@ -77,7 +78,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func bothUsersCompareTheSameNumber() async throws {
+    @Test func numericComparisonShowsSameNumber() async throws {
         try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
             let device = try await hosts.connect()
             #expect(try await device.pair(.authenticated).level == .secureConnections)
@@ -111,9 +112,9 @@ private let capabilities: [IOCapability] = [
     }
 
     @Test(
-        "two hosts pair by the method that their users can do", arguments: capabilities,
+        "the input and output capabilities of both hosts select the pairing method", arguments: capabilities,
         [true, false])
-    func methods(central: IOCapability, isSecure: Bool) async throws {
+    func ioCapabilitiesSelectMethod(central: IOCapability, isSecure: Bool) async throws {
         for peripheral in capabilities {
             let expected = Association(central, peripheral, isSecure: isSecure)
             try await PairedHosts.run(server: peripheral, client: central) { server, client in
@@ -139,8 +140,8 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("the side that shows a passkey reports the other side's key presses") func keypresses() async throws
-    {
+    @Test("the side that displays a passkey reports the peer's keypresses")
+    func keypressesAreReportedToDisplayingSide() async throws {
         try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { hosts in
             let keys: [KeypressNotification] = [.started, .digitEntered, .digitErased, .cleared, .completed]
             hosts.clientUser.pressed.withLock { $0 = keys }
@@ -150,7 +151,8 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("keys are not reported to a peer that types") func noKeypresses() async throws {
+    @Test("keypresses are not reported to a peer that enters the passkey as well")
+    func typingPeerReceivesNoKeypresses() async throws {
         try await PairedHosts.run(server: .keyboardOnly, client: .keyboardOnly) { hosts in
             hosts.clientUser.pressed.withLock { $0 = [.completed] }
             for _ in 0..<2 {
@@ -162,9 +164,8 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("a bond that a request has made gets the device's name when the devices pair") func lateName()
-        async throws
-    {
+    @Test("a bond made by a protected read gets the device's name when the devices pair explicitly")
+    func bondReceivesNameOnLaterPair() async throws {
         let store = BondStore()
         try await PairedHosts.run { _, client in
             client.bonds = store
@@ -177,9 +178,8 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("a host that takes no pairing refuses each that a peer begins, and asks no user") func noPairing()
-        async throws
-    {
+    @Test("a host that accepts no pairing refuses it without asking the user")
+    func hostWithoutPairingRefusesPeer() async throws {
         for accepts in [false, true] {
             try await PairedHosts.run { server, _ in
                 server.acceptsPairing = accepts
@@ -193,8 +193,8 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test("a fixed passkey is not shown again, for any peer, when three pairings with it have failed")
-    func spentPasskey() async throws {
+    @Test("a fixed passkey is no longer displayed after three failed pairings")
+    func fixedPasskeyIsRetiredAfterThreeFailures() async throws {
         let fixed = Passkey(lowestDigitsOf: 123_456)
         try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { server, _ in
             server.fixedPasskey = fixed
@@ -236,7 +236,7 @@ private let capabilities: [IOCapability] = [
     }
 
     @Test(arguments: [ScriptedUser.Slip.otherPasskey, .noPairing])
-    func whatTheUserDoesWrongEndsThePairingAndNotTheLink(_ slip: ScriptedUser.Slip) async throws {
+    func userErrorFailsPairingAndKeepsLink(_ slip: ScriptedUser.Slip) async throws {
         try await PairedHosts.run(server: .keyboardOnly, client: .displayOnly) { hosts in
             hosts.serverUser.slip.withLock { $0 = slip }
             let device = try await hosts.connect()
@@ -251,7 +251,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func aPeerThatHasLostTheBondIsNotPairedAnewUnlessThatIsAskedFor() async throws {
+    @Test func lostBondRequiresRemovalBeforePairing() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             try await first.pair()
@@ -269,9 +269,9 @@ private let capabilities: [IOCapability] = [
     }
 
     @Test(
-        "a bond that is too weak is replaced by a stronger one, unless the peer has lost it",
+        "a bond that is too weak is replaced by a stronger one, unless the peer has lost the bond",
         arguments: [false, true])
-    func strongerThanTheBond(isLost: Bool) async throws {
+    func strongerBondReplacesWeakerUnlessPeerLostIt(isLost: Bool) async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             #expect(try await first.pair(.encrypted).level == .encrypted)
@@ -295,7 +295,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func aBondedPeerThatWantsToPairAnewIsRefused() async throws {
+    @Test func bondedPeerIsRefusedNewPairing() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             try await first.pair()
@@ -313,7 +313,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func aServerMayAskForSecurity() async throws {
+    @Test func serverRequestsSecurity() async throws {
         try await PairedHosts.run { hosts in
             let manager = PeripheralManager(hosts.server)
             let events = manager.events()
@@ -330,7 +330,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func withoutBondingTheKeyIsForOneLink() async throws {
+    @Test func keyWithoutBondingServesOneLink() async throws {
         try await PairedHosts.run { server, _ in
             server.isBonding = false
         } _: { hosts in
@@ -343,7 +343,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func aBondedCentralKeepsItsSubscriptions() async throws {
+    @Test func bondedCentralKeepsSubscriptions() async throws {
         try await PairedHosts.run { hosts in
             let manager = PeripheralManager(hosts.server)
             let (first, central) = try await hosts.connectFromBothSides()
@@ -367,7 +367,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func aBondedCentralEncryptsWhenItsPeripheralAsks() async throws {
+    @Test func bondedCentralEncryptsOnSecurityRequest() async throws {
         try await PairedHosts.run { hosts in
             let (first, _) = try await hosts.connectFromBothSides()
             try await first.pair()
@@ -381,7 +381,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func oneEventReportsAPairing() async throws {
+    @Test func pairingReportsOneSecurityEvent() async throws {
         try await PairedHosts.run { hosts in
             let events = PeripheralManager(hosts.server).events()
             let device = try await hosts.connect()
@@ -396,7 +396,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func aPairingSaysWhatIsWrongInWords() {
+    @Test func pairingErrorsHaveDescriptions() {
         #expect(
             "\(BLEError.pairing(.peer(.confirmValueFailed)))"
                 == "pairing failed: the peer: Confirm Value Failed")
@@ -405,7 +405,7 @@ private let capabilities: [IOCapability] = [
                 == "cannot pair: this side has no input or output that this security level requires")
     }
 
-    @Test func signedWritesAreTakenFromBondedPeersWithoutEncryption() async throws {
+    @Test func bondedPeerSignsWritesWithoutEncryption() async throws {
         try await PairedHosts.run { hosts in
             let first = try await hosts.connect()
             try await first.pair()
@@ -430,7 +430,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func withoutABondNothingCanBeSigned() async throws {
+    @Test func signedWriteRequiresBond() async throws {
         try await PairedHosts.run { hosts in
             let device = try await hosts.connect()
             let refused = await failure { () throws(BLEError) in

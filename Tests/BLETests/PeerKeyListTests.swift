@@ -12,7 +12,7 @@ struct PeerKeyListTests {
         return BondRecord(bond, created: Timestamp(milliseconds: used))
     }
 
-    @Test func thePeersThatWereUsedLastHaveTheRoom() {
+    @Test func mostRecentlyUsedPeersFillList() {
         var list = PeerKeyList()
         list.wasReset(capacity: 2)
         let records = [
@@ -41,7 +41,7 @@ struct PeerKeyListTests {
     }
 
     /// They may call this host by a private address of its own.
-    @Test func whoHidesHasThoseOnTheListWhoDoNot() {
+    @Test func localPrivacyAddsPeersWithoutIdentityKey() {
         var list = PeerKeyList()
         list.wasReset(capacity: 2)
         let records = [
@@ -60,7 +60,7 @@ struct PeerKeyListTests {
         #expect(list.wanted == [records[1].id.peer: .init(peer: 12, local: 0)])
     }
 
-    @Test func aKeyIsThereOnce() {
+    @Test func duplicateKeyIsListedOnce() {
         var list = PeerKeyList()
         list.wasReset(capacity: 4)
         let records = [Self.record(1, key: 11, used: 100), Self.record(2, key: 11, used: 200)]

@@ -64,7 +64,7 @@ extension Adapter {
     }
 
     @Test("each wait ends with the result for its key, in the order of the results")
-    func order() async throws {
+    func resultsResumeTheirWaits() async throws {
         try await run { bed, adapter, waits in
             let tasks = await waiters(bed, adapter, waits, keys: 1...3)
             #expect(waits.steps == ["begin 1", "begin 2", "begin 3"])
@@ -83,8 +83,8 @@ extension Adapter {
         }
     }
 
-    @Test("a result for a key under which no task waits, or no longer, is dropped")
-    func unknownKeys() async throws {
+    @Test("a result for a key without a waiting task is dropped")
+    func unmatchedResultIsDropped() async throws {
         try await run { bed, adapter, waits in
             waits.pending.resume(1, with: .success("early"))
             let tasks = await waiters(bed, adapter, waits, keys: [1])
@@ -97,8 +97,8 @@ extension Adapter {
         }
     }
 
-    @Test("all waits of an owner that fails end with its error, and new ones can begin")
-    func ownerFails() async throws {
+    @Test("an owner's failure ends all its waits, and new ones can start")
+    func ownerFailureEndsAllWaits() async throws {
         try await run { bed, adapter, waits in
             let tasks = await waiters(bed, adapter, waits, keys: 1...3)
             waits.pending.resumeAll(with: .failure(.adapter(.removed)))
@@ -115,8 +115,8 @@ extension Adapter {
         }
     }
 
-    @Test("waits can be ended by what their keys have in common")
-    func some() async throws {
+    @Test("waits can be ended by a predicate on their keys")
+    func waitsEndByKeyPredicate() async throws {
         try await run { bed, adapter, waits in
             let tasks = await waiters(bed, adapter, waits, keys: 1...4)
             waits.pending.resume(where: { $0 % 2 == 0 }, with: .failure(.adapter(.closed)))
@@ -134,8 +134,8 @@ extension Adapter {
         }
     }
 
-    @Test("a task that is cancelled while it waits has its owner end the wait; the others go on")
-    func cancellation() async throws {
+    @Test("cancelling a waiting task lets the owner end its wait; other waits continue")
+    func cancellationEndsOneWait() async throws {
         try await run { bed, adapter, waits in
             let tasks = await waiters(bed, adapter, waits, keys: 1...2)
             tasks[0].cancel()
@@ -149,8 +149,8 @@ extension Adapter {
         }
     }
 
-    @Test("an owner that cannot stop what it began lets a cancelled task wait for the result")
-    func unstoppable() async throws {
+    @Test("a cancelled task waits for the result when the owner cannot stop its operation")
+    func unstoppableOperationKeepsCancelledTask() async throws {
         try await run { bed, adapter, waits in
             waits.endsCancelled = false
             let tasks = await waiters(bed, adapter, waits, keys: [1])
@@ -164,8 +164,8 @@ extension Adapter {
         }
     }
 
-    @Test("a task that was cancelled before begins nothing")
-    func cancelledBefore() async throws {
+    @Test("a task that was already cancelled starts nothing")
+    func cancelledTaskStartsNothing() async throws {
         try await run { bed, adapter, waits in
             let task = bed.task { try await adapter.wait(waits, for: 1) }
             task.cancel()
@@ -176,8 +176,8 @@ extension Adapter {
         }
     }
 
-    @Test("work that is done at once is not waited for; work that fails to begin leaves nothing behind")
-    func withoutWaiting() async throws {
+    @Test("an operation that completes or fails at once leaves no wait")
+    func immediateResultOrFailureNeedsNoWait() async throws {
         try await run { bed, adapter, waits in
             let value = try await adapter.wait(waits) { .done("at once") }
             #expect(value == "at once")
@@ -192,8 +192,8 @@ extension Adapter {
         }
     }
 
-    @Test("what follows the beginning in the same step may end the wait, and other waits")
-    func endedInTheSameStep() async throws {
+    @Test("the step that starts a wait can end that wait and others")
+    func sameStepCanEndWaits() async throws {
         try await run { bed, adapter, waits in
             let tasks = await waiters(bed, adapter, waits, keys: [1])
             let value = try await adapter.wait(waits, for: 2) {
@@ -206,8 +206,8 @@ extension Adapter {
         }
     }
 
-    @Test("a task that waits again, under the same key, is not ended by the result that it had")
-    func again() async throws {
+    @Test("a repeated wait under the same key does not end with the earlier result")
+    func repeatedWaitIgnoresEarlierResult() async throws {
         try await run { bed, adapter, waits in
             let task = bed.task {
                 let first = try await adapter.wait(waits, for: 1)

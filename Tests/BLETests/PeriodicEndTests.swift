@@ -9,8 +9,8 @@ import VirtualController
 @Suite(.timeLimit(.minutes(10))) struct PeriodicEndTests {
     private let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
 
-    @Test("a reset makes no search longer, be its time over or not", arguments: [false, true])
-    func limit(isOver: Bool) async throws {
+    @Test("a reset does not extend the time limit of a search", arguments: [false, true])
+    func resetDoesNotExtendSearchLimit(isOver: Bool) async throws {
         try await ScriptedHost.run(extended: true) { host in
             try await host.open { adapter in
                 var options = PeriodicSyncOptions()
@@ -35,8 +35,8 @@ import VirtualController
         }
     }
 
-    @Test("a train that is found while the adapter is closed makes the radio scan for no other one")
-    func closing() async throws {
+    @Test("a train that is found while the adapter closes is released and starts no other scan")
+    func trainFoundDuringCloseStartsNoScan() async throws {
         try await ScriptedHost.run(extended: true) { host in
             try await host.open { adapter in
                 let central = CentralManager(adapter)

@@ -21,7 +21,7 @@ struct PeriodicSynchronizerTests {
         }
     }
 
-    @Test("in each order of events each consumer is served or gets an error, and nothing is left")
+    @Test("in every order of events each consumer is served or gets an error, and nothing is left over")
     func everyOrder() {
         var count = 0
         var failures: [[PlayedSynchronizer.Step]] = []
@@ -53,7 +53,7 @@ struct PeriodicSynchronizerTests {
         #expect(shortest == nil, "and \(failures.count) more")
     }
 
-    @Test func noSearchBeginsWhileItIsPaused() {
+    @Test func pausedSynchronizerStartsNoSearch() {
         var synchronizer = PeriodicSynchronizer()
         _ = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
         let paused = synchronizer.nextCommand(isPaused: true, at: .zero)
@@ -62,8 +62,8 @@ struct PeriodicSynchronizerTests {
         #expect(next?.packet.opcode == .lePeriodicAdvertisingCreateSync && synchronizer.isSearching)
     }
 
-    @Test("another program's searches on a shared controller are none of ours")
-    func others() {
+    @Test("synchronizations of other programs on a shared controller are ignored")
+    func foreignSynchronizationsAreIgnored() {
         var synchronizer = PeriodicSynchronizer()
         let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
         let command = synchronizer.nextCommand(isPaused: false, at: .zero)
@@ -90,8 +90,8 @@ struct PeriodicSynchronizerTests {
         #expect(reached == [id])
     }
 
-    @Test("a controller that refuses the search says why; one that is silent for good does, too")
-    func refused() {
+    @Test("a search that is refused or not answered fails with that error")
+    func refusedOrSilentSearchFails() {
         for (answer, error) in [
             (CommandAnswer.refused(.memoryCapacityExceeded), HCIStatus.memoryCapacityExceeded),
             (.refused(.commandDisallowed), .commandDisallowed), (.silent, nil),

@@ -20,8 +20,8 @@ struct PeriodicTests {
         await BLETests.failure { () throws(BLEError) in for try await _ in stream {} }
     }
 
-    @Test("a train is found beside its advertising, followed, and let go with its stream")
-    func follow() async throws {
+    @Test("a train is found by its advertising, followed, and released with its stream")
+    func trainIsFollowedAndReleased() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await sender(hosts, [2, 1, 6])
             var options = ScanOptions()
@@ -50,8 +50,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("long data come in several reports and are one packet for the consumer")
-    func longData() async throws {
+    @Test("long data arrive in several reports and are delivered as one packet")
+    func longDataArriveAsOnePacket() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let long = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
             let sender = try await sender(hosts, long)
@@ -63,8 +63,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("two streams share a train; it is let go with the second")
-    func shared() async throws {
+    @Test("two streams share a train, which is released with the last one")
+    func streamsShareTrain() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await sender(hosts, [1])
             let address = await sender.address
@@ -81,8 +81,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("a train that falls silent is lost")
-    func lost() async throws {
+    @Test("a train that falls silent is reported as lost")
+    func silentTrainIsLost() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await sender(hosts, [1])
             let address = await sender.address
@@ -98,8 +98,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("a train that is not there is looked for as long as wanted; the next one in turn is found")
-    func notFound() async throws {
+    @Test("the search for a missing train times out, and the next train is found")
+    func missingTrainTimesOut() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await sender(hosts, [1])
             let address = await sender.address
@@ -119,8 +119,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("a train whose first packets are lost on the air is looked for again, within the time limit")
-    func notEstablished() async throws {
+    @Test("a synchronization that is not established is retried within the time limit")
+    func failedSynchronizationIsRetried() async throws {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
             let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
@@ -151,8 +151,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("out of range, or on a controller without, nothing begins")
-    func refused() async throws {
+    @Test("unsupported or out-of-range requests are refused")
+    func invalidRequestsAreRefused() async throws {
         let address = DeviceAddress(1, type: .random)
         try await ScanHosts.run { hosts in
             #expect(
@@ -169,8 +169,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("a train on a PHY that the controller has not is refused, and scans that run go on")
-    func refusedPHY() async throws {
+    @Test("a train on an unsupported PHY is refused, and running scans continue")
+    func unsupportedPHYIsRefused() async throws {
         try await ScanHosts.run(.init(extended: .init(phys: [.le2M]))) { hosts in
             let lamp = try await hosts.advertiser(named: "Lamp")
             let scan = hosts.central.scan()
@@ -193,8 +193,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("a search that ends because the radio cannot scan does not end the next one")
-    func scanRefused() async throws {
+    @Test("a search that fails because scanning is refused does not end the next search")
+    func refusedScanDoesNotEndNextSearch() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await sender(hosts, [2, 1, 6])
             let address = await sender.address
@@ -222,8 +222,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("the time limit of a search that a reset has ended does not end the next one")
-    func limitOfAnother() async throws {
+    @Test("the time limit of a search that was ended during a reset does not end the next search")
+    func staleLimitDoesNotEndNextSearch() async throws {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
             let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
@@ -255,8 +255,8 @@ struct PeriodicTests {
         }
     }
 
-    @Test("reports are put together; what is too long or lost is marked")
-    func assembler() {
+    @Test("reports are reassembled; data that are too long or incomplete are marked as truncated")
+    func assemblerJoinsReports() {
         typealias Report = LEPeriodicAdvertisingReport
         func report(_ data: [UInt8], _ status: Report.DataStatus) -> Report {
             Report(sync: SyncHandle(rawValue: 1), rssi: -50, dataStatus: status, data: data)

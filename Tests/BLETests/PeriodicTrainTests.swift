@@ -18,7 +18,7 @@ struct PeriodicTrainTests {
         return commands
     }
 
-    @Test("the commands, octet for octet") func octets() async throws {
+    @Test("a train is set up, changed and ended with the exact commands") func commandOctets() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let address = await hosts.scanner.address
             var train = PeriodicAdvertisingTrain(
@@ -68,7 +68,7 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("data change while the train runs, without a gap") func changes() async throws {
+    @Test("data change while the train runs, without a gap") func dataChangesWithoutGap() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             var request = try AdvertisingRequest.train(PeriodicAdvertisingTrain([0], every: Self.step))
@@ -90,7 +90,7 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("1,650 octets, and the power") func longest() async throws {
+    @Test("a train carries 1,650 octets and the TX power") func longestData() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             let data = (0..<1650).map { UInt8(truncatingIfNeeded: $0 / 3) }
@@ -106,7 +106,8 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("a train goes on while advertisements beside it come and go") func keepsItsSet() async throws {
+    @Test("a train continues while other advertisements start and stop")
+    func trainSurvivesOtherAdvertisements() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init(advertisingSets: 2)))
             let peripheral = PeripheralManager(sender)
@@ -126,8 +127,8 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("it ends with its advertisement: by its time limit, and when it is stopped")
-    func ends() async throws {
+    @Test("a train ends with its advertisement, by the time limit or when stopped")
+    func trainEndsWithAdvertisement() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             for isStopped in [false, true] {
@@ -146,7 +147,7 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("a controller that was reset sends it again") func recovery() async throws {
+    @Test("a train restarts after its controller was reset") func trainRestartsAfterReset() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             _ = try await PeripheralManager(sender).advertise(
@@ -161,7 +162,8 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("what no controller can do, and what this one cannot") func refused() async throws {
+    @Test("trains with invalid parameters or without the controller's support are refused")
+    func refusedTrains() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let train = PeriodicAdvertisingTrain([1], every: Self.step)
             let small = try await hosts.host(
@@ -206,7 +208,8 @@ struct PeriodicTrainTests {
         }
     }
 
-    @Test("more than an interval has room for names both") func tooLongForTheInterval() async throws {
+    @Test("data too long for the interval are refused with both lengths")
+    func dataTooLongForInterval() async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let peripheral = PeripheralManager(hosts.scanner)
             var request = try AdvertisingRequest.train(

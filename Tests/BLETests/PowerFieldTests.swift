@@ -6,7 +6,7 @@ import Testing
 
 /// The Tx Power Level field says what the controller has chosen.
 struct PowerFieldTests {
-    @Test(arguments: [false, true]) func chosenNotAsked(_ isExtended: Bool) async throws {
+    @Test(arguments: [false, true]) func powerFieldHasSelectedPower(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             var content = AdvertisingContent()
             content.txPower = 10
@@ -28,7 +28,7 @@ struct PowerFieldTests {
         }
     }
 
-    @Test func asGivenUnlessCorrected() throws {
+    @Test func powerFieldIsUnchangedUnlessCorrected() throws {
         var content = AdvertisingContent()
         content.txPower = 10
         let request = AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable))

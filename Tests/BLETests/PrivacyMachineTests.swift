@@ -22,7 +22,7 @@ struct PrivacyMachineTests {
 
     /// The list has room for two peers, for one, or for less than the controller says.
     @Test(
-        "whatever happens in whatever order, the controller knows what it should, and the radio goes on",
+        "in every order of events the controller gets the right keys and addresses, and the radio resumes",
         arguments: [
             (2, 2, []), (1, 1, []), (1, 2, []), (0, 2, []), (0, 0, []),
             // Nothing is known of the list; and it is in use.
@@ -67,9 +67,9 @@ struct PrivacyMachineTests {
     }
 
     @Test(
-        "a controller that does not find a peer by its key is helped after 3 s, and one that has resolved is not"
+        "the host helps after 3 s unless the controller has resolved a peer"
     )
-    func trust() {
+    func hostSearchesWhenControllerDoesNotResolve() {
         for hasResolved in [false, true] {
             var played = PlayedPrivacy(room: 1, claimed: 1)
             _ = played.take(.firstPeer)

@@ -16,7 +16,7 @@ struct PrivacyTests {
     /// With controllers that resolve addresses, and where the host does it.
     static let radios = [Radio(), Radio(isExtended: true)]
 
-    @Test(arguments: radios) func aPrivateAddressIsUnknownToStrangersAndResolvedByBondedPeers(
+    @Test(arguments: radios) func onlyBondedPeersResolvePrivateAddress(
         _ radio: Radio
     ) async throws {
         var hidden = radio
@@ -54,7 +54,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test(arguments: radios) func aCentralThatHidesIsKnownAgain(_ radio: Radio) async throws {
+    @Test(arguments: radios) func hiddenCentralIsRecognizedAgain(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
         try await PairedHosts.run(serverRadio: radio, clientRadio: hidden) { hosts in
@@ -73,7 +73,7 @@ struct PrivacyTests {
     }
 
     /// Pairing computes with the addresses on air, also when the controller reports an identity instead.
-    @Test(arguments: radios) func aKnownPeerPairsForMoreBehindItsNextAddress(_ radio: Radio) async throws {
+    @Test(arguments: radios) func knownPeerPairsAgainBehindNextAddress(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
         for secureConnections in [SecureConnectionsUse.off, .preferred] {
@@ -100,8 +100,7 @@ struct PrivacyTests {
     }
 
     /// Links, a scan and the wait for a link go on beside the change of an address.
-    @Test(arguments: radios) func whatGoesOnTheRadioSurvivesTheChangeOfAnAddress(_ radio: Radio) async throws
-    {
+    @Test(arguments: radios) func addressChangeKeepsLinksScansAndConnects(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(10))
         try await PairedHosts.run(serverRadio: radio, clientRadio: hidden) { hosts in
@@ -135,7 +134,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test func aFilterByAnIdentityFindsWhoHidesBehindOtherAddresses() async throws {
+    @Test func identityFilterFindsHiddenPeer() async throws {
         var hidden = Radio()
         hidden.privacy = .on
         try await PairedHosts.run(serverRadio: hidden) { hosts in
@@ -155,7 +154,7 @@ struct PrivacyTests {
         (HCIOpcode.leSetAddressResolutionEnable, HCIStatus.success),
         (.leAddDeviceToResolvingList, .memoryCapacityExceeded),
     ])
-    func whereTheControllerDoesNotResolveTheHostDoes(_ command: HCIOpcode, _ status: HCIStatus) async throws {
+    func hostResolvesWhereControllerDoesNot(_ command: HCIOpcode, _ status: HCIStatus) async throws {
         var poor = Radio(isExtended: true)
         poor.play = { $0.opcode == command ? [CommandComplete(command, status: status).packet] : nil }
         let hidden = Radio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
@@ -170,8 +169,8 @@ struct PrivacyTests {
         }
     }
 
-    @Test("a peer that hides and is away for minutes is looked for in the background, and found")
-    func background() async throws {
+    @Test("a hidden peer that is away for minutes is searched for in the background and found")
+    func absentHiddenPeerIsFoundInBackground() async throws {
         let windows = Lock<[UInt8]>([])
         var radio = Radio()
         radio.play = { command in
@@ -205,7 +204,7 @@ struct PrivacyTests {
     }
 
     /// The link was made by a private address, and the next one is asked for by the identity.
-    @Test func whoWaitsForTheEndOfALinkGetsTheNextOneByItsIdentity() async throws {
+    @Test func connectByIdentityWaitsForEndingLink() async throws {
         let hidden = Radio(privacy: .on)
         try await PairedHosts.run(serverRadio: hidden) { hosts in
             let device = try await hosts.connect(to: await hosts.server.privateAddress)
@@ -222,8 +221,7 @@ struct PrivacyTests {
     }
 
     /// A connect waits for a stranger's address, and then that stranger pairs from another one.
-    @Test(arguments: radios) func whoIsWaitedForByAPrivateAddressIsFoundByTheNext(_ radio: Radio) async throws
-    {
+    @Test(arguments: radios) func connectByOldPrivateAddressFindsPeer(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
         try await PairedHosts.run(serverRadio: hidden, clientRadio: radio) { hosts in
@@ -240,7 +238,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test func aListThatMayNotBeChangedNowIsChangedLater() async throws {
+    @Test func refusedResolvingListUpdateIsRetried() async throws {
         var busy = Radio(isExtended: true)
         let refusals = Lock(2)
         busy.play = { command in
@@ -262,7 +260,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test func anAddressThatMayNotBeChangedNowIsChangedLater() async throws {
+    @Test func refusedAddressChangeIsRetried() async throws {
         var busy = Radio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
         let commands = Lock(0)
         // The identity and the first address are set; the second address is refused once.
@@ -287,7 +285,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test func aBondThatIsGoneMakesAPeerAStranger() async throws {
+    @Test func removedBondMakesPeerUnresolvable() async throws {
         var hidden = Radio(isExtended: true)
         hidden.privacy = .on
         try await PairedHosts.run(serverRadio: hidden, clientRadio: Radio(isExtended: true)) { hosts in
@@ -301,7 +299,7 @@ struct PrivacyTests {
         }
     }
 
-    @Test func onlyWhoHidesGivesTheKeyOfItsAddresses() async throws {
+    @Test func onlyPrivateHostDistributesIdentityKey() async throws {
         for options in [PrivacyOptions.off, .on] {
             try await PairedHosts.run(serverRadio: Radio(privacy: options)) { hosts in
                 let device = try await hosts.connect(to: await hosts.server.privateAddress ?? hosts.address)
@@ -314,7 +312,7 @@ struct PrivacyTests {
     }
 
     @Test(arguments: [Duration.zero, .milliseconds(999), .seconds(3601)])
-    func anAddressLivesForASecondToAnHour(_ lifetime: Duration) async throws {
+    func outOfRangeAddressLifetimeIsRefused(_ lifetime: Duration) async throws {
         let options = AdapterOptions(privacy: PrivacyOptions(isEnabled: true, addressLifetime: lifetime))
         let refused = await failure { () throws(BLEError) in
             _ = try await Adapter.open(.virtual(name: nil), options: options)

@@ -4,8 +4,8 @@ import Testing
 @testable import BLE
 
 struct RecencyTableTests {
-    @Test("the one not used for longest goes first")
-    func order() {
+    @Test("the least recently used entry is evicted first")
+    func evictsLeastRecentlyUsed() {
         var table = RecencyTable<Int, String>(limit: 3)
         for key in [1, 2, 3] { #expect(table.use(key, first: "\(key)") { $0 }.evicted == nil) }
         // 1 is used again, so 2 goes, then 3.
@@ -25,8 +25,8 @@ struct RecencyTableTests {
         #expect(table.count == 1)
     }
 
-    @Test("it does what a plain list does, in whatever order", arguments: 1...8)
-    func model(_ seed: UInt64) {
+    @Test("the table matches a plain list in random sequences", arguments: 1...8)
+    func matchesListModel(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let limit = Int.random(in: 1...12, using: &random)
         var table = RecencyTable<Int, Int>(limit: limit)

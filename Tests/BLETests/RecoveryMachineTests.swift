@@ -20,7 +20,7 @@ struct RecoveryMachineTests {
     }
 
     @Test(
-        "whatever happens in whatever order, the controller is brought back or given up, and no link is lost needlessly",
+        "in every order of events the controller is recovered or given up, and no link is lost needlessly",
         arguments: [false, true], [false, true])
     func everyOrder(_ isKernel: Bool, _ costsLinks: Bool) {
         var count = 0
@@ -43,8 +43,8 @@ struct RecoveryMachineTests {
         #expect(shortest == nil, "and \(failures.count) more")
     }
 
-    @Test("the first set-up is done again after a fault, and not for ever")
-    func setUp() throws {
+    @Test("the initial set-up restarts after a fault, a limited number of times")
+    func setUpRestartsAfterFaultWithinLimit() throws {
         var recovery = Recovery(isKernel: false, costsLinks: false)
         for second in 0..<5 {
             recovery.beginSetUp()
@@ -63,8 +63,8 @@ struct RecoveryMachineTests {
         }
     }
 
-    @Test("two errors at once are met by one attempt")
-    func burst() throws {
+    @Test("two simultaneous errors cause one recovery attempt")
+    func simultaneousErrorsCauseOneAttempt() throws {
         for isKernel in [false, true] {
             var recovery = Recovery(isKernel: isKernel, costsLinks: false)
             #expect(try recovery.setUpEnded(at: .zero))
@@ -85,8 +85,8 @@ struct RecoveryMachineTests {
         }
     }
 
-    @Test("a kernel that resets a controller which is given up switches its power all the same")
-    func powerAfterTheEnd() throws {
+    @Test("a kernel adapter that is given up still switches its power")
+    func givenUpKernelControllerStillSwitchesPower() throws {
         var recovery = Recovery(isKernel: true, costsLinks: false)
         #expect(try recovery.setUpEnded(at: .zero))
         recovery.meet(.hardwareError(1), links: 0, at: .zero)

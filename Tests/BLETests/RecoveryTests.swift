@@ -10,7 +10,7 @@ import Testing
     private func at(_ seconds: Int) -> Instant { Instant(nanoseconds: 0) + .seconds(seconds) }
 
     @Test("an own controller is reset five times, and again after a minute without a fault")
-    func ownLadder() {
+    func ownControllerResetLimit() {
         var ladder = RecoveryLadder.own
         for second in 0..<5 { #expect(ladder.climb(at: at(second)) == .reset) }
         #expect(ladder.climb(at: at(5)) == nil)
@@ -18,16 +18,16 @@ import Testing
         #expect(ladder.climb(at: at(124)) == .reset)
     }
 
-    @Test("a kernel adapter is begun anew twice, then its power is cycled, then it is given up")
-    func kernelLadder() {
+    @Test("a kernel adapter is restarted twice, then power-cycled, then given up")
+    func restartsKernelAdapterTwiceThenPowerCyclesThenGivesUp() {
         var ladder = RecoveryLadder.kernel
         let steps = (0..<4).map { ladder.climb(at: at($0)) }
         #expect(steps == [.reset, .reset, .powerCycle, nil])
         #expect(ladder.climb(at: at(63)) == .reset)
     }
 
-    @Test("silence of a minute is reported once a minute, with its whole length")
-    func watchdog() {
+    @Test("the watchdog reports silence once a minute with its total length")
+    func watchdogReportsSilenceEachMinute() {
         var watchdog = ScanWatchdog()
         #expect(watchdog.deadline == nil)
         watchdog.watch(true, at: at(0))
@@ -44,8 +44,8 @@ import Testing
         #expect(watchdog.deadline == nil)
     }
 
-    @Test("a quiet room: the scan begins anew each minute, without a reset, and finds a device that comes")
-    func quietRoom() async throws {
+    @Test("a scan without reports restarts each minute without a reset and finds a later device")
+    func quietScanRestartsEachMinute() async throws {
         try await ScriptedHost.run { host in
             try await host.open { adapter in
                 let stream = CentralManager(adapter).scan()
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    @Test("a scan that is due to begin anew waits while the controller is brought back")
-    func quietMeanwhile() async throws {
+    @Test("a scan that is due to restart waits while the controller recovers")
+    func quietScanRestartWaitsForRecovery() async throws {
         try await ScriptedHost.run { host in
             try await host.open { adapter in
                 let stream = CentralManager(adapter).scan()
@@ -84,9 +84,9 @@ import Testing
     }
 
     @Test(
-        "with a link up a reset waits for its end, unless the caller wants it at once",
+        "with an open link a reset waits for its end, unless the option forces it",
         arguments: [false, true])
-    func links(atOnce: Bool) async throws {
+    func resetWaitsForLinksUnlessForced(atOnce: Bool) async throws {
         try await ScriptedHost.run(recoversWithLinks: atOnce) { host in
             let lamp = try await host.lamp()
             let address = await lamp.address
@@ -113,8 +113,8 @@ import Testing
         }
     }
 
-    @Test("what is wanted of the controller outlasts a reset: advertising, a connection attempt, a scan")
-    func begunAnew() async throws {
+    @Test("advertising, a connection attempt and a scan survive a reset")
+    func requestsSurviveReset() async throws {
         try await ScriptedHost.run { host in
             let other = try await Adapter.open(
                 on: await host.air.attach(), name: "other", options: host.options)
@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    @Test("when nothing helps, whatever waits ends with the fault")
-    func givenUp() async throws {
+    @Test("when recovery fails, all pending operations end with the fault")
+    func failedRecoveryEndsAllOperations() async throws {
         try await ScriptedHost.run { host in
             let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
             let failed = BLEError.adapter(.failed(.hardwareError(9)))
@@ -190,8 +190,8 @@ import Testing
         }
     }
 
-    @Test("a hardware error that waits for a link's end is not forgotten for a command that answers again")
-    func errorThenSilence() async throws {
+    @Test("a postponed hardware error is not forgotten when a silent command is answered again")
+    func postponedHardwareErrorSurvivesSilence() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             let address = await lamp.address
@@ -214,8 +214,8 @@ import Testing
         }
     }
 
-    @Test("a connect that waits on an adapter that is lost ends with it")
-    func pendingIsForgotten() async throws {
+    @Test("a pending connect fails when its adapter is removed")
+    func removedAdapterFailsPendingConnect() async throws {
         try await ScriptedHost.run { host in
             try await host.open { adapter in
                 let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
@@ -233,8 +233,8 @@ import Testing
         }
     }
 
-    @Test("a command that was lost while a link is up: it answers again, and no reset follows")
-    func answersAgain() async throws {
+    @Test("a command lost while a link is open needs no reset once commands are answered again")
+    func lostCommandWithLinkNeedsNoReset() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             let address = await lamp.address

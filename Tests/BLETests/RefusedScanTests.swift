@@ -6,8 +6,8 @@ import VirtualController
 
 /// Several scans, of which the controller refuses what one asks for.
 @Suite(.timeLimit(.minutes(10))) struct RefusedScanTests {
-    @Test("only the scan that asked for it ends", arguments: [false, true])
-    func coded(atOnce: Bool) async throws {
+    @Test("only the scan that requested the refused PHY ends", arguments: [false, true])
+    func refusedPHYEndsOnlyItsScan(atOnce: Bool) async throws {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
             let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
@@ -37,11 +37,11 @@ import VirtualController
     }
 
     @Test(
-        "no PHY at all, or one on which advertising does not begin, is refused before it reaches the controller",
+        "a scan on no PHY or on LE 2M is refused before it reaches the controller",
         arguments: [
             ([], .invalidRequest(.noPHY)), ([.le1M, .le2M], .invalidRequest(.scanning(on: .le2M))),
         ] as [(Set<PHY>, BLEError)])
-    func nowhere(_ phys: Set<PHY>, _ error: BLEError) async throws {
+    func invalidPHYsAreRefused(_ phys: Set<PHY>, _ error: BLEError) async throws {
         try await ScanHosts.run { hosts in
             hosts.forget()
             var options = ScanOptions()

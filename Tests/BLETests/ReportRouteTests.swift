@@ -9,9 +9,9 @@ import VirtualController
 /// Advertising reports do not take the way of other packets: what is one, and to which scan it belongs.
 struct ReportRouteTests {
     @Test(
-        "data of a connection are no report, whatever its handle and their length",
+        "connection data are not routed as reports, whatever their handle and length",
         arguments: [0x03e, 0x13e, 0xe3e], [0x02, 0x0d])
-    func data(handle: Int, length: Int) async throws {
+    func connectionDataAreNotReports(handle: Int, length: Int) async throws {
         try await ScanHosts.run(extended: true) { hosts in
             let header = [0x02, UInt8(handle & 0xff), UInt8(handle >> 8) | 0x20, UInt8(length), 0]
             let packet = header + [UInt8](repeating: 0, count: length)
@@ -19,8 +19,8 @@ struct ReportRouteTests {
         }
     }
 
-    @Test("half of a report to one scan is not the beginning of a report to the next")
-    func halves() async throws {
+    @Test("half of a report to one scan is not the start of a report to the next")
+    func partialReportEndsWithItsScan() async throws {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
             let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))

@@ -34,28 +34,28 @@ struct ScanFilterTests {
         ]
     }
 
-    @Test("a consumer that wants legacy advertising only gets no other")
-    func family() {
+    @Test("a legacy-only consumer receives only legacy advertising")
+    func legacyOnlyFilter() {
         let packets = [report(1, a), report(2, [], set: 3, a), report(2, [.connectable], set: 3, b)]
         for (family, expected) in [(ScanOptions.Family.off, [0]), (.auto, [0, 1, 2]), (.on, [0, 1, 2])] {
             #expect(told(.all, packets) { $0.extended = family } == expected)
         }
     }
 
-    @Test func once() { #expect(told(.once, packets) == [0, 1]) }
-    @Test func all() { #expect(told(.all, packets) == Array(0...9)) }
+    @Test func onceAdmitsFirstReport() { #expect(told(.once, packets) == [0, 1]) }
+    @Test func allAdmitsEveryReport() { #expect(told(.all, packets) == Array(0...9)) }
 
-    @Test("what a device says with its scan response counts, not the packet")
-    func changes() { #expect(told(.changes, packets) == [0, 1, 3, 5, 7, 8]) }
+    @Test("a change is judged by the advertisement with its scan response, not by the packet")
+    func changesIncludeScanResponse() { #expect(told(.changes, packets) == [0, 1, 3, 5, 7, 8]) }
 
-    @Test("the pause begins with the last one that passed")
-    func every() {
+    @Test("the interval starts with the last admitted report")
+    func intervalStartsWithLastAdmittedReport() {
         #expect(told(.every(.seconds(3)), packets) == [0, 1, 3, 6, 7])
         #expect(told(.every(.seconds(100)), packets) == [0, 1])
     }
 
-    @Test("each set counts by itself, and an anonymous advertiser is what it says")
-    func senders() {
+    @Test("each set is a sender of its own, and anonymous senders are distinguished by their data")
+    func setsAreSeparateSenders() {
         let packets = [
             report(1, a), report(1, [], set: 0, a), report(1, [], set: 1, a), report(1, [], set: 0, a),
             report(nil, [], set: 0, a), report(nil, [], set: 0, b), report(nil, [], set: 0, a),
@@ -65,8 +65,8 @@ struct ScanFilterTests {
         #expect(told(.every(.seconds(2)), packets) == [0, 1, 2, 3, 4, 5, 6])
     }
 
-    @Test("beacons of one address that are about different things count each by itself")
-    func beacons() {
+    @Test("different beacons of one address are counted separately")
+    func beaconsOfOneAddressAreSeparate() {
         let (nearby, changed): ([UInt8], [UInt8]) = ([4, 0xff, 0x4c, 0, 2], [4, 0xff, 0x4c, 0, 3])
         let page: [UInt8] = [2, 1, 6, 4, 0x16, 0xaa, 0xfe, 0x10]
         let packets = [nearby, page, nearby, page, changed, page, nearby].map { report(1, .legacy, $0) }
@@ -74,8 +74,8 @@ struct ScanFilterTests {
         #expect(told(.changes, packets) == [0, 1, 4, 6])
     }
 
-    @Test("a packet that was filtered away does not count: the next that passes is new")
-    func weakFirst() {
+    @Test("a filtered report does not count as a repeat: the next admitted one is new")
+    func filteredReportDoesNotCount() {
         let packets = [
             report(1, rssi: -90, a), report(1, rssi: -60, a), report(1, rssi: 127, b), report(1, b),
         ]
@@ -83,8 +83,8 @@ struct ScanFilterTests {
         #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [1, 3])
     }
 
-    @Test("a change that was filtered away is none when it is taken back")
-    func unseenChange() {
+    @Test("a filtered change that is reverted is not reported as a change")
+    func filteredChangeDoesNotCount() {
         let packets = [report(1, a), report(1, rssi: -90, b), report(1, a)]
         #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [0])
     }
@@ -97,15 +97,15 @@ struct ScanFilterTests {
         // Asked for, data of it, another one, cut off.
         ("03140f18", false), ("04160f1801", false), ("03031018", false), ("02030f", false), ("", false),
     ])
-    func services(_ hex: String, _ passes: Bool) throws {
+    func filtersByService(_ hex: String, _ passes: Bool) throws {
         let payload = try #require([UInt8](hex: hex))
         #expect(told(.all, [report(1, payload)]) { $0.services = [0x180f] } == (passes ? [0] : []))
         let long = BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fb as UInt128)
         #expect(told(.all, [report(1, payload)]) { $0.services = [0x1234, long] } == (passes ? [0] : []))
     }
 
-    @Test("a company's data, in any of its structures; cut ones are none")
-    func companies() {
+    @Test("the company filter matches any complete manufacturer data structure")
+    func filtersByCompany() {
         let cases: [([UInt8], Bool)] = [
             ([3, 0xff, 0x4c, 0], true), ([5, 0xff, 0x4c, 0, 1, 2], true), ([2, 0xff, 0x4c], false),
             ([3, 0xff, 1, 0], false), ([3, 0xff, 1, 0, 3, 0xff, 0x4c, 0], true), ([3, 9, 0x4c, 0], false),
@@ -116,8 +116,8 @@ struct ScanFilterTests {
         #expect(told(.all, [report(1, [3, 0xff, 2, 0])]) { $0.companies = [.apple, 2] } == [0])
     }
 
-    @Test("one of each kind is enough, and each kind is needed")
-    func combined() {
+    @Test("the filter needs one match of each kind")
+    func requiresMatchOfEachKind() {
         let battery: [UInt8] = [3, 3, 0x0f, 0x18]
         let packets = [
             report(1, battery + name), report(2, battery), report(3, name), report(4, battery + name),
@@ -135,8 +135,8 @@ struct ScanFilterTests {
         #expect(told(.all, packets, wish) == [0, 5])
     }
 
-    @Test("of more senders than are remembered the one that was silent for longest is new again")
-    func memory() {
+    @Test("beyond the memory limit the least recent sender counts as new again")
+    func forgottenSenderIsNew() {
         var options = ScanOptions()
         options.repeats = .once
         var (table, filter) = (DeviceTable(), ScanFilter(options))

@@ -31,10 +31,10 @@ struct ScanParametersTests {
         return list
     }
 
-    @Test func noScanHasNoParameters() { #expect(parameters([]) == nil) }
+    @Test func withoutScanThereAreNoParameters() { #expect(parameters([]) == nil) }
 
-    @Test("the most eager decides; one that asks makes all ask")
-    func eagerest() {
+    @Test("the highest duty cycle applies, and one active scan makes all active")
+    func highestDutyCycleApplies() {
         let lazy = options {
             $0.preset = .lowPower
             $0.isPassive = true
@@ -49,15 +49,15 @@ struct ScanParametersTests {
         #expect(parameters([options { $0.timing = timing(960, 960) }, options()])?.oneMegabit == .lowLatency)
     }
 
-    @Test("legacy when there is nothing else")
-    func family() {
+    @Test("legacy commands are used only when the controller has no extended ones")
+    func usesLegacyCommandsOnlyIfNecessary() {
         #expect(parameters([options()])?.family == .extended)
         #expect(parameters([options { $0.extended = .off }])?.family == .extended)
         #expect(parameters([options()], extended: false)?.family == .legacy)
     }
 
-    @Test("PHYs have shares of their own, and share what there is")
-    func phys() {
+    @Test("each PHY has its own timing, and both share the available time")
+    func physHaveSeparateTiming() {
         let coded = options {
             $0.phys = [.leCoded]
             $0.timing = timing(160, 16)
@@ -77,8 +77,8 @@ struct ScanParametersTests {
         #expect(parameters([uneven])?.coded == timing(320, 160))
     }
 
-    @Test("beside a connection attempt there is half of the time, in turns of 30 ms")
-    func connecting() {
+    @Test("beside a connection attempt the scan has half of the time, in turns of 30 ms")
+    func scanSharesTimeWithConnecting() {
         #expect(parameters([options()], connecting: true)?.oneMegabit == timing(96, 48))
         #expect(parameters([options { $0.preset = .lowPower }], connecting: true)?.oneMegabit == .lowPower)
         let both = options { $0.phys = [.le1M, .leCoded] }
@@ -87,8 +87,8 @@ struct ScanParametersTests {
         #expect(parameters([slow], connecting: true)?.oneMegabit == timing(96, 48))
     }
 
-    @Test("the accept list is for scans that all say whom they want, when there is room")
-    func acceptList() {
+    @Test("the accept list is used when all scans name addresses and the list has room")
+    func usesAcceptListIfAllScansNameAddresses() {
         let (one, two) = (DeviceAddress(1, type: .random), DeviceAddress(2, type: .public))
         let first = options { $0.addresses = [AddressFilter(one)] }
         let second = options { $0.addresses = [AddressFilter(two)] }
@@ -107,8 +107,8 @@ struct ScanParametersTests {
             parameters([untyped], list: list(2))?.acceptList == [one, DeviceAddress(1, type: .public)])
     }
 
-    @Test("the controller leaves repeats out only when each device is wanted once, whatever it says")
-    func duplicates() {
+    @Test("the controller filters duplicates only when each device is wanted once without other filters")
+    func controllerFiltersDuplicatesOnlyForOnce() {
         let once = options { $0.repeats = .once }
         #expect(parameters([once])?.duplicateFilter == 0)
         #expect(parameters([once, once])?.duplicateFilter == 1)
@@ -131,8 +131,8 @@ struct ScanParametersTests {
 struct AcceptListTests {
     private let one = DeviceAddress(1, type: .random), two = DeviceAddress(2, type: .random)
 
-    @Test("it is cleared only when something must go, or when its contents are unknown")
-    func changes() {
+    @Test("the accept list is cleared only to remove an entry or when its contents are unknown")
+    func acceptListIsClearedOnlyWhenNeeded() {
         var list = AcceptList()
         #expect(list.begin([one]).additions == [one])
         // The one that failed half-way leaves it unknown.

@@ -12,16 +12,16 @@ struct ScanTimingTests {
         }
     }
 
-    @Test("presets are those of the specification's appendix, in steps of 0.625 ms")
-    func presets() throws {
+    @Test("presets have the values of the specification's appendix, in units of 0.625 ms")
+    func presetsFollowSpecification() throws {
         #expect(ScanOptions.Preset.lowPower.timing == make(.milliseconds(1280), .microseconds(11_250)).0)
         #expect(ScanOptions.Preset.balanced.timing == make(.milliseconds(60), .milliseconds(30)).0)
         #expect(ScanOptions.Preset.lowLatency.timing == make(.milliseconds(60), .milliseconds(60)).0)
         #expect(ScanTiming.balanced.share == 0.5)
     }
 
-    @Test("from 2.5 ms to 40.96 s")
-    func limits() {
+    @Test("interval and window range from 2.5 ms to 40.96 s")
+    func intervalAndWindowAreLimited() {
         let interval = { (value: Duration) -> BLEError in
             .timeOutOfRange(
                 .scanInterval, allowed: .microseconds(2500)...(.milliseconds(40_960)), value: value)
@@ -41,8 +41,8 @@ struct ScanTimingTests {
         #expect(make(.milliseconds(100), .zero).1 == window(.zero))
     }
 
-    @Test("the legacy commands end at 10.24 s")
-    func legacy() async {
+    @Test("the legacy scan interval is limited to 10.24 s")
+    func legacyIntervalIsLimited() async {
         let longest = make(.milliseconds(10_240), .milliseconds(10)).0
         #expect(await failure { () throws(BLEError) in try longest?.checkLegacy() } == nil)
         let longer = make(.milliseconds(10_241), .milliseconds(10)).0
@@ -63,7 +63,7 @@ struct ScanTimingTests {
             // A long window becomes short ones, with the same part of the time.
             (16_384, 8192, 0.5, 48, 96, 48), (65_535, 65_535, 0.5, 48, 96, 48), (2048, 18, 0.5, 48, 2048, 18),
         ] as [(UInt16, UInt16, Double, UInt16?, UInt16, UInt16)])
-    func scaled(
+    func scalesToShareAndTurn(
         _ interval: UInt16, _ window: UInt16, _ share: Double, _ turn: UInt16?, _ scaled: UInt16,
         _ listening: UInt16
     ) {

@@ -30,7 +30,8 @@ struct ScannerTests {
 
     // MARK: One host
 
-    @Test("what is refused beside an attempt to connect waits for its turn") func besideConnecting() {
+    @Test("a scan that is refused beside a connection attempt waits for its turn")
+    func scanRefusedBesideConnectingWaits() {
         var played = PlayedScanner()
         let id = played.scan()
         played.conditions.isInitiating = true
@@ -47,7 +48,7 @@ struct ScannerTests {
         #expect(played.settle() == [off])
     }
 
-    @Test func theRadioFollowsTheScans() {
+    @Test func radioFollowsScans() {
         var played = PlayedScanner()
         #expect(played.settle() == [])
         let first = played.scan()
@@ -62,7 +63,7 @@ struct ScannerTests {
         #expect(played.scanner.isQuiet)
     }
 
-    @Test func anotherWishIsToldWhileTheRadioIsOff() {
+    @Test func changedOptionsAreSentWhileRadioIsOff() {
         var played = PlayedScanner()
         var passive = ScanOptions()
         passive.isPassive = true
@@ -74,7 +75,7 @@ struct ScannerTests {
         #expect(played.settle().count == 3)
     }
 
-    @Test func whatIsNotWantedAnyMoreWhenItHasBegunIsEnded() {
+    @Test func scanEndedDuringStartIsStopped() {
         var played = PlayedScanner()
         let id = played.scan()
         #expect(played.next() == set)
@@ -85,7 +86,7 @@ struct ScannerTests {
         #expect(played.scanner.isQuiet)
     }
 
-    @Test func aPauseSilencesTheRadio() {
+    @Test func pauseStopsRadio() {
         var played = PlayedScanner()
         _ = played.scan()
         _ = played.settle()
@@ -96,7 +97,7 @@ struct ScannerTests {
         #expect(played.settle() == [set, on])
     }
 
-    @Test func whatTheControllerRefusesEndsThoseWhoAskedForIt() throws {
+    @Test func refusedParametersEndRequestingScan() throws {
         var played = PlayedScanner()
         var modest = ScanOptions()
         modest.preset = .balanced
@@ -118,7 +119,7 @@ struct ScannerTests {
         #expect(!played.scanner.isWanted)
     }
 
-    @Test func aScanThatIsNotEndedIsEndedBeforeTheNext() {
+    @Test func unendedScanIsStoppedBeforeNext() {
         var played = PlayedScanner()
         let id = played.scan()
         _ = played.settle()
@@ -131,7 +132,7 @@ struct ScannerTests {
     // MARK: Silence of the controller
 
     @Test(arguments: 0..<3)
-    func aCommandThatIsNotAnsweredLeavesTheRadioInDoubt(place: Int) {
+    func unansweredCommandStopsRadioUnlessReset(place: Int) {
         for wasReset in [true, false] {
             var played = PlayedScanner()
             let id = played.scan()
@@ -155,8 +156,8 @@ struct ScannerTests {
         }
     }
 
-    @Test("a scan whose end is not answered is ended once more, also when the controller is not brought back")
-    func silentEnd() {
+    @Test("an unanswered stop of a scan is retried, also when the controller does not recover")
+    func unansweredStopIsRetried() {
         var played = PlayedScanner()
         let id = played.scan()
         _ = played.settle()
@@ -173,7 +174,7 @@ struct ScannerTests {
         #expect(played.scanner.isQuiet && played.scanner.deadline == nil)
     }
 
-    @Test func aQuietPlaceMakesTheScanBeginAnew() {
+    @Test func silentScanRestarts() {
         var played = PlayedScanner()
         _ = played.scan()
         _ = played.settle()
@@ -185,9 +186,9 @@ struct ScannerTests {
     }
 
     @Test(
-        "what is left of a change is not sent to a controller that was brought back",
+        "the remaining commands of a change are not sent to a recovered controller",
         arguments: [true, false])
-    func betweenSteps(wasReset: Bool) {
+    func recoveryDropsRemainingCommands(wasReset: Bool) {
         for isAsking in [true, false] {
             var played = PlayedScanner()
             played.list.wasReset(holding: 2)
@@ -215,7 +216,7 @@ struct ScannerTests {
         }
     }
 
-    @Test func silenceIsTriedAgainWhenSomethingElseIsWanted() {
+    @Test func unansweredStopIsRetriedOnResume() {
         var played = PlayedScanner()
         _ = played.scan()
         _ = played.settle()
@@ -226,7 +227,7 @@ struct ScannerTests {
         #expect(played.settle() == [off, set, on])
     }
 
-    @Test func theAddressIsToldFirstAndMayBeRefused() {
+    @Test func randomAddressIsSetFirstAndRefusalIsIgnored() {
         var played = PlayedScanner(isShared: true)
         played.conditions.randomAddress = DeviceAddress(0xc000_0000_0001, type: .random)
         let id = played.scan()
@@ -239,7 +240,7 @@ struct ScannerTests {
     }
 
     @Test(arguments: [Scanner.Search.train, .peers])
-    func aSearchThatIsRefusedIsTold(_ search: Scanner.Search) {
+    func refusedSearchEndsWithError(_ search: Scanner.Search) {
         var played = PlayedScanner()
         played.scanner.search(search, ScanOptions(), at: .zero)
         #expect(played.settle(.refused(.hardwareFailure)) == [set])
@@ -249,7 +250,7 @@ struct ScannerTests {
 
     // MARK: The accept list
 
-    @Test func devicesThatFitAreLeftToTheController() {
+    @Test func acceptListFiltersFittingDevices() {
         var played = PlayedScanner()
         played.list.wasReset(holding: 2)
         var options = ScanOptions()
@@ -263,7 +264,7 @@ struct ScannerTests {
         #expect(played.settle() == [])
     }
 
-    @Test func aListThatIsRefusedIsDoneWithout() {
+    @Test func refusedAcceptListIsNotUsed() {
         var played = PlayedScanner()
         played.list.wasReset(holding: 2)
         var options = ScanOptions()
@@ -276,24 +277,24 @@ struct ScannerTests {
 
     // MARK: A shared controller
 
-    @Test("Command Disallowed: a scan of which nothing is known is ended, and this one begun")
-    func unknown() {
+    @Test("after Command Disallowed an unknown foreign scan is stopped and this one started")
+    func disallowedScanReplacesUnknownScan() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         #expect(played.settle(disallowed) == [set, off, set, on])
         #expect(played.events.isEmpty)
     }
 
-    @Test("Command Disallowed: the kernel's background scan receives less, and is ended")
-    func filtered() {
+    @Test("after Command Disallowed the kernel's filtered background scan is stopped")
+    func disallowedScanReplacesFilteredScan() {
         var played = PlayedScanner(isShared: true)
         played.others(background)
         _ = played.scan()
         #expect(played.settle(disallowed) == [set, off, set, on])
     }
 
-    @Test("Command Disallowed: a scan that receives all is joined, and not ended")
-    func joined() {
+    @Test("after Command Disallowed an unfiltered foreign scan is joined, not stopped")
+    func disallowedScanJoinsUnfilteredScan() {
         var played = PlayedScanner(isShared: true)
         played.others(all)
         let id = played.scan()
@@ -306,8 +307,8 @@ struct ScannerTests {
         #expect(played.events.isEmpty)
     }
 
-    @Test("Command Disallowed twice is an error")
-    func twice() {
+    @Test("a second Command Disallowed ends the scan with an error")
+    func secondDisallowedEndsScan() {
         var played = PlayedScanner(isShared: true)
         let id = played.scan()
         #expect(played.settle(disallowed, .done([]), disallowed) == [set, off, set])
@@ -318,8 +319,8 @@ struct ScannerTests {
     }
 
     /// The kernel ends our scan to connect, and some controllers do not scan until it has.
-    @Test("a scan that ran and is refused for now is tried again until the controller takes it")
-    func postponed() {
+    @Test("a running scan that is refused temporarily is retried until the controller accepts it")
+    func temporarilyRefusedScanIsRetried() {
         var played = PlayedScanner(isShared: true)
         let id = played.scan()
         #expect(played.settle() == [set, on])
@@ -345,8 +346,8 @@ struct ScannerTests {
         #expect(!played.ended.contains(id) && !played.scanner.isQuiet)
     }
 
-    @Test("a scan of an adapter that is ours alone waits, too, when it is not begun anew")
-    func postponedWatchdog() {
+    @Test("a refused restart of a scan is also retried on an adapter with exclusive use")
+    func refusedRestartIsRetried() {
         var played = PlayedScanner()
         _ = played.scan()
         #expect(played.settle() == [set, on])
@@ -357,7 +358,8 @@ struct ScannerTests {
         #expect(played.settle() == [set, on])
     }
 
-    @Test("the refusal of a scan that has ended does not delay the next one") func refusedAfterItsEnd() {
+    @Test("the refusal of a scan that has ended does not delay the next one")
+    func refusalOfEndedScanDoesNotDelayNext() {
         var played = PlayedScanner()
         let first = played.scan()
         #expect(played.next() == set)
@@ -368,7 +370,8 @@ struct ScannerTests {
         #expect(played.events.isEmpty && played.ended.isEmpty)
     }
 
-    @Test("what others do during a pause does not stop the scan after it") func othersBeforeAPause() {
+    @Test("foreign commands during a pause do not stop the scan after it")
+    func foreignCommandsDuringPauseDoNotStopScan() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         played.others([LESetScanEnable(enable: false).packet] + all)
@@ -380,8 +383,8 @@ struct ScannerTests {
         #expect(!played.settle().isEmpty)
     }
 
-    @Test("others switch scanning while a joined scan is looked at: that waits until they have done")
-    func joinedMeanwhile() {
+    @Test("a joined scan is not judged again until foreign commands have settled")
+    func foreignSwitchWhileJoinedWaits() {
         var played = PlayedScanner(isShared: true)
         played.others(all)
         let id = played.scan()
@@ -395,8 +398,8 @@ struct ScannerTests {
         played.end(id)
     }
 
-    @Test("Command Disallowed after a scan was taken back is no second refusal")
-    func disallowedWhileTakenBack() {
+    @Test("Command Disallowed while a scan is taken over again does not count as a second refusal")
+    func disallowedDuringTakeoverIsNotSecondRefusal() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         _ = played.settle()
@@ -413,8 +416,8 @@ struct ScannerTests {
         #expect(played.events.allSatisfy { !$0.hasPrefix("ended") })
     }
 
-    @Test("a scan that was ended is not joined")
-    func notJoinedAfterwards() {
+    @Test("a foreign scan that this host has stopped is not joined")
+    func endedForeignScanIsNotJoined() {
         var played = PlayedScanner(isShared: true)
         played.others(all)
         var coded = ScanOptions()
@@ -429,8 +432,8 @@ struct ScannerTests {
         #expect(played.ended == [next], "no other program scans, so something else is wrong")
     }
 
-    @Test("what was to be taken over for one scan is not for the next")
-    func forgotten() {
+    @Test("a pending takeover for one scan does not apply to the next")
+    func pendingTakeoverEndsWithItsScan() {
         var played = PlayedScanner(isShared: true)
         let id = played.scan()
         #expect(played.next() == set)
@@ -442,8 +445,8 @@ struct ScannerTests {
         #expect(played.settle(disallowed) == [set], "it is joined")
     }
 
-    @Test("a joined scan that reports each packet once is reported as that, once")
-    func withoutRepeats() {
+    @Test("a joined scan that filters duplicates is reported once")
+    func joinedDuplicateFilterIsReportedOnce() {
         var played = PlayedScanner(isShared: true)
         played.others([all[0], LESetScanEnable(enable: true, filterDuplicates: true).packet])
         _ = played.scan()
@@ -454,8 +457,8 @@ struct ScannerTests {
         #expect(played.events.count == 1)
     }
 
-    @Test("a joined scan is judged again by what is wanted then")
-    func judgedAgain() {
+    @Test("a joined scan is judged again when the options change")
+    func joinedScanIsJudgedAgain() {
         var played = PlayedScanner(isShared: true)
         played.others([
             LESetScanParameters(type: .passive, interval: Slots(rawValue: 96), window: Slots(rawValue: 96))
@@ -470,8 +473,8 @@ struct ScannerTests {
         #expect(played.settle() == [off, set, on])
     }
 
-    @Test("others switch the scan off: it is taken back when they have done")
-    func takenBack() {
+    @Test("a foreign stop of the scan is reversed once foreign commands have settled")
+    func foreignStopIsReversedAfterSettling() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         _ = played.settle()
@@ -486,8 +489,8 @@ struct ScannerTests {
         #expect(played.events == ["\(AdapterHealthEvent.scanTakenBack)"])
     }
 
-    @Test("others switch the scan off while a command is under way: that is looked at afterwards")
-    func meanwhile() throws {
+    @Test("a foreign stop during a pending command is handled after its answer")
+    func foreignStopDuringCommandIsHandledAfterwards() throws {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         #expect(played.next() == set)
@@ -501,8 +504,8 @@ struct ScannerTests {
         #expect(played.settle() == [off, set, on])
     }
 
-    @Test("the kernel's own commands while it is brought back are not taken for another program's")
-    func recovering() {
+    @Test("the kernel's commands during recovery do not count as another program's")
+    func kernelCommandsDuringRecoveryAreIgnored() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         _ = played.settle()
@@ -511,14 +514,14 @@ struct ScannerTests {
         #expect(played.settle() == [] && played.events.isEmpty)
     }
 
-    @Test("the time without a packet is given in whole seconds")
-    func silence() {
+    @Test("the time without a packet is described in whole seconds")
+    func silenceIsDescribedInWholeSeconds() {
         let event = AdapterHealthEvent.scanRestarted(silence: .seconds(90) + .microseconds(4754))
         #expect("\(event)" == "nothing received for 90 s: the scan is restarted")
     }
 
-    @Test("after 30 times within a minute the scan is left to them until that is over")
-    func restless() {
+    @Test("after 30 restarts within a minute the scan pauses until the minute is over")
+    func restartLimitPausesScan() {
         var played = PlayedScanner(isShared: true)
         _ = played.scan()
         _ = played.settle()
@@ -556,7 +559,7 @@ private struct FickleController {
 
 /// Commands fail in all ways while scans come and go. Once the controller carries them out, it scans if and
 /// as the scans want, and each scan that was not refused is still there.
-@Test(arguments: 0..<200) func theScannerGetsThereWhateverHappens(seed: UInt64) {
+@Test(arguments: 0..<200) func scannerConvergesToRequestedScans(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var played = PlayedScanner()
     var controller = FickleController()

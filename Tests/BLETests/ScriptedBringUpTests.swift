@@ -19,7 +19,7 @@ import VirtualController
         .init("two answers", .reset, .twice),
         .init("two answers", .leReadBufferSize, .twice),
         .init(
-            "no answer to what is optional", .leReadFilterAcceptListSize, .silence,
+            "no answer to an optional command", .leReadFilterAcceptListSize, .silence,
             throws: .controllerSilent(command: .leReadFilterAcceptListSize)),
         // Errors.
         .init(
@@ -29,13 +29,13 @@ import VirtualController
             "refused", .leSetEventMask, .refuses(.leSetEventMask, .invalidCommandParameters),
             throws: .hci(.invalidCommandParameters, command: .leSetEventMask)),
         .init(
-            "refused, and optional", .leReadFilterAcceptListSize,
+            "optional command refused", .leReadFilterAcceptListSize,
             .refuses(.leReadFilterAcceptListSize, .unknownCommand)),
         .init(
-            "refused, and optional", .leReadMaximumDataLength,
+            "optional command refused", .leReadMaximumDataLength,
             .refuses(.leReadMaximumDataLength, .commandDisallowed)),
         .init(
-            "refused, and optional", .readLocalSupportedFeatures,
+            "optional command refused", .readLocalSupportedFeatures,
             .says([CommandStatus(status: .unknownCommand, opcode: .readLocalSupportedFeatures).packet])),
         // Nonsense.
         .init(
@@ -56,40 +56,40 @@ import VirtualController
                     DecodeError(
                         packet: "LE buffer size", field: "Total_Num_LE_ACL_Data_Packets", offset: 2,
                         reason: .truncated(needed: 1, available: 0))))),
-        .init("too few octets, and optional", .leReadMaximumDataLength, .answers { [$0.dropping(3)] }),
+        .init("too few octets, optional command", .leReadMaximumDataLength, .answers { [$0.dropping(3)] }),
         .init(
             "the answer to another command", .readLocalVersionInformation,
             .says([CommandComplete(.leRand, status: .success).packet]),
             throws: .controllerSilent(command: .readLocalVersionInformation)),
         .init(
-            "beside the answer one to what was never asked", .readLocalVersionInformation,
+            "the answer and one to a command that was not sent", .readLocalVersionInformation,
             .answers { [CommandComplete(.leRand, status: .success).packet, $0] }),
         .init(
-            "an event of no octets, and the answer", .reset,
+            "an empty event, then the answer", .reset,
             .answers { event in
                 [HCIEventPacket(code: .commandComplete, parameters: []), event]
             }),
         .init(
-            "an unknown event, and the answer", .reset,
+            "an unknown event, then the answer", .reset,
             .answers { event in
                 [HCIEventPacket(code: HCIEventCode(rawValue: 0x99), parameters: [1, 2, 3]), event]
             }),
         .init(
-            "a hardware error, and the answer", .leSetEventMask,
+            "a hardware error once, then the answer", .leSetEventMask,
             .answers { event in
                 [HardwareError(hardwareCode: 1).packet, event]
             }, times: 1),
         .init(
-            "a hardware error each time, and the answer", .leSetEventMask,
+            "a hardware error each time, then the answer", .leSetEventMask,
             .answers { event in
                 [HardwareError(hardwareCode: 1).packet, event]
             }, throws: .adapter(.failed(.hardwareError(1)))),
         // Credits.
-        .init("room for 255 commands", .reset, .answers { [$0.granting(255)] }),
+        .init("255 command credits", .reset, .answers { [$0.granting(255)] }),
         .init(
-            "room for no command, and never any", .reset, .answers { [$0.granting(0)] },
+            "no command credits, permanently", .reset, .answers { [$0.granting(0)] },
             throws: .controllerSilent(command: .readLocalVersionInformation)),
-        .init("room for no command, then for one", .reset, .answers { [$0.granting(0), silent] }),
+        .init("no command credits, then one", .reset, .answers { [$0.granting(0), silent] }),
         // Buffers.
         .init(
             "no buffers at all", .leReadBufferSize,
@@ -98,7 +98,7 @@ import VirtualController
             }),
     ]
 
-    @Test(arguments: table) func outcomes(_ script: ScriptCase) async throws {
+    @Test(arguments: table) func openHandlesScriptedResponses(_ script: ScriptCase) async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             await script.check(on: host) {
@@ -109,8 +109,8 @@ import VirtualController
         }
     }
 
-    @Test("an extended controller may refuse to report its number of sets: one is assumed")
-    func extendedLimits() async throws {
+    @Test("an extended controller that refuses to report its number of sets gets one")
+    func refusedSetCountMeansOneSet() async throws {
         try await ScriptedHost.run(extended: true) { host in
             host.port.script(
                 .leReadNumberOfSupportedAdvertisingSets,
@@ -126,9 +126,8 @@ import VirtualController
         }
     }
 
-    @Test("a controller without buffers of its own for LE has those of BR/EDR") func sharedBuffers()
-        async throws
-    {
+    @Test("a controller without separate LE buffers uses those of BR/EDR")
+    func usesSharedBuffersWithoutLEBuffers() async throws {
         try await VirtualTestbed.run { bed in
             var configuration = VirtualController.Configuration()
             configuration.sharesBuffers = true
@@ -144,9 +143,8 @@ import VirtualController
         }
     }
 
-    @Test("a controller that has both commands reports its buffers by the second version") func buffersV2()
-        async throws
-    {
+    @Test("a controller with both commands reports its buffers by version 2")
+    func readsBufferSizeVersion2() async throws {
         try await ScriptedHost.run { host in
             host.port.script(
                 .readLocalSupportedCommands,
@@ -172,8 +170,8 @@ import VirtualController
         }
     }
 
-    @Test("a controller is given the defaults of its links, and asked only for what it has")
-    func defaults() async throws {
+    @Test("set-up sends link defaults and only commands that the controller supports")
+    func setUpSendsDefaultsForFeatures() async throws {
         try await ScriptedHost.run(extended: true) { host in
             try await host.open { _ in }
             let heard = host.port.heard
@@ -189,8 +187,8 @@ import VirtualController
         }
     }
 
-    @Test("a dual-mode controller gets Write LE Host Support, before the event masks")
-    func dualMode() async throws {
+    @Test("a dual-mode controller receives Write LE Host Support before the event masks")
+    func dualModeReceivesLEHostSupport() async throws {
         try await ScriptedHost.run { host in
             host.port.script(
                 .readLocalSupportedFeatures,

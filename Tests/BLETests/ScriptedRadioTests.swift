@@ -22,7 +22,7 @@ import Testing
                 .says([CommandComplete(.leRand, status: .success).packet]), times: 1,
                 health: .reset(after: family.scanEnable)),
             .init(
-                "never an answer", family.scanEnable, .silence,
+                "no answer, permanently", family.scanEnable, .silence,
                 throws: .adapter(.failed(.silence(command: family.scanEnable))),
                 health: .givenUp(after: family.scanEnable)),
             .init(
@@ -33,7 +33,7 @@ import Testing
                 .says([CommandStatus(status: .success, opcode: family.scanEnable).packet]),
                 throws: .controllerMisbehaved(command: family.scanEnable, .missingStatus)),
             .init(
-                "more octets than there are fields", family.scanEnable,
+                "more octets than fields", family.scanEnable,
                 .says([
                     CommandComplete(credits: 1, opcode: family.scanEnable, returnParameters: [0, 1]).packet
                 ]),
@@ -45,7 +45,7 @@ import Testing
                             reason: .trailing(count: 1)))
                 )),
             .init(
-                "reports that end too early", family.scanEnable,
+                "truncated reports", family.scanEnable,
                 .answers { event in
                     [event, HCIEventPacket(code: .leMeta, parameters: [0x02, 0x01, 0x00, 0x01, 0xaa])]
                 }),
@@ -56,7 +56,8 @@ import Testing
         ]
     }
 
-    @Test(arguments: ScriptedFamily.all(Self.scanning)) func scan(_ script: ScriptCase) async throws {
+    @Test(arguments: ScriptedFamily.all(Self.scanning))
+    func scanHandlesScriptedResponses(_ script: ScriptCase) async throws {
         try await ScriptedHost.run(extended: script.isExtended) { host in
             let lamp = try await host.lamp()
             try await host.open { adapter in
@@ -81,7 +82,7 @@ import Testing
                 "no answer, once", family.advertisingData, .silence, times: 1,
                 health: .reset(after: family.advertisingData)),
             .init(
-                "never an answer", family.advertisingData, .silence,
+                "no answer, permanently", family.advertisingData, .silence,
                 throws: .adapter(.failed(.silence(command: family.advertisingData))),
                 health: .givenUp(after: family.advertisingData)),
             .init(
@@ -99,7 +100,8 @@ import Testing
         ]
     }
 
-    @Test(arguments: ScriptedFamily.all(Self.advertising)) func advertise(_ script: ScriptCase) async throws {
+    @Test(arguments: ScriptedFamily.all(Self.advertising))
+    func advertiseHandlesScriptedResponses(_ script: ScriptCase) async throws {
         try await ScriptedHost.run(extended: script.isExtended) { host in
             let other = try await Adapter.open(
                 on: await host.air.attach(), name: "other", options: host.options)
@@ -123,7 +125,7 @@ import Testing
                 "no answer, once", family.createConnection, .silence, times: 1,
                 health: .reset(after: family.createConnection)),
             .init(
-                "never an answer", family.createConnection, .silence,
+                "no answer, permanently", family.createConnection, .silence,
                 throws: .adapter(.failed(.silence(command: family.createConnection))),
                 health: .givenUp(after: family.createConnection)),
             .init(
@@ -140,13 +142,14 @@ import Testing
                 "Command Complete for a command that is only accepted", family.createConnection,
                 .answers { _ in [CommandComplete(family.createConnection, status: .success).packet] }),
             .init(
-                "accepted, and no outcome", family.createConnection,
+                "accepted without an outcome", family.createConnection,
                 .says([CommandStatus(status: .success, opcode: family.createConnection).packet]),
                 throws: .timedOut(.connecting, after: .seconds(10))),
         ]
     }
 
-    @Test(arguments: ScriptedFamily.all(Self.connecting)) func connect(_ script: ScriptCase) async throws {
+    @Test(arguments: ScriptedFamily.all(Self.connecting))
+    func connectHandlesScriptedResponses(_ script: ScriptCase) async throws {
         try await ScriptedHost.run(extended: script.isExtended) { host in
             let lamp = try await host.lamp()
             let address = await lamp.address
@@ -164,8 +167,8 @@ import Testing
         }
     }
 
-    @Test("a link that is reported twice is one link; one that was not asked for is ended")
-    func linksWithoutOwner() async throws {
+    @Test("a link that is reported twice is one link; an unrequested link is disconnected")
+    func duplicateLinkIsIgnoredAndUnrequestedEnded() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             let address = await lamp.address

@@ -56,8 +56,8 @@ extension Adapter {
         await hosts.bed.wait(.milliseconds(1))
     }
 
-    @Test("one task at a time, in the order in which they came")
-    func order() async throws {
+    @Test("one task enters at a time, in the order of arrival")
+    func admitsTasksInOrder() async throws {
         try await run { hosts, notes in
             let all = await tasks(hosts, notes, "a", "b", "c", "d")
             for names in [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]] {
@@ -72,7 +72,7 @@ extension Adapter {
         }
     }
 
-    @Test("a task that comes while others wait does not overtake them")
+    @Test("a new task does not overtake waiting tasks")
     func noOvertaking() async throws {
         try await run { hosts, notes in
             _ = await tasks(hosts, notes, "a", "b")
@@ -89,8 +89,8 @@ extension Adapter {
         }
     }
 
-    @Test("a task that is cancelled while it waits gives up its place only")
-    func cancellation() async throws {
+    @Test("a task that is cancelled while it waits loses only its own place")
+    func cancelledWaiterLosesOnlyItsPlace() async throws {
         try await run { hosts, notes in
             let all = await tasks(hosts, notes, "a", "b", "c", "d")
             all[1].cancel()
@@ -106,8 +106,8 @@ extension Adapter {
         }
     }
 
-    @Test("a task that was let in is in, also when it is cancelled before it runs")
-    func cancelledInside() async throws {
+    @Test("an admitted task stays admitted when it is cancelled before it runs")
+    func admittedTaskSurvivesCancellation() async throws {
         try await run { hosts, notes in
             let all = await tasks(hosts, notes, "a", "b", "c")
             try await hosts.client.leaveQueue(cancelling: all[1])
@@ -120,8 +120,8 @@ extension Adapter {
         }
     }
 
-    @Test("a task that was cancelled before it came takes no place")
-    func cancelledBefore() async throws {
+    @Test("a task that was already cancelled takes no place")
+    func cancelledTaskTakesNoPlace() async throws {
         try await run { hosts, notes in
             let client = hosts.client
             _ = await tasks(hosts, notes, "a")
@@ -136,8 +136,8 @@ extension Adapter {
         }
     }
 
-    @Test("the task inside waits like any other when it wants in again")
-    func reentrance() async throws {
+    @Test("the admitted task waits like any other when it enters again")
+    func reenteringTaskWaits() async throws {
         try await run { hosts, notes in
             let client = hosts.client
             let task = hosts.bed.task {
@@ -157,8 +157,8 @@ extension Adapter {
         }
     }
 
-    @Test("a queue that is closed ends all that wait, and those that come while a task is still inside")
-    func closing() async throws {
+    @Test("closing a queue ends all waiting tasks and refuses later ones")
+    func closingEndsWaitsAndRefusesTasks() async throws {
         try await run { hosts, notes in
             let waiting = await tasks(hosts, notes, "a", "b", "c")
             try await hosts.client.closeQueue(.adapter(.removed))
@@ -178,8 +178,8 @@ extension Adapter {
         }
     }
 
-    @Test("tasks that wait on a link that ends get its error")
-    func endOfLink() async throws {
+    @Test("tasks that wait on a link get its disconnect error")
+    func disconnectEndsWaits() async throws {
         try await run { hosts, notes in
             let waiting = await tasks(hosts, notes, "a", "b", "c")
             await hosts.server.close()

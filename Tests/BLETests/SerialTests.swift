@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("a controller on a serial line scans", arguments: ["", "?baud=1234567&flow=off"])
-    func scans(options: String) async throws {
+    func serialControllerScans(options: String) async throws {
         try await run(options) { bench in
             let advertising = try await advertise("Lamp", on: bench.other)
             _ = try await bench.central.first(within: .seconds(10)) { $0.name == "Lamp" }
@@ -65,8 +65,8 @@ import Testing
         }
     }
 
-    @Test("a lost or an extra octet costs a Reset; scan and advertisement go on", arguments: [false, true])
-    func survives(isExtra: Bool) async throws {
+    @Test("a lost or extra octet causes a reset; scan and advertisement continue", arguments: [false, true])
+    func lostOrExtraOctetCausesReset(isExtra: Bool) async throws {
         try await run { bench in
             let mine = try await advertise("Serial", on: bench.serial)
             var found = bench.central.scan().makeAsyncIterator()
@@ -90,8 +90,8 @@ import Testing
         }
     }
 
-    @Test("a packet whose end is lost costs a Reset, too, when nothing follows it")
-    func survivesSilence() async throws {
+    @Test("a truncated packet that nothing follows causes a reset as well")
+    func truncatedPacketCausesReset() async throws {
         try await run { bench in
             bench.line.meddle { $0.starts(with: [0x04, 0x0e]) ? Array($0.dropLast()) : $0 }
             let advertising = try? await advertise("Serial", on: bench.serial)
@@ -102,8 +102,8 @@ import Testing
         }
     }
 
-    @Test("one process at a time; a missing port and a file that is none are different errors")
-    func refusals() async throws {
+    @Test("a port in use, a missing port and a file that is no serial port have different errors")
+    func serialPortErrorsAreDistinct() async throws {
         try await run { bench in
             let options = AdapterOptions(loop: bench.serial.loop)
             func problem(_ path: String) async -> BLEError? {
@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    @Test("an adapter whose line is gone says so")
-    func unplugged() async throws {
+    @Test("an unplugged serial adapter fails as removed")
+    func unpluggedAdapterFailsAsRemoved() async throws {
         try await run { bench in
             var found = bench.central.scan().makeAsyncIterator()
             await bench.line.unplug()

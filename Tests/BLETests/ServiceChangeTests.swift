@@ -11,7 +11,7 @@ private let battery = GATTService(
     characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))])
 
 struct ServiceChangeTests {
-    @Test func aClientIsNotifiedOfAddedAndRemovedServices() async throws {
+    @Test func clientIsNotifiedOfServiceChanges() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
@@ -32,7 +32,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test func aServiceThatIsAddedCanBeUsedAtOnce() async throws {
+    @Test func addedServiceIsUsableAtOnce() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
@@ -49,7 +49,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test func aBondedCentralIsToldOfServicesThatCameWhileItWasAway() async throws {
+    @Test func bondedCentralReceivesMissedServiceChange() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serve([0])
@@ -76,7 +76,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test func severalValuesGoInOnePacketToWhoTakesThem() async throws {
+    @Test func multipleValuesAreSentInOneNotification() async throws {
         let packets = Lock<[[UInt8]]>([])
         try await TwoHosts.run { hosts in
             let options = AdapterOptions(
@@ -115,7 +115,7 @@ struct ServiceChangeTests {
         #expect(packets.withLock { $0.filter { $0.first == multiple }.count } == 1)
     }
 
-    @Test func aValueThatDoesNotFitIsAnErrorUnlessItsBeginningWillDo() async throws {
+    @Test func tooLongValueFailsUnlessTruncated() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             var options = ConnectionOptions()

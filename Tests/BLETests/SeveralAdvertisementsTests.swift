@@ -19,7 +19,7 @@ import VirtualController
         return request
     }
 
-    @Test("a beacon beside a connectable service") func beaconBesideService() async throws {
+    @Test("a beacon continues beside a connectable service") func beaconBesideService() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let service = try await hosts.serveThermometer()
             let beacon = try await hosts.peripheral.advertise(try self.beacon())
@@ -43,8 +43,8 @@ import VirtualController
         }
     }
 
-    @Test("connectable again while links are free", arguments: [false, true])
-    func moreLinks(_ isExtended: Bool) async throws {
+    @Test("advertising is connectable again while links are free", arguments: [false, true])
+    func staysConnectableWhileLinksAreFree(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             _ = try await hosts.serveThermometer(maximumLinks: 2)
             let address = try await hosts.find()
@@ -61,9 +61,9 @@ import VirtualController
     }
 
     @Test(
-        "one more than there are sets is refused, and takes the place of one that is stopped",
+        "more advertisements than sets are refused until one of them stops",
         arguments: [false, true])
-    func moreThanThereAreSets(_ isExtended: Bool) async throws {
+    func excessAdvertisementIsRefusedUntilOneStops(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: true) { hosts in
             let controller = await hosts.server.controller
             #expect(controller.coreVersion == (isExtended ? .v5_4 : .v4_2))
@@ -88,9 +88,9 @@ import VirtualController
     }
 
     @Test(
-        "one that begins while another is stopped is on the air afterwards, and the other one is not",
+        "an advertisement that starts while another stops is on air afterwards, the other is not",
         arguments: [nil, 1, 4] as [UInt8?], [false, true])
-    func stoppedMeanwhile(sets: UInt8?, stopsFirst: Bool) async throws {
+    func startDuringStop(sets: UInt8?, stopsFirst: Bool) async throws {
         // So many turns of the loop are between the two.
         for turns in [0, 1, 2, 3, 4, 6, 8, 12, 16, 24] {
             try await VirtualTestbed.run { bed in
@@ -121,8 +121,10 @@ import VirtualController
         }
     }
 
-    @Test("tasks that wait for its end resume when another task stops it", arguments: [false, true])
-    func waitingForTheEnd(_ isExtended: Bool) async throws {
+    @Test(
+        "tasks that wait for an advertisement's end resume when another task stops it",
+        arguments: [false, true])
+    func stopResumesWaitingTasks(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             let advertising = try await hosts.peripheral.advertise(try self.beacon())
             let ends = Lock<[AdvertisingEnd]>([])
@@ -144,8 +146,8 @@ import VirtualController
         }
     }
 
-    @Test("data change without a gap", arguments: [false, true])
-    func updateInPlace(_ isExtended: Bool) async throws {
+    @Test("advertising data change without a gap", arguments: [false, true])
+    func dataUpdateLeavesNoGap(_ isExtended: Bool) async throws {
         // Controllers of 4.2 send nonconnectable advertising every 100 ms at most.
         let interval: Duration = isExtended ? .milliseconds(20) : .milliseconds(100)
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
@@ -167,7 +169,7 @@ import VirtualController
         }
     }
 
-    @Test func otherParametersAreOnAirWhenUpdateReturns() async throws {
+    @Test func newParametersAreOnAirWhenUpdateReturns() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let advertising = try await hosts.peripheral.advertise(try self.beacon())
             var content = AdvertisingContent()
@@ -191,7 +193,7 @@ import VirtualController
         }
     }
 
-    @Test("as much data as the controller takes, in pieces; more is refused by name")
+    @Test("data up to the controller's limit are sent in fragments; more are refused with the limit")
     func dataOfASmallerController() async throws {
         try await ScanHosts.run { hosts in
             let controller = await hosts.air.attach(.init(extended: .init(advertisingDataLength: 600)))
@@ -228,7 +230,8 @@ import VirtualController
         }
     }
 
-    @Test("a refused change leaves what was on air") func refusedChange() async throws {
+    @Test("a refused update keeps the previous advertisement on air")
+    func refusedUpdateKeepsAdvertisement() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let advertising = try await hosts.peripheral.advertise(try self.beacon())
             var content = AdvertisingContent()
@@ -250,8 +253,8 @@ import VirtualController
         }
     }
 
-    @Test("time and event limits end it", arguments: [false, true])
-    func limits(_ isExtended: Bool) async throws {
+    @Test("time and event limits end an advertisement", arguments: [false, true])
+    func limitsEndAdvertisement(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             var request = try self.beacon()
             request.duration = .seconds(3)
@@ -285,8 +288,8 @@ import VirtualController
         }
     }
 
-    @Test("directed: the one who is meant can connect", arguments: [false, true])
-    func directed(_ isExtended: Bool) async throws {
+    @Test("only the peer that directed advertising names can connect", arguments: [false, true])
+    func onlyDirectedPeerConnects(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             let peer = await hosts.client.address
             let short = try await hosts.peripheral.advertise(
@@ -308,7 +311,7 @@ import VirtualController
         }
     }
 
-    @Test func anonymousShowsNoAddress() async throws {
+    @Test func anonymousAdvertisingHasNoAddress() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             var content = AdvertisingContent()
             content.name = "absent"
@@ -323,7 +326,7 @@ import VirtualController
         }
     }
 
-    @Test func theFirstSetsHaveNumbersOfTheirOwn() async throws {
+    @Test func setsHaveDistinctSIDs() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             var sids: Set<UInt8?> = []
             for name in ["a", "b", "c"] {
@@ -337,7 +340,7 @@ import VirtualController
         }
     }
 
-    @Test func closingTheAdapterEndsAll() async throws {
+    @Test func closingAdapterEndsAllAdvertisements() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let advertisements = [
                 try await hosts.serveThermometer(), try await hosts.peripheral.advertise(try self.beacon()),
@@ -347,7 +350,7 @@ import VirtualController
         }
     }
 
-    @Test func theRadioThatGoesAwayEndsAllWithAnError() async throws {
+    @Test func lostRadioFailsAllAdvertisements() async throws {
         try await TwoHosts.run { hosts in
             let advertising = try await hosts.serveThermometer()
             await hosts.air.close()

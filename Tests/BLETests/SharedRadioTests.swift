@@ -6,9 +6,9 @@ import Testing
 /// A scan and a connection attempt share one radio.
 struct SharedRadioTests {
     @Test(
-        "an eager scan leaves a connection attempt half of the time, and has it all again afterwards",
+        "a continuous scan yields half of the time to a connection attempt and reclaims it afterwards",
         arguments: [false, true])
-    func connectDuringAScan(_ isExtended: Bool) async throws {
+    func scanYieldsHalfOfTimeWhileConnecting(_ isExtended: Bool) async throws {
         try await ScanHosts.run(extended: isExtended) { hosts in
             let wanted = try await hosts.advertiser(named: "wanted").address
             var options = ScanOptions()
@@ -32,7 +32,7 @@ struct SharedRadioTests {
         }
     }
 
-    @Test("a scan goes on while a connection attempt waits for long", arguments: [false, true])
+    @Test("a scan continues beside a long connection attempt", arguments: [false, true])
     func scanDuringAnAttempt(_ isExtended: Bool) async throws {
         try await ScanHosts.run(extended: isExtended) { hosts in
             let other = try await hosts.advertiser(named: "other").address
@@ -52,8 +52,8 @@ struct SharedRadioTests {
         }
     }
 
-    @Test("without a scan an attempt has all of the time")
-    func alone() async throws {
+    @Test("without a scan a connection attempt has all of the time")
+    func connectingAloneUsesAllTime() async throws {
         try await ScanHosts.run { hosts in
             let wanted = try await hosts.advertiser(named: "wanted").address
             hosts.forget()

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: Burst.allCases, [true, false])
-    func burst(_ burst: Burst, consumerOnLoop: Bool) async throws {
+    func burstIsDeliveredInOrder(_ burst: Burst, consumerOnLoop: Bool) async throws {
         let all: [Taken] = [.value(1), .value(2), .value(3)]
         let taken = try await play(burst, consumerOnLoop: consumerOnLoop)
         switch burst {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func oneThatWaitsIsWokenOnceForAllValuesOfATurn() async throws {
+    @Test func waitingConsumerResumesOncePerTurn() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         let buffer = StreamBuffer<Int>(.overflow(limit: 8), on: loop)
@@ -95,7 +95,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func valuesThatFindNoRoomWhileOneIsHandedOver() async throws {
+    @Test func overflowDuringHandoverDropsOlderValue() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         let buffer = StreamBuffer<Int>(.newest(1), on: loop)
@@ -112,7 +112,7 @@ import Testing
     /// All that is in the buffer of a stream that has ended, and how it ended.
     private func rest(of buffer: StreamBuffer<Int>) async -> [Taken] { await Self.take(from: buffer) }
 
-    @Test("a value beyond the limit ends the stream, after those for which there was room")
+    @Test("a value beyond the limit ends the stream after the buffered values")
     func overflowOfValues() async {
         let buffer = StreamBuffer<Int>(.overflow(limit: 2))
         for value in 1...2 { buffer.yield(value) }
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "octets have a limit of their own: up to it there is room, and values that were taken count no more")
+        "octets have a limit of their own, which counts only buffered values")
     func overflowOfOctets() async {
         let buffer = StreamBuffer<Int>(.overflow(limit: 100, octets: 10), octets: { $0 })
         buffer.yield(4)
@@ -144,17 +144,17 @@ import Testing
                 == [.value(6), .value(0), .value(4), .failure(.overflow(.octets(10)))])
     }
 
-    @Test("a value that is larger than the whole buffer finds no room in an empty one")
-    func oversized() async {
+    @Test("a value larger than the whole buffer overflows an empty one")
+    func oversizedValueOverflowsEmptyBuffer() async {
         let buffer = StreamBuffer<Int>(.overflow(limit: 100, octets: 10), octets: { $0 })
         buffer.yield(11)
         #expect(await rest(of: buffer) == [.failure(.overflow(.octets(10)))])
     }
 
     @Test(
-        "the newest values stay, the others are counted, and their owner learns of each",
+        "the newest values stay; dropped ones are counted and passed to the owner",
         arguments: [-1, 0, 1, 3])
-    func newest(limit: Int) async {
+    func newestPolicyCountsDroppedValues(limit: Int) async {
         let gone = Lock<[Int]>([])
         let buffer = StreamBuffer<Int>(
             .newest(limit), onTake: { value in gone.withLock { $0.append(value) } })
@@ -167,8 +167,8 @@ import Testing
     }
 
     @Test(
-        "a stream has one consumer: a second one that waits beside it is refused, and the first one goes on")
-    func secondConsumer() async throws {
+        "a second concurrent consumer of a stream is refused, and the first one continues")
+    func secondConsumerIsRefused() async throws {
         let loop = try EventLoop(clock: .virtual)
         let taken = await Task(executorPreference: loop) {
             let buffer = StreamBuffer<Int>(.overflow(limit: 8), on: loop)
@@ -183,9 +183,9 @@ import Testing
     }
 
     @Test(
-        "the source is ended once: by an end, an overflow, a consumer that is gone; and at once where that was before"
+        "the source ends once, by finish, overflow or abandonment; later end handlers run at once"
     )
-    func endOfSource() async {
+    func sourceEndsOnce() async {
         let ends: [@Sendable (StreamBuffer<Int>) -> Void] = [
             { $0.finish() }, { $0.finish(.failure(.adapter(.closed))) }, { $0.abandon() },
             { buffer in for value in 1...3 { buffer.yield(value) } },
@@ -206,8 +206,8 @@ import Testing
         }
     }
 
-    @Test("the first end counts; an end that has no error is no failure")
-    func firstEnd() async {
+    @Test("only the first end counts, and an end without an error is no failure")
+    func onlyFirstEndCounts() async {
         let buffer = StreamBuffer<Int>(.overflow(limit: 2))
         buffer.finish()
         buffer.finish(.failure(.adapter(.closed)))
@@ -216,8 +216,8 @@ import Testing
         #expect(await rest(of: buffer) == [.end])
     }
 
-    @Test("a consumer that is gone leaves nothing in the buffer")
-    func abandoned() async {
+    @Test("an abandoned buffer is empty")
+    func abandonedBufferIsEmpty() async {
         let buffer = StreamBuffer<Int>(.overflow(limit: 2))
         buffer.yield(1)
         buffer.abandon()
@@ -242,9 +242,9 @@ import Testing
     }
 
     @Test(
-        "of the values that come while it is held, the last of each kind is handed over, in the order of these"
+        "a held stream keeps the last value of each kind, in order"
     )
-    func merging() async {
+    func heldStreamKeepsLastValueOfEachKind() async {
         let buffer = buffer(.overflow(limit: 8))
         buffer.yield(1)
         buffer.hold()
@@ -257,8 +257,8 @@ import Testing
         #expect(await rest(of: buffer) == ([1, 21, 12, 2, 22], nil))
     }
 
-    @Test("a consumer that waits gets nothing until the stream is released")
-    func waitingConsumer() async throws {
+    @Test("a waiting consumer receives nothing until the stream is released")
+    func heldStreamDeliversAfterRelease() async throws {
         let loop = try EventLoop(clock: .virtual)
         let buffer = buffer(.overflow(limit: 8))
         let (before, after) = await Task(executorPreference: loop) {
@@ -280,7 +280,7 @@ import Testing
         #expect(!before && after == 1)
     }
 
-    @Test("more kinds than the limit end a stream that must not lose any")
+    @Test("more kinds than the limit overflow a held lossless stream")
     func overflowWhileHeld() async {
         let buffer = buffer(.overflow(limit: 2))
         buffer.hold()
@@ -290,7 +290,7 @@ import Testing
         #expect(buffer.failure == .overflow(.values(2)))
     }
 
-    @Test("more values than the limit, with those from before, end it when it is released")
+    @Test("more buffered and held values than the limit overflow a lossless stream on release")
     func overflowAtRelease() async {
         let buffer = buffer(.overflow(limit: 2))
         buffer.yield(1)
@@ -301,8 +301,8 @@ import Testing
         #expect(buffer.failure == .overflow(.values(2)))
     }
 
-    @Test("a stream of the newest values drops the oldest kinds, and counts them")
-    func newestWhileHeld() async {
+    @Test("a held stream of the newest values drops and counts the oldest kinds")
+    func heldNewestPolicyDropsOldestKinds() async {
         let buffer = buffer(.newest(2))
         buffer.yield(1)
         buffer.hold()
@@ -314,8 +314,8 @@ import Testing
         #expect(await rest(of: buffer) == ([21, 31], nil))
     }
 
-    @Test("a held stream that ends hands over what it held")
-    func endWhileHeld() async {
+    @Test("a held stream that ends delivers what it held")
+    func endedHeldStreamDeliversHeldValues() async {
         let buffer = buffer(.overflow(limit: 8))
         buffer.hold()
         for value in [1, 11] { buffer.yield(value) }
@@ -324,7 +324,7 @@ import Testing
     }
 
     @Test("a stream whose values have no kinds cannot be held")
-    func withoutKinds() async {
+    func streamWithoutKindsIsNotHeld() async {
         let buffer = StreamBuffer<Int>(.overflow(limit: 8))
         buffer.hold()
         for value in [1, 2] { buffer.yield(value) }
@@ -335,8 +335,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct BoundedStreamTests {
     @Test(
-        "what is still to be done with a value is done when it is asked for, and then its owner learns of it")
-    func finishing() async throws {
+        "the finishing step of a value runs when it is taken, before the owner is notified")
+    func finishingStepRunsWhenTaken() async throws {
         let steps = Lock<[String]>([])
         let buffer = StreamBuffer<Int>(
             .overflow(limit: 8), onTake: { value in steps.withLock { $0.append("taken \(value)") } })
@@ -352,8 +352,8 @@ import Testing
         #expect(steps.withLock { $0 } == ["finish 1", "taken 10"])
     }
 
-    @Test("a stream that is let go, with its iterators, ends its source")
-    func lettingGo() async throws {
+    @Test("a stream that is released with its iterators ends its source")
+    func releasedStreamEndsSource() async throws {
         let isEnded = Lock(false)
         let buffer = StreamBuffer<Int>(.overflow(limit: 8))
         buffer.onEnd { isEnded.withLock { $0 = true } }
@@ -366,8 +366,8 @@ import Testing
         #expect(isEnded.withLock { $0 })
     }
 
-    @Test("a consumer that is cancelled ends its source, and gets no value that comes then")
-    func cancelled() async throws {
+    @Test("a cancelled consumer ends its source and receives no later value")
+    func cancelledConsumerEndsSource() async throws {
         let loop = try EventLoop(clock: .virtual)
         let isEnded = Lock(false)
         let error = await Task(executorPreference: loop) {

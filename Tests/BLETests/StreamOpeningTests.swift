@@ -39,7 +39,8 @@ import Testing
         deinit { for descriptor in descriptors { close(descriptor) } }
     }
 
-    @Test("it is waited for ten seconds") func limit() async throws {
+    @Test("opening a stream on an unresponsive server times out after ten seconds")
+    func openTimesOutAfterTenSeconds() async throws {
         try await VirtualTestbed.run { bed in
             let listener = try FullListener()
             let before = bed.loop.now
@@ -53,8 +54,8 @@ import Testing
         }
     }
 
-    @Test("a task that is cancelled does not wait for it", arguments: [0, 1000])
-    func cancelled(after milliseconds: Int) async throws {
+    @Test("a cancelled task stops waiting for an unresponsive server at once", arguments: [0, 1000])
+    func openIsCancellable(after milliseconds: Int) async throws {
         try await VirtualTestbed.run { bed in
             let listener = try FullListener()
             let (before, address) = (bed.loop.now, listener.address)

@@ -26,8 +26,8 @@ struct SystemFilesTests {
         try body(SystemFiles(root: root.path))
     }
 
-    @Test("adapters and the USB ports that they are in")
-    func adapters() throws {
+    @Test("adapters are listed with their USB ports")
+    func listsAdaptersWithUSBPorts() throws {
         let bus = "../../devices/pci0000:00/0000:00:14.0/usb1"
         try files(links: [
             "sys/class/bluetooth/hci0": "\(bus)/1-1/1-1.4/1-1.4:1.0/bluetooth/hci0",
@@ -48,8 +48,8 @@ struct SystemFilesTests {
         }
     }
 
-    @Test("an adapter's identity is its static address where it has one")
-    func identity() throws {
+    @Test("an adapter's identity is its static address if it has one")
+    func identityIsStaticAddressIfSet() throws {
         let key = "00000000000000000000000000000000 00:00:00:00:00:00\n"
         try files([
             "sys/kernel/debug/bluetooth/hci0/identity": "C0:11:22:33:44:55 (type 1) \(key)",
@@ -63,8 +63,8 @@ struct SystemFilesTests {
         }
     }
 
-    @Test("an adapter is held off by its own switch or one of the machine's, and by no other")
-    func switches() throws {
+    @Test("an adapter is blocked only by its own switch or one of the machine's")
+    func onlyOwnOrMachineSwitchBlocks() throws {
         func radio(_ number: Int, _ name: String, _ type: String, soft: Int, hard: Int) -> [String: String] {
             let folder = "sys/class/rfkill/rfkill\(number)"
             return [
@@ -86,8 +86,8 @@ struct SystemFilesTests {
         try files(all) { #expect($0.block(of: 1) == .hardware) }
     }
 
-    @Test("processes that have HCI sockets")
-    func holders() throws {
+    @Test("processes with HCI sockets are listed")
+    func listsSocketHolders() throws {
         try files(
             [
                 "proc/net/hci": "sk RefCnt Rmem Wmem User Inode Parent\n0000 2 0 0 0 4711 0\n",
@@ -102,11 +102,11 @@ struct SystemFilesTests {
     }
 
     @Test(
-        "the capabilities of this process",
+        "the capabilities of this process are read",
         arguments: [
             ("0000000000003000", [.netAdmin, .netRaw]), ("0000000000002000", [.netRaw]), ("0", []),
         ] as [(String, Set<Capability>)])
-    func capabilities(mask: String, expected: Set<Capability>) throws {
+    func readsCapabilities(mask: String, expected: Set<Capability>) throws {
         try files(["proc/self/status": "Name:\tx\nCapEff:\t\(mask)\nNoNewPrivs:\t1\n"]) { files in
             let diagnosis = Diagnosis(files)
             #expect(diagnosis.capabilities == expected)

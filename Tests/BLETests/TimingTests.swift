@@ -24,7 +24,9 @@ struct TimingTests {
         // The nearest steps.
         (timing(8000, 8200, 0, 104), 6, 7, 0, 10),
     ])
-    func allowed(_ timing: ConnectionParameters, _ least: Int, _ most: Int, _ latency: Int, _ timeout: Int)
+    func validParametersAreConverted(
+        _ timing: ConnectionParameters, _ least: Int, _ most: Int, _ latency: Int, _ timeout: Int
+    )
         throws
     {
         let parameters = try timing.checked()
@@ -51,7 +53,9 @@ struct TimingTests {
             .invalidRequest(.supervisionTimeoutTooShort(.seconds(2), moreThan: .seconds(2)))
         ),
     ])
-    func refused(_ timing: ConnectionParameters, _ error: BLEError) { #expect(problem(of: timing) == error) }
+    func invalidParametersAreRefused(_ timing: ConnectionParameters, _ error: BLEError) {
+        #expect(problem(of: timing) == error)
+    }
 
     private static func interval(_ value: Duration) -> BLEError {
         .timeOutOfRange(.connectionInterval, allowed: .microseconds(7500) ... .seconds(4), value: value)
@@ -70,7 +74,7 @@ struct TimingTests {
         }
     }
 
-    @Test func policies() {
+    @Test func policyAdmitsOrRefusesRequests() {
         let peer = DeviceAddress(0xc000_0000_0001, type: .random)
         func wanted(_ least: UInt16, _ most: UInt16, _ latency: UInt16, _ timeout: UInt16)
             -> LEConnectionParameters

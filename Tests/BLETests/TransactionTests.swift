@@ -7,7 +7,7 @@ import HCISocket
 import Testing
 
 struct TransactionTests {
-    @Test func thirtySecondsOfSilenceEndTheLinkAndAllHearWhy() async throws {
+    @Test func silenceOf30SecondsEndsLinkWithTimeout() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -44,7 +44,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func commandsPassRequests() async throws {
+    @Test func commandsOvertakePendingRequests() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -67,7 +67,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func aCancelledRequestIsStillWaitedForByTheNext() async throws {
+    @Test func cancelledRequestStillBlocksNext() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -90,7 +90,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func aRequestThatWaitsCanBeCancelled() async throws {
+    @Test func queuedRequestIsCancellable() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -112,7 +112,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func aLongWriteThatIsCancelledLeavesNothingAtTheServer() async throws {
+    @Test func cancelledLongWriteIsDiscardedAtServer() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -140,7 +140,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func aFalseEchoEndsAReliableWrite() async throws {
+    @Test func wrongEchoFailsReliableWrite() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect()
             let database = try await device.discover()
@@ -162,7 +162,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func aSignedWriteIsACommandThatTheKeyVouchesFor() async throws {
+    @Test func signedWriteCarriesValidSignature() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
@@ -185,7 +185,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func whereSecurityMayNotBeRaisedAnEncryptedValueIsRefusedOnce() async throws {
+    @Test func protectedReadIsRefusedOnceWithoutRaisingSecurity() async throws {
         try await TwoHosts.meddled { hosts, port in
             let device = try await hosts.connect(raisesSecurity: false)
             let secret = try #require(try await device.discover().characteristics(Sample.secret).first)
@@ -198,7 +198,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func securityRisesAStepAtATimeAndOnlyWhereItHelps() {
+    @Test func securityRisesOneLevelPerError() {
         let authentication = ATTErrorCode.insufficientAuthentication
         #expect(SecurityLevel.open.level(after: authentication) == .encrypted)
         #expect(SecurityLevel.encrypted.level(after: authentication) == .authenticated)

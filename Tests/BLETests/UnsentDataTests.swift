@@ -53,7 +53,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func disconnectingWaitsForWhatWasWritten() async throws {
+    @Test func disconnectWaitsForWrites() async throws {
         try await run { hosts in
             let device = try await hosts.connect()
             let sink = try #require(try await device.discover().characteristics(Self.uuid).first)
@@ -64,7 +64,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func aConnectionsEndWaitsForWhatWasWritten() async throws {
+    @Test func endOfWithConnectionWaitsForWrites() async throws {
         try await run { hosts in
             try await hosts.central.withConnection(
                 to: await hosts.server.address, options: hosts.options
@@ -77,7 +77,8 @@ struct UnsentDataTests {
         }
     }
 
-    @Test("a step of a chain is done when what it has written has left") func chain() async throws {
+    @Test("a step of a chain ends when its writes have been sent")
+    func chainStepWaitsForWrites() async throws {
         try await run { hosts in
             try await hosts.central.chain().use { (device) throws(BLEError) in
                 let sink = try await device.discover().characteristics(Self.uuid).first
@@ -100,7 +101,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func notificationsLeaveBeforeTheServerEndsTheLink() async throws {
+    @Test func serverDisconnectWaitsForNotifications() async throws {
         try await run { hosts in
             let server = PeripheralManager(hosts.server)
             var events = server.events().makeAsyncIterator()
@@ -119,7 +120,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func whatALinkDoesNotTakeIsAnError() async throws {
+    @Test func unsentPacketsAreReported() async throws {
         try await run { hosts in
             let device = try await hosts.connect()
             let sink = try #require(try await device.discover().characteristics(Self.uuid).first)
@@ -136,7 +137,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func aSocketIsWatchedWhileSomebodyWaits() async throws {
+    @Test func socketIsWatchedWhileTaskWaits() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)
             let id = await host.link(to: Self.peer, over: socket)
@@ -152,7 +153,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func aKernelSocketIsClosedWhenItsPacketsHaveLeft() async throws {
+    @Test func kernelSocketClosesAfterItsPackets() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)
             let id = await host.link(to: Self.peer, over: socket)
@@ -174,7 +175,7 @@ struct UnsentDataTests {
     }
 
     /// A kernel reports packets that leave only when less than half of its room is taken.
-    @Test func packetsThatAKernelSendsWithoutAWordAreSent() async throws {
+    @Test func unreportedKernelPacketsCountAsSent() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)
             let id = await host.link(to: Self.peer, over: socket)
@@ -191,7 +192,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func aLinkThatEndsTakesNoMore() async throws {
+    @Test func endingLinkRefusesRequests() async throws {
         try await run { hosts in
             let device = try await hosts.connect()
             let sink = try #require(try await device.discover().characteristics(Self.uuid).first)
@@ -211,7 +212,7 @@ struct UnsentDataTests {
         }
     }
 
-    @Test func whatWasSentBeforeALinkEndedIsNoError() async throws {
+    @Test func sentDataIsNoErrorAfterLinkEnds() async throws {
         try await run { hosts in
             let device = try await hosts.connect()
             let sink = try #require(try await device.discover().characteristics(Self.uuid).first)

@@ -13,13 +13,13 @@ import Testing
     }
 
     @Test(
-        "what is returned is what follows the status",
+        "a vendor command returns the parameters after the status",
         arguments: [
             ([0, 1, 2, 3], [1, 2, 3]), ([0], []),
             // Not even a status.
             ([], []),
         ] as [([UInt8], [UInt8])])
-    func answered(octets: [UInt8], returned: [UInt8]) async throws {
+    func vendorCommandReturnsParametersAfterStatus(octets: [UInt8], returned: [UInt8]) async throws {
         try await ScriptedHost.run { host in
             host.port.script(Self.opcode, Self.completes(octets))
             try await host.open { adapter in
@@ -30,7 +30,8 @@ import Testing
         }
     }
 
-    @Test("an accepted command returns nothing") func accepted() async throws {
+    @Test("a vendor command that is only accepted returns nothing")
+    func acceptedVendorCommandReturnsNothing() async throws {
         try await ScriptedHost.run { host in
             host.port.script(
                 Self.opcode, .says([CommandStatus(status: .success, opcode: Self.opcode).packet]))
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "a controller that refuses it, or does not know it",
+        "a refused or unknown vendor command throws the status",
         arguments: [
             (Self.completes([0x0c, 1]), .commandDisallowed), (nil, .unknownCommand),
             (
@@ -50,7 +51,7 @@ import Testing
                 .invalidCommandParameters
             ),
         ] as [(ScriptedPort.Behavior?, HCIStatus)])
-    func refused(behavior: ScriptedPort.Behavior?, status: HCIStatus) async throws {
+    func refusedVendorCommandThrowsStatus(behavior: ScriptedPort.Behavior?, status: HCIStatus) async throws {
         try await ScriptedHost.run { host in
             if let behavior { host.port.script(Self.opcode, behavior) }
             try await host.open { adapter in
@@ -63,9 +64,8 @@ import Testing
         }
     }
 
-    @Test("silence is a fault of the controller, after the limit that the caller gives") func silence()
-        async throws
-    {
+    @Test("a vendor command unanswered within its time limit causes a reset")
+    func unansweredVendorCommandResetsController() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             host.port.script(Self.opcode, .late(.seconds(5)), times: 1)
@@ -86,7 +86,8 @@ import Testing
         }
     }
 
-    @Test("what no packet can carry is refused") func limits() async throws {
+    @Test("a vendor command that does not fit a packet is refused")
+    func oversizedVendorCommandIsRefused() async throws {
         try await ScriptedHost.run { host in
             try await host.open { adapter in
                 for field in [-1, 0x400] {

@@ -26,7 +26,7 @@ struct WrappedPortTests {
     }
 
     @Test("a trace has every packet, in both directions and in order")
-    func trace() async throws {
+    func traceHasEveryPacketInOrder() async throws {
         let lines = Lock<[String]>([])
         try await run { port, _ in
             TracingPort(port) { line in lines.withLock { $0.append(line) } }
@@ -38,7 +38,7 @@ struct WrappedPortTests {
     }
 
     @Test("delayed packets take their time and keep their order")
-    func delay() async throws {
+    func delayedPacketsKeepOrder() async throws {
         try await run { port, loop in
             DelayedPort(
                 port, on: loop, delay: .milliseconds(10) ... .milliseconds(90), random: SplitMix64(seed: 1))
@@ -52,8 +52,8 @@ struct WrappedPortTests {
         }
     }
 
-    @Test("what is lost is the same for the same seed, and a lost answer is an error that names its command")
-    func loss() async throws {
+    @Test("losses depend only on the seed, and a lost answer is an error that names its command")
+    func lossIsDeterministicAndNamesCommand() async throws {
         let counts = Lock<[Int]>([])
         for _ in 0..<2 {
             let port = Lock<LossyPort?>(nil)
@@ -96,8 +96,8 @@ struct WrappedPortTests {
         #expect(refused == .controllerSilent(command: .reset))
     }
 
-    @Test("answers that are lost on the way: each time the controller is reset, and scanning goes on")
-    func lostAnswers() async throws {
+    @Test("lost answers cause resets, and scanning continues")
+    func lostAnswersCauseResets() async throws {
         let isLossy = Lock(false)
         try await run { inner, _ in
             LossyPort(inner, probability: 0.02, random: SplitMix64(seed: 8)) { direction, packet in
@@ -126,8 +126,8 @@ struct WrappedPortTests {
         }
     }
 
-    @Test("a controller that reports a hardware error is set up again: its advertisement goes on")
-    func hardwareError() async throws {
+    @Test("after a hardware error the controller is reset and advertising continues")
+    func hardwareErrorRestoresAdvertising() async throws {
         let injected = Lock<InjectingPort?>(nil)
         try await run { inner, loop in
             let port = InjectingPort(inner, on: loop)

@@ -12,7 +12,7 @@ import Testing
         try RunningProgram([program] + arguments, in: air.folder)
     }
 
-    @Test func theBeaconIsHeardAsBoth() async throws {
+    @Test func beaconSendsIBeaconAndEddystone() async throws {
         let beacon = try start("beacon", "virtual:beacon")
         #expect(try #require(await beacon.line()).hasPrefix("on air as "))
         let scan = try start("bletool", "scan", "--adapter", "virtual", "--json")
@@ -25,7 +25,7 @@ import Testing
         #expect(end.reason == .uncaughtSignal && end.status == SIGINT)
     }
 
-    @Test func theGatewayFollowsAThermometerThatGoesAndComesBack() async throws {
+    @Test func gatewayReconnectsToReturningThermometer() async throws {
         let first = try start("thermometer", "virtual:kitchen")
         let gateway = try start("gateway", "virtual:gateway")
         #expect(await gateway.line { $0.contains("celsius") } != nil)
@@ -41,8 +41,8 @@ import Testing
     }
 
     /// However it ends: by the signal of a service manager, in an orderly way, or at once.
-    @Test(arguments: [SIGTERM, SIGKILL]) func theGatewayKnowsItsThermometersAgain(_ signal: CInt) async throws
-    {
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func restartedGatewayRestoresItsThermometers(_ signal: CInt) async throws {
         let thermometer = try start("thermometer", "virtual:kitchen")
         let state = air.folder.appending(path: "state").path
         let first = try start("gateway", "virtual:gateway", "1", state)
@@ -57,7 +57,7 @@ import Testing
         for program in [second, thermometer, other] { program.end(by: SIGKILL) }
     }
 
-    @Test func theBridgeCarriesBothDirections() async throws {
+    @Test func bridgeForwardsBothDirections() async throws {
         let bridge = try start("uart-bridge", "virtual:bridge")
         let receive = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
         let transmit = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
@@ -73,7 +73,7 @@ import Testing
         #expect(session.status() == 0)
     }
 
-    @Test func proximityPrintsHowNearADeviceIs() async throws {
+    @Test func proximityPrintsNearOrFar() async throws {
         let tag = try start("bletool", "advertise", "--name", "Tag", "--adapter", "virtual:tag", "--json")
         #expect(await tag.line()?.contains("ready") == true)
         let proximity = try start("proximity", "virtual:here", "Tag")
@@ -81,7 +81,7 @@ import Testing
         #expect(said.contains(/^Tag is (near|far away) \(-\d+ dBm\)$/))
     }
 
-    @Test func anAdapterThatIsNotThereIsTold() async throws {
+    @Test func missingAdapterExitsWithStatus1() async throws {
         for program in ["beacon", "gateway", "thermometer", "uart-bridge", "proximity", "tour"] {
             #expect(try start(program, "tcp:127.0.0.1:1").status() == 1)
         }

@@ -12,7 +12,7 @@ import Testing
         try RunningProgram(["tour"] + words, in: air.folder)
     }
 
-    @Test func eachStepDoesWhatItSays() async throws {
+    @Test func tourPrintsExpectedLines() async throws {
         let peripheral = try start("virtual:peripheral", "peripheral")
         let onAir = await peripheral.line()
         #expect(onAir == "on air: 7 and 12 octets, name scanResponse 12, name shortened 20")
@@ -48,7 +48,7 @@ import Testing
         second.end(by: SIGKILL)
     }
 
-    @Test func whatCentralsHaveWrittenOutlivesThePeripheral() async throws {
+    @Test func writtenValueSurvivesPeripheralRestart() async throws {
         let first = try start("virtual:returning", "returning", "state")
         #expect(await first.line() == "came back: 0 on air, setting ")
         let write = ["gatt", "name:Returning", "write", "fff9", "6b657074", "--adapter", "virtual:central"]
@@ -63,7 +63,7 @@ import Testing
         second.end(by: SIGKILL)
     }
 
-    @Test func aScanOutlivesItsCentral() async throws {
+    @Test func scanIsRestoredAfterCentralRestart() async throws {
         let peripheral = try start("virtual:peripheral", "peripheral")
         #expect(await peripheral.line()?.hasPrefix("on air: ") == true)
         // The first start has two scans; the second takes up one and gives up the other.

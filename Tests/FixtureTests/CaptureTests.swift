@@ -6,21 +6,21 @@ import Testing
 @Suite(.enabled(if: RecordedFile.Folder.captures.isThere))
 struct CaptureTests {
     @Test(arguments: RecordedFile.Folder.captures.files, [1000, 65_536])
-    func everyRecordIsWrittenAsItWas(file: RecordedFile, size: Int) throws {
+    func everyRecordRoundTrips(file: RecordedFile, size: Int) throws {
         try RecordingChecks.everyRecordIsWrittenAsItWas(file, chunks: size)
     }
 
     @Test(arguments: RecordedFile.Folder.captures.files)
-    func everyLayerEncodesAsItWas(file: RecordedFile) throws {
+    func everyLayerRoundTrips(file: RecordedFile) throws {
         try RecordingChecks.everyLayerEncodesAsItWas(file)
     }
 
     @Test(arguments: RecordedFile.Folder.captures.files)
-    func everyReturnedValueEncodesAsItWas(file: RecordedFile) throws {
+    func everyReturnedValueRoundTrips(file: RecordedFile) throws {
         try RecordingChecks.everyReturnedValueEncodesAsItWas(file)
     }
 
-    @Test func theTreadmillIsAsItsReadmeSays() throws {
+    @Test func treadmillCaptureMatchesReadme() throws {
         let packets = try RecordedFile.capture("horizon74at_ftms").packets
         #expect(packets.count == 2572)
         let reports = packets.map(\.top).filter { $0.name == "LE Advertising Report" }
@@ -40,7 +40,7 @@ struct CaptureTests {
         #expect(packets.filter { $0.connection != nil }.allSatisfy { $0.peer != nil })
     }
 
-    @Test func theRobotIsAsItsReadmeSays() throws {
+    @Test func robotCaptureMatchesReadme() throws {
         let packets = try RecordedFile.capture("pongbot").packets
         #expect(packets.count == 1741)
         // The README counts ATT PDUs together with the ten packets of LE signaling.
@@ -58,7 +58,7 @@ struct CaptureTests {
         #expect(packets.filter { $0.outer.name == "ACL Data" && $0.inner.isEmpty }.count == 5)
     }
 
-    @Test func theStartUpIsAsItsReadmeSays() throws {
+    @Test func startUpCaptureMatchesReadme() throws {
         let packets = try RecordedFile.capture("btsnoop-extcap").packets
         #expect(packets.count == 222)
         #expect(packets.first?.top.name == "Reset")

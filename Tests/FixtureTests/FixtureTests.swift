@@ -7,22 +7,22 @@ import Testing
 /// The recordings of the project.
 struct FixtureTests {
     @Test(arguments: FixtureContents.all, [1000, 65_536])
-    func everyRecordIsWrittenAsItWas(fixture: FixtureContents, size: Int) throws {
+    func everyRecordRoundTrips(fixture: FixtureContents, size: Int) throws {
         try RecordingChecks.everyRecordIsWrittenAsItWas(fixture.file, chunks: size)
     }
 
     @Test(arguments: FixtureContents.all)
-    func everyLayerEncodesAsItWas(fixture: FixtureContents) throws {
+    func everyLayerRoundTrips(fixture: FixtureContents) throws {
         try RecordingChecks.everyLayerEncodesAsItWas(fixture.file)
     }
 
     @Test(arguments: FixtureContents.all)
-    func everyReturnedValueEncodesAsItWas(fixture: FixtureContents) throws {
+    func everyReturnedValueRoundTrips(fixture: FixtureContents) throws {
         try RecordingChecks.everyReturnedValueEncodesAsItWas(fixture.file)
     }
 
     @Test(arguments: FixtureContents.all)
-    func nothingIsMissing(fixture: FixtureContents) throws {
+    func fixtureContainsExpectedMessages(fixture: FixtureContents) throws {
         let packets = try fixture.file.packets
         #expect(packets.count == fixture.records)
         let counts = packets.reduce(into: [:]) { $0[$1.top.name, default: 0] += 1 }
@@ -31,7 +31,7 @@ struct FixtureTests {
         #expect(packets.allSatisfy { $0.connection == nil || $0.peer != nil })
     }
 
-    @Test func everyFixtureIsSmallAndInTheTable() throws {
+    @Test func everyFixtureIsSmallAndListed() throws {
         let files = RecordedFile.Folder.fixtures.files
         #expect(Set(files) == Set(FixtureContents.all.map(\.file)))
         for file in files { #expect(try file.bytes.count < 30_000, "\(file.name)") }

@@ -103,9 +103,9 @@ struct HostSequenceTests {
     }
 
     @Test(
-        "what Linux says for links of gatttool and of bletool",
+        "the virtual controller answers Linux as recorded, for links of gatttool and of bletool",
         arguments: [("gatttool-bluetoothd", 1), ("gatt-bluetoothd", 3)])
-    func linux(name: String, links: Int) throws {
+    func linuxCommandsAreAnsweredAsRecorded(name: String, links: Int) throws {
         var radio = try Radio()
         var handle: ConnectionHandle?
         var (reports, connections, disconnections) = (0, 0, 0)
@@ -139,9 +139,9 @@ struct HostSequenceTests {
     }
 
     @Test(
-        "what Android says when it starts, scans and advertises",
+        "the virtual controller answers Android's LE commands as recorded, from start to advertising",
         .enabled(if: RecordedFile.Folder.captures.isThere))
-    func android() throws {
+    func androidCommandsAreAnsweredAsRecorded() throws {
         var radio = try Radio()
         var (known, unknown) = (0, 0)
         for (command, answer) in try Self.dialogue(.capture("btsnoop-extcap"), of: 0) {

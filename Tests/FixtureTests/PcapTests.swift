@@ -5,7 +5,7 @@ import Testing
 /// The packets of recordings whose directions a file without any leaves to be found.
 struct PcapTests {
     @Test(arguments: ["gatt-bumble", "gatt-bluetoothd", "serve-bumble"])
-    func directionsAreFoundAgain(name: String) throws {
+    func guessedDirectionsMatchRecording(name: String) throws {
         let told = try RecordedFile.fixture(name).records()
         var dissector = Dissector()
         let packets = try records(ofPcap: pcap(told)).map { dissector.dissect($0) }

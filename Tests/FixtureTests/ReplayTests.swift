@@ -5,14 +5,14 @@ import Testing
 /// Recorded clients meet our server: it must answer as the recorded server did, octet by octet.
 struct ReplayTests {
     @Test(arguments: ReplayCase.fixtures)
-    func ourServerAnswersAsTheRecordedOne(_ play: ReplayCase) throws { try check(play) }
+    func replayOfFixturesShowsOnlyKnownDifferences(_ play: ReplayCase) throws { try check(play) }
 
     @Test(.enabled(if: RecordedFile.Folder.captures.isThere), arguments: ReplayCase.captures)
-    func ourServerAnswersAsRealDevices(_ play: ReplayCase) throws { try check(play) }
+    func replayOfCapturesShowsOnlyKnownDifferences(_ play: ReplayCase) throws { try check(play) }
 
     /// So that no dialogue is left out.
     @Test(arguments: RecordedFile.Folder.fixtures.files + RecordedFile.Folder.captures.files)
-    func everyServerIsReplayed(file: RecordedFile) throws {
+    func everyRecordedServerIsReplayed(file: RecordedFile) throws {
         let replayed = (ReplayCase.fixtures + ReplayCase.captures).filter { $0.file == file }.map(\.server)
         #expect(Set(RecordedDialogue.all(in: try file.packets).map(\.server)) == Set(replayed))
     }

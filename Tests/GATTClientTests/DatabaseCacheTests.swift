@@ -20,7 +20,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     return RemoteDatabase(services: services, hash: hash)
 }
 
-@Test func theSameHashMakesTheCacheCurrent() {
+@Test func matchingHashMakesCacheCurrent() {
     var cache = DatabaseCache()
     #expect(cache.current(of: peer, hash: hash) == nil)
     let kept = cache.keep(CachedDatabase(database([1], hash: hash)), of: peer)
@@ -33,7 +33,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     #expect(cache.contents.isEmpty)
 }
 
-@Test func withoutAHashOnlyABondedPeerIsTrusted() {
+@Test func cacheWithoutHashRequiresBond() {
     var cache = DatabaseCache()
     cache.keep(CachedDatabase(database([1])), of: peer)
     #expect(cache.current(of: peer, hash: nil) == nil)
@@ -50,7 +50,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     #expect(cache.current(of: peer, hash: nil) == nil)
 }
 
-@Test func onlyAChangedDatabaseHasANewGeneration() throws {
+@Test func generationChangesOnlyWithDatabase() throws {
     var cache = DatabaseCache()
     let first = cache.keep(CachedDatabase(database([1])), of: peer)
     #expect(first.generation.number != 0)
@@ -72,7 +72,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     #expect(AttributeHandle(3).generation.number == 0 && characteristic.valueHandle == 3)
 }
 
-@Test func theCacheIsBounded() {
+@Test func cacheIsBounded() {
     var cache = DatabaseCache()
     let huge = RemoteDatabase(
         services: (1...5000).map {
@@ -90,7 +90,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
 }
 
 @Test("the Database Hash is read by its type, in one request")
-func databaseHash() throws {
+func databaseHashIsReadByType() throws {
     let ask = "08 0100 ffff 2a2b"
     #expect(try talk(ReadDatabaseHash(), [(ask, "09 12 0900" + hash.hex)]) == hash)
     for answer in [
@@ -105,12 +105,12 @@ func databaseHash() throws {
             == .misbehaving(.readByTypeRequest, .unexpectedResponse(.readResponse)))
 }
 
-@Test func twoHashesAreNone() throws {
+@Test func duplicateDatabaseHashIsIgnored() throws {
     let two = "09 12 0900" + hash.hex + "0a00" + hash.hex
     #expect(try talk(ReadDatabaseHash(), mtu: 100, [("08 0100 ffff 2a2b", two)]) == [UInt8]?.none)
 }
 
-@Test func aServiceChangeIsARangeOrAll() {
+@Test func serviceChangeIsRangeOrAllHandles() {
     #expect(ServiceChange([0x10, 0x00, 0x1f, 0x01]).range == AttributeRange(0x0010, 0x011f))
     for value in [[], [1], [0, 0, 0xff, 0xff], [2, 0, 1, 0], [1, 0, 2, 0, 3]] as [[UInt8]] {
         #expect(ServiceChange(value).range == .all)

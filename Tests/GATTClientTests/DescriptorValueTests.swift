@@ -23,14 +23,14 @@ struct DescriptorValueTests {
         (0x290d, [1, 2, 3], .other([1, 2, 3])),
     ]
 
-    @Test(arguments: rows) func aDescriptorSaysThat(
+    @Test(arguments: rows) func descriptorValuesDecode(
         _ uuid: BluetoothUUID, _ octets: [UInt8], _ value: DescriptorValue
     ) throws {
         #expect(try DescriptorValue(uuid, octets) == value)
     }
 
     @Test(arguments: [0x2900, 0x2902, 0x2903, 0x2904, 0x2905] as [UInt16])
-    func otherLengthsAreRefused(_ type: UInt16) throws {
+    func otherLengthsFailToDecode(_ type: UInt16) throws {
         let lengths = [0x2904: [0, 1, 6, 8], 0x2905: [1, 3]][type] ?? [0, 1, 3]
         for length in lengths {
             #expect(throws: DecodeError.self) {

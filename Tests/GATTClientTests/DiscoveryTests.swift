@@ -46,7 +46,7 @@ func primaryServicesByUUID() throws {
     #expect(found == [RemoteService(uuid: long, handle: 0x0010, endHandle: 0xffff)])
 }
 
-@Test func secondaryServicesOfAServerThatDoesNotGroupThem() throws {
+@Test func unsupportedSecondaryDiscoveryReturnsNoServices() throws {
     for code in ["0a", "10", "06"] {
         #expect(try talk(DiscoverServices.secondary, [("10 0100 ffff 0128", "01 10 0100" + code)]).isEmpty)
     }
@@ -103,7 +103,7 @@ func allCharacteristics() throws {
         ])
 }
 
-@Test("GAD/CL/BV-05-C: characteristics by UUID, which the client compares")
+@Test("GAD/CL/BV-05-C: characteristics by UUID, filtered by the client")
 func characteristicsByUUID() throws {
     let found = try talk(DiscoverCharacteristics(in: heartRate.range, uuid: 0x2a38), characteristics)
     #expect(found == [location])
@@ -127,7 +127,7 @@ func descriptors() throws {
     #expect(try talk(DiscoverDescriptors(in: nil), []).isEmpty)
 }
 
-@Test func oneServiceWithAllThatIsInIt() throws {
+@Test func discoversOneServiceWithContents() throws {
     let database = try talk(
         DiscoverDatabase(service: 0x180d),
         [
@@ -144,7 +144,7 @@ func descriptors() throws {
             .services.isEmpty)
 }
 
-@Test func theWholeDatabase() throws {
+@Test func discoversWholeDatabase() throws {
     let database = try talk(
         DiscoverDatabase(),
         [

@@ -8,7 +8,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     ReceivedValue(handle: handle, value: octets)
 }
 
-@Test func earlyValuesWaitForTheirFirstListener() {
+@Test func earlyValuesAreKeptForFirstSubscriber() {
     var early = UnclaimedValues()
     early.keep(value(3, [1]))
     early.keep(value(5, [2]))
@@ -36,7 +36,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(early.take(4).count == 1)
 }
 
-@Test func anIndicationIsConfirmedWhenAllHaveTakenIt() {
+@Test func indicationIsConfirmedAfterAllSubscribersTakeIt() {
     var table = SubscriptionTable()
     let (one, two) = (table.subscribe(to: 3, .indicate), table.subscribe(to: 3, .indicate))
     var held = PendingConfirmations()
@@ -55,7 +55,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(held.deadline == nil)
 }
 
-@Test func whoIsGoneIsNotWaitedFor() {
+@Test func releasedSubscriberDoesNotBlockConfirmation() {
     var table = SubscriptionTable()
     let (one, two) = (table.subscribe(to: 3, .indicate), table.subscribe(to: 3, .indicate))
     var held = PendingConfirmations()
@@ -66,7 +66,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(held.taken(first, by: two) == true)
 }
 
-@Test func aNotificationIsItsValues() throws {
+@Test func unsolicitedPDUsExpandToReceivedValues() throws {
     let now = Instant.zero + .seconds(3)
     let full = ATTUnsolicited.notification(3, value: counting(20)).values(mtu: .default, at: now)
     #expect(full == [ReceivedValue(handle: 3, value: counting(20), mayBeTruncated: true, received: now)])
@@ -77,8 +77,8 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(several.map(\.mayBeTruncated) == [false, true])
 }
 
-@Test("a value is written in the way that fits the MTU when its turn has come")
-func wholeValues() throws {
+@Test("a value is written with a plain or a long write, as the current MTU requires")
+func writeProcedureFollowsMTU() throws {
     try talk(WriteCharacteristicValue(3, counting(20)), [("12 0300" + counting(20).hex, "13")])
     try talk(WriteCharacteristicValue(3, counting(21)), mtu: 24, [("12 0300" + counting(21).hex, "13")])
     let parts = [
@@ -91,7 +91,7 @@ func wholeValues() throws {
             == .att(ATTErrorResponse(.writeRequest, 3, .writeNotPermitted)))
 }
 
-@Test func onlyALongWriteLeavesSomethingToUndo() throws {
+@Test func onlyLongWriteHasUndoRequest() throws {
     var short = WriteCharacteristicValue(3, [1])
     #expect(short.undo == nil)
     _ = try short.next(mtu: 23)

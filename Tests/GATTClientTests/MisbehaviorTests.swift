@@ -8,7 +8,7 @@ import Testing
 private let lies:
     [(name: String, error: @Sendable () throws -> GATTClientError?, expected: GATTClientError)] = [
         (
-            "services that turn back",
+            "services in descending order",
             {
                 try failure(
                     of: DiscoverServices.primary,
@@ -17,7 +17,7 @@ private let lies:
             unexpected(.readByGroupTypeRequest, 0x0001, 0x0020)
         ),
         (
-            "the same services again and again",
+            "the same services repeatedly",
             {
                 try failure(
                     of: DiscoverServices.primary,
@@ -52,7 +52,7 @@ private let lies:
             unexpected(.readByGroupTypeRequest, 0x0000, 0x0001)
         ),
         (
-            "a service that ends before it begins",
+            "a service whose end precedes its start",
             {
                 try failure(
                     of: DiscoverServices.primary(0x1800), [("06 0100 ffff 0028 0018", "07 1000 0f00")])
@@ -70,7 +70,7 @@ private let lies:
                         reason: .malformed("a UUID has 2 or 16 octets, not 3"))))
         ),
         (
-            "another response than asked for",
+            "a response of another type",
             { try failure(of: DiscoverServices.primary, [("10 0100 ffff 0028", "09 06 0100 0f00 0018")]) },
             .misbehaving(.readByGroupTypeRequest, .unexpectedResponse(.readByTypeResponse))
         ),
@@ -93,7 +93,7 @@ private let lies:
             .misbehaving(.readByTypeRequest, .unexpectedHandle(0x0020, expected: range))
         ),
         (
-            "a characteristic with its value before it",
+            "a characteristic whose value does not follow its declaration",
             {
                 try failure(
                     of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 07 1200 02 1200 002a")]
@@ -102,7 +102,7 @@ private let lies:
             .misbehaving(.readByTypeRequest, .badValueHandle(0x0012, value: 0x0012))
         ),
         (
-            "a characteristic with its value in another service",
+            "a characteristic whose value is in another service",
             {
                 try failure(
                     of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 07 1200 02 2000 002a")]
@@ -111,7 +111,7 @@ private let lies:
             .misbehaving(.readByTypeRequest, .badValueHandle(0x0012, value: 0x0020))
         ),
         (
-            "a characteristic with its value in the next one",
+            "a characteristic whose value is in the next one",
             {
                 try failure(
                     of: DiscoverCharacteristics(in: range),
@@ -120,7 +120,7 @@ private let lies:
             .misbehaving(.readByTypeRequest, .badValueHandle(0x0012, value: 0x0015))
         ),
         (
-            "a characteristic declaration that is cut",
+            "a truncated characteristic declaration",
             {
                 try failure(
                     of: DiscoverCharacteristics(in: range), [("08 1000 1f00 0328", "09 04 1200 02 13")])
@@ -142,7 +142,7 @@ private let lies:
                 .findInformationRequest, .unexpectedHandle(0x0020, expected: AttributeRange(0x0011, 0x001f)))
         ),
         (
-            "a descriptor twice",
+            "a duplicate descriptor",
             {
                 try failure(
                     of: DiscoverDescriptors(in: range), [("04 1000 1f00", "05 01 1000 0229 1000 0229")])
@@ -151,7 +151,7 @@ private let lies:
                 .findInformationRequest, .unexpectedHandle(0x0010, expected: AttributeRange(0x0011, 0x001f)))
         ),
         (
-            "an included service that ends before it begins",
+            "an included service whose end precedes its start",
             {
                 try failure(
                     of: FindIncludedServices(in: range), [("08 1000 1f00 0228", "09 06 1100 6000 5f00")])
@@ -173,7 +173,7 @@ private let lies:
                         reason: .malformed("a UUID has 2 or 16 octets, not 1"))))
         ),
         (
-            "an included service that answers with something else",
+            "another response to the read of an included service",
             {
                 try failure(
                     of: FindIncludedServices(in: range),
@@ -194,7 +194,7 @@ private let lies:
             .misbehaving(.readByGroupTypeRequest, .badGroup(0x0001, end: 0xffff))
         ),
         (
-            "a value that never ends",
+            "a value over the maximum length",
             {
                 try failure(
                     of: ReadLongValue(0x0003), mtu: 301,
@@ -219,22 +219,22 @@ private let lies:
             .misbehaving(.readBlobRequest, .unexpectedResponse(.readResponse))
         ),
         (
-            "the values of a type in no order",
+            "values of a type out of order",
             { try failure(of: ReadUsingUUID(0x2a00), [("08 0100 ffff 002a", "09 03 0300 01 0200 02")]) },
             unexpected(.readByTypeRequest, 0x0002, 0x0004)
         ),
         (
-            "more values than asked for",
+            "more values than requested",
             { try failure(of: ReadMultipleVariable([3, 9]), [("20 0300 0900", "21 0000 0000 0000")]) },
             .misbehaving(.readMultipleVariableRequest, .wrongCount(3, expected: 2))
         ),
         (
-            "fewer values than asked for, with room for more",
+            "fewer values than requested, with room for more",
             { try failure(of: ReadMultipleVariable([3, 9]), [("20 0300 0900", "21 0300 010203")]) },
             .misbehaving(.readMultipleVariableRequest, .wrongCount(1, expected: 2))
         ),
         (
-            "a value that says it is longer, with room for more",
+            "a value with a larger stated length, with room for more",
             { try failure(of: ReadMultipleVariable([3, 9]), [("20 0300 0900", "21 0100 01 0900 02")]) },
             .misbehaving(.readMultipleVariableRequest, .wrongCount(2, expected: 2))
         ),
@@ -248,17 +248,17 @@ private let lies:
             .misbehaving(.readMultipleVariableRequest, .overlong(octets: 24, limit: 22))
         ),
         (
-            "a write that is answered like a read",
+            "a Write Request answered with a Read Response",
             { try failure(of: WriteValue(0x0003, [1]), [("12 0300 01", "0b")]) },
             .misbehaving(.writeRequest, .unexpectedResponse(.readResponse))
         ),
         (
-            "a prepared write that is answered like another",
+            "a Prepare Write Request answered with a Write Response",
             { try failure(of: WriteLongValue(0x0003, [1]), [("16 0300 0000 01", "13"), ("18 00", "19")]) },
             .misbehaving(.prepareWriteRequest, .unexpectedResponse(.writeResponse))
         ),
         (
-            "an executed write that is answered like another",
+            "an Execute Write Request answered with a Write Response",
             {
                 try failure(
                     of: WriteLongValue(0x0003, [1]),
@@ -277,12 +277,12 @@ private func unexpected(
 }
 
 @Test(arguments: lies.indices)
-func everyLieIsAnError(index: Int) throws {
+func misbehavingResponsesAreReported(index: Int) throws {
     let lie = lies[index]
     #expect(try lie.error() == lie.expected, "\(lie.name)")
 }
 
-@Test func errorsPrintOneLine() {
+@Test func errorDescriptionsAreOneLine() {
     for lie in lies {
         #expect(!"\(lie.expected)".contains("\n") && !"\(lie.expected)".contains("("), "\(lie.expected)")
     }

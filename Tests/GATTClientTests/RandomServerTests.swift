@@ -125,7 +125,7 @@ private let procedures: [(name: String, make: @Sendable () -> any GATTProcedure,
 ]
 
 @Test(arguments: procedures.indices)
-func everyProcedureEndsWhateverTheServerAnswers(index: Int) {
+func procedureEndsWithRandomResponses(index: Int) {
     let (name, make, limit) = procedures[index]
     var done = 0
     for seed in 0..<500 {
@@ -138,7 +138,7 @@ func everyProcedureEndsWhateverTheServerAnswers(index: Int) {
 }
 
 /// The slowest server there may be: one attribute a response, to the very last handle.
-@Test func theSlowestServerIsBounded() throws {
+@Test func discoveryEndsWithOneServicePerResponse() throws {
     var procedure = DiscoverServices.primary
     var requests = 0
     while case .ask(.readByGroupType(let range, _)) = try procedure.next(mtu: 23) {

@@ -4,7 +4,7 @@ import GATTClient
 import TestSupport
 import Testing
 
-@Test("GAR/CL/BV-01-C, BV-06-C: a value that fits")
+@Test("GAR/CL/BV-01-C, BV-06-C: a value that fits one PDU")
 func readsAValue() throws {
     #expect(try talk(ReadValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
     #expect(try talk(ReadLongValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
@@ -19,7 +19,7 @@ func readErrors(code: UInt8) throws {
     #expect(try failure(of: ReadLongValue(0x0003), [("0a 0300", answer)]) == expected)
 }
 
-@Test("GAR/CL/BV-03-C: by UUID, until there are no more")
+@Test("GAR/CL/BV-03-C: reading by UUID continues until no values remain")
 func readsByUUID() throws {
     let values = try talk(
         ReadUsingUUID(0x2a00),
@@ -68,14 +68,14 @@ func readsALongValue() throws {
     }
 }
 
-@Test func theLongestValueNeedsNoFurtherRequest() throws {
+@Test func maximumValueNeedsNoFurtherRequest() throws {
     let parts: Dialogue = [
         ("0a 0300", "0b" + counting(256).hex), ("0c 0300 0001", "0d" + counting(256, from: 0).hex),
     ]
     #expect(try talk(ReadLongValue(0x0003), mtu: 257, parts).count == 512)
 }
 
-@Test("a value of more than 512 octets is the server's fault")
+@Test("a value of more than 512 octets is reported as server misbehavior")
 func refusesAnOverlongValue() throws {
     let error = try failure(
         of: ReadLongValue(0x0003), mtu: 300,
@@ -86,7 +86,7 @@ func refusesAnOverlongValue() throws {
     #expect(error == .misbehaving(.readBlobRequest, .overlong(octets: 594, limit: 512)))
 }
 
-@Test("GAR/CL/BV-05-C: several values, joined")
+@Test("GAR/CL/BV-05-C: several values, concatenated")
 func readsMultiple() throws {
     let values = try talk(ReadMultiple([3, 9]), [("0e 0300 0900", "0f 010203")])
     #expect(values == [1, 2, 3])

@@ -15,7 +15,7 @@ private let battery = RemoteService(
     uuid: 0x180f, handle: 0x0020, endHandle: 0xffff, characteristics: [level])
 private let database = RemoteDatabase(services: [battery, access])
 
-@Test func lookUpByType() {
+@Test func databaseLooksUpByType() {
     #expect(database.services == [access, battery])
     #expect(database.service(0x180f) == battery)
     #expect(database.service(0x180d) == nil)
@@ -28,7 +28,7 @@ private let database = RemoteDatabase(services: [battery, access])
     #expect(level.descriptor(0x2901) == nil)
 }
 
-@Test func lookUpByHandle() {
+@Test func databaseLooksUpByHandle() {
     let services: [(AttributeHandle, RemoteService?)] = [
         (0x0000, nil), (0x0001, access), (0x0010, access), (0x0011, nil), (0x001f, nil), (0x0020, battery),
         (0xffff, battery),
@@ -44,7 +44,7 @@ private let database = RemoteDatabase(services: [battery, access])
     #expect(RemoteDatabase().service(containing: 1) == nil)
 }
 
-@Test func describeThemselvesInOneLine() {
+@Test func databaseDescriptionsAreOneLine() {
     #expect("\(database)" == "2 services: 1800, 180f")
     #expect("\(RemoteDatabase(services: []))" == "0 services")
     #expect("\(RemoteDatabase(services: [battery]))" == "1 service: 180f")

@@ -3,7 +3,7 @@ import BLECore
 import GATTClient
 import Testing
 
-@Test func valuesGoToThoseWhoListen() {
+@Test func subscribersAreFoundByHandle() {
     var table = SubscriptionTable()
     let first = table.subscribe(to: 0x0012, .notify)
     let second = table.subscribe(to: 0x0012, .indicate)
@@ -14,7 +14,7 @@ import Testing
     #expect(table.subscribers(of: 0x0013) == [])
 }
 
-@Test func theConfigurationIsWhatAllSubscribersWant() {
+@Test func cccdCombinesAllSubscribers() {
     var table = SubscriptionTable()
     #expect(table.configuration(of: 0x0012) == [])
     let first = table.subscribe(to: 0x0012, .notify)

@@ -4,7 +4,7 @@ import GATTClient
 import TestSupport
 import Testing
 
-@Test func chunksFillThePacketAndTheLastHasTheRest() {
+@Test func chunksFillMTUAndLastHoldsRemainder() {
     var chunks = ValueChunks(counting(50), mtu: .default)
     #expect(chunks.size == 20)
     #expect(chunks.next() == counting(20)[...])
@@ -19,7 +19,7 @@ import Testing
     #expect(!single.isDone)
 }
 
-@Test func chunksWaitForCredit() {
+@Test func chunksWaitForCredits() {
     var chunks = ValueChunks(counting(5), size: 1, credits: 2)
     #expect(chunks.next() == [0])
     #expect(!chunks.isStalled)
@@ -66,7 +66,7 @@ private let framings: [(rule: ValueReassembler.Rule, stream: [UInt8], messages: 
 ]
 
 @Test(arguments: framings.indices)
-func messagesAreTheSameHoweverThePartsAreCut(index: Int) throws {
+func reassemblyIgnoresPartBoundaries(index: Int) throws {
     let framing = framings[index]
     for size in 1...framing.stream.count {
         var chunks = ValueChunks(framing.stream, size: size)
@@ -99,7 +99,7 @@ func messagesAreTheSameHoweverThePartsAreCut(index: Int) throws {
     #expect(reassembler.pending == 1)
 }
 
-@Test func messagesOverTheLimitAreAnErrorAndTheNextOneIsRead() throws {
+@Test func overlongMessageFailsAndNextIsRead() throws {
     let tooLong: [(rule: ValueReassembler.Rule, parts: [[UInt8]], octets: Int)] = [
         (.length(5), [[1]], 5),
         (.prefixedLength(octets: 2, .bigEndian), [[0xff], [0xff]], 65_535),
@@ -134,7 +134,7 @@ func messagesAreTheSameHoweverThePartsAreCut(index: Int) throws {
     #expect("\(ValueTooLong(limit: 4, octets: 6))" == "a message of 6 octets, the limit is 4")
 }
 
-@Test func anyBytesAreSafeToReassemble() {
+@Test func randomBytesReassembleWithinLimits() {
     var random = SplitMix64(seed: 7)
     let rules: [ValueReassembler.Rule] = [
         .length(-1), .length(.max), .prefixedLength(octets: -1, .bigEndian),

@@ -4,14 +4,14 @@ import GATTClient
 import TestSupport
 import Testing
 
-@Test("GAW/CL/BV-03-C, BV-08-C: a value that fits")
+@Test("GAW/CL/BV-03-C, BV-08-C: a value that fits one PDU")
 func writesAValue() throws {
     try talk(WriteValue(0x0003, [1, 2]), [("12 0300 0102", "13")])
     let error = try failure(of: WriteValue(0x0003, [1, 2]), [("12 0300 0102", "01 12 0300 03")])
     #expect(error == .att(ATTErrorResponse(.writeRequest, 0x0003, .writeNotPermitted)))
 }
 
-@Test("GAN/CL/BV-01-C, GAI/CL/BV-01-C: the configuration that subscribes")
+@Test("GAN/CL/BV-01-C, GAI/CL/BV-01-C: the CCCD values that subscribe and unsubscribe")
 func writesAConfiguration() throws {
     try talk(WriteValue(0x0013, configuration: .notify), [("12 1300 0100", "13")])
     try talk(WriteValue(0x0013, configuration: .indicate), [("12 1300 0200", "13")])
@@ -40,8 +40,8 @@ func writesReliably() throws {
     try talk(ReliableWrite([]), [])
 }
 
-@Test("GAW/CL/BI-03-C and others: a part that is refused empties the queue")
-func aRefusedPartCancels() throws {
+@Test("GAW/CL/BI-03-C and others: a refused part cancels the prepared writes")
+func refusedPartCancelsPreparedWrites() throws {
     let refusal = ("16 0300 1200" + counting(18, from: 18).hex, "01 16 0300 09")
     let full = GATTClientError.att(ATTErrorResponse(.prepareWriteRequest, 0x0003, .prepareQueueFull))
     // For any response of the server to the cancel, the first error is thrown.
@@ -54,13 +54,13 @@ func aRefusedPartCancels() throws {
     #expect(try failure(of: WriteLongValue(0x0003, long), first) == full)
 }
 
-@Test func aWriteThatIsRefusedWhenExecutedIsOver() throws {
+@Test func refusedExecuteWriteIsNotCancelled() throws {
     let error = try failure(of: WriteLongValue(0x0003, long), parts + [("18 01", "01 18 0300 0d")])
     #expect(error == .att(ATTErrorResponse(.executeWriteRequest, 0x0003, .invalidAttributeValueLength)))
 }
 
-@Test("GAW/CL/BI-32-C: an echo that differs cancels a reliable write, and only that")
-func aWrongEchoCancels() throws {
+@Test("GAW/CL/BI-32-C: a wrong echo cancels a reliable write but not a long write")
+func wrongEchoCancelsReliableWrite() throws {
     for echo in ["17 0300 0000 0103", "17 0300 0000 01", "17 0300 0100 0102", "17 0400 0000 0102"] {
         let start: Dialogue = [("16 0300 0000 0102", echo)]
         let error = try failure(of: ReliableWrite([(0x0003, [1, 2])]), start + [("18 00", "19")])
@@ -69,7 +69,7 @@ func aWrongEchoCancels() throws {
     }
 }
 
-@Test func whatIsGivenUpHalfwayCanBeUndone() throws {
+@Test func abandonedLongWriteCanBeCancelled() throws {
     var write = WriteLongValue(0x0003, long)
     #expect(write.undo == nil)
     _ = try write.next(mtu: 23)

@@ -47,8 +47,8 @@ private final class Link: Sendable {
         _ opcode: ATTOpcode, _ handle: AttributeHandle, _ code: ATTErrorCode
     ) -> GATTAnswer { .respond(.error(ATTErrorResponse(opcode, handle, code))) }
 
-    @Test("the link is asked for its security only when what is known is not enough")
-    func question() throws {
+    @Test("link security is queried only when the known security is insufficient")
+    func securityIsQueriedOnlyWhenInsufficient() throws {
         let link = Link()
         var server = try server()
         server.connect(client, current: { link.ask() })
@@ -70,9 +70,9 @@ private final class Link: Sendable {
     }
 
     @Test(
-        "a bonded client gets no value before its link is as safe as subscribing wants",
+        "a bonded client receives no value until its link meets the subscription's security",
         arguments: [false, true])
-    func restoredSubscription(isAsked: Bool) throws {
+    func restoredSubscriptionWaitsForSecurity(isAsked: Bool) throws {
         let link = Link()
         let service = GATTService(
             0xfff0,
@@ -119,8 +119,8 @@ private final class Link: Sendable {
         return dialogue
     }
 
-    @Test("what a bonded client has subscribed to leaves when its link is encrypted, and not before")
-    func restoredValues() throws {
+    @Test("restored subscriptions deliver values only after the link is encrypted")
+    func restoredValuesWaitForEncryption() throws {
         var dialogue = try restored()
         #expect(try dialogue.update(3, [1]) == "")
         #expect(try dialogue.update(9, [3]) == "")
@@ -132,8 +132,8 @@ private final class Link: Sendable {
         #expect(try dialogue.update(9, [5]) == "1d0900" + "05")
     }
 
-    @Test("of values that are set together those leave that may, each in its way", arguments: [false, true])
-    func restoredTogether(isEncrypted: Bool) throws {
+    @Test("values set together are delivered only where the link security allows", arguments: [false, true])
+    func simultaneousValuesAreFilteredBySecurity(isEncrypted: Bool) throws {
         var server = try restored().server
         let updates = [
             ValueUpdate(3, 0xff01, [1]), ValueUpdate(6, 0xff02, [2]), ValueUpdate(9, 0xff03, [3]),
@@ -149,8 +149,8 @@ private final class Link: Sendable {
         }
     }
 
-    @Test("a client whose bond is new keeps what it has said on this link, and has missed nothing")
-    func newBond() throws {
+    @Test("a newly bonded client keeps its configuration and has no pending service change")
+    func newBondKeepsLinkConfiguration() throws {
         var server = try subscribable()
         server.connect(client)
         for (handle, value) in [(0x000b, [1]), (0x0009, [2, 0]), (0x0013, [1, 0])] as [(UInt16, [UInt8])] {
@@ -164,8 +164,8 @@ private final class Link: Sendable {
         #expect(server.handle(.read(0x0012), from: client, mtu: mtu) == .respond(.read([100])))
     }
 
-    @Test("what a bonded client has chosen before its encryption is not taken back by what is remembered")
-    func chosenAnew() throws {
+    @Test("restoring a record does not override what the client configured before encryption")
+    func restoredRecordKeepsNewerConfiguration() throws {
         var server = try subscribable()
         var record = GATTClientRecord()
         record.databaseHash = server.database.hash
@@ -192,8 +192,8 @@ private final class Link: Sendable {
         return GATTServer(try AttributeDatabase([battery], generic: GenericServices()))
     }
 
-    @Test("each bearer has its own open request; what is prepared is the client's")
-    func bearers() throws {
+    @Test("each bearer has its own pending request; the client's bearers share prepared writes")
+    func bearersHaveOwnRequestsAndShareWriteQueue() throws {
         var server = try server()
         server.connect(client)
         let pending = Mutex<PendingAnswer?>(nil)

@@ -34,11 +34,11 @@ private func sample() throws -> AttributeDatabase {
 
 struct DatabaseHashTests {
     /// The sample's result is a number; a value of 128 bits is sent from its least significant octet on.
-    @Test func sampleOfTheSpecification() throws {
+    @Test func hashMatchesSpecificationSample() throws {
         #expect(try sample().hash.reversed().hex == "f1ca2d48ecf58bac8a8830bbb9fba990")
     }
 
-    @Test func theCharacteristicHasIt() throws {
+    @Test func hashCharacteristicHoldsDatabaseHash() throws {
         let database = try AttributeDatabase([GATTService(0x180f)])
         let handle = try #require(database.valueHandle(of: .databaseHash))
         #expect(database[handle]?.value == database.hash)
@@ -46,7 +46,7 @@ struct DatabaseHashTests {
         #expect(other.hash != database.hash)
     }
 
-    @Test func valuesDoNotCount() throws {
+    @Test func hashIgnoresValues() throws {
         var server = GATTServer(
             try AttributeDatabase([
                 GATTService(

@@ -7,7 +7,7 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
     try AttributeDatabase(services, generic: generic).attributes.map(\.handle.rawValue)
 }
 
-@Test func handlesFollowEachOtherAndGapsStay() throws {
+@Test func handlesAreConsecutiveAndGapsArePreserved() throws {
     let value = GATTCharacteristic(0x2a19, properties: [.read, .notify])
     #expect(try handles([GATTService(0x180f, characteristics: [value])]) == [1, 2, 3, 4])
     let spread = GATTCharacteristic(
@@ -20,7 +20,7 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
     #expect(try handles([GATTService(0x1809, handle: 0xffff)]) == [0xffff])
 }
 
-@Test func servicesWithoutAHandleTakeTheFirstRoom() throws {
+@Test func servicesWithoutHandleUseNextFreeRange() throws {
     func service(_ uuid: UInt16, at handle: AttributeHandle? = nil, _ characteristics: Int = 1) -> GATTService
     {
         GATTService(
@@ -36,7 +36,7 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
     #expect(starts.map(\.value.first) == [3, 1, 2, 5, 4])
 }
 
-@Test func theGenericServicesComeFirst() throws {
+@Test func genericServicesComeFirst() throws {
     let wish = ConnectionParameters(interval: .microseconds(7500) ... .milliseconds(15))
     let generic = GenericServices(deviceName: "Thermo", appearance: 0x0300, preferredConnection: wish)
     let database = try AttributeDatabase([GATTService(0x1809, handle: 0x0020)], generic: generic)
@@ -59,13 +59,13 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
     #expect(AttributeDatabase.empty.attributes.isEmpty)
 }
 
-@Test func aValueThatIsFixedBeginsAsZeros() throws {
+@Test func fixedLengthValueDefaultsToZeros() throws {
     let database = try AttributeDatabase(
         single(GATTCharacteristic(0xff01, properties: .read, length: .fixed(3))), generic: nil)
     #expect(database[3]?.value == [0, 0, 0])
 }
 
-@Test func everyAttributeIsFoundByItsHandle() throws {
+@Test func attributesAreFoundByHandle() throws {
     let database = try AttributeDatabase(discoverable)
     let all = database.attributes.map(\.handle)
     for number in UInt16.min...0x60 {
@@ -87,7 +87,7 @@ private func characteristic(
     return single(characteristic)
 }
 
-@Test func whatCannotWorkIsRefusedWithPlaceAndReason() throws {
+@Test func invalidServicesAreRefusedWithPlaceAndReason() throws {
     let cases: [([GATTService], String)] = [
         ([GATTService(1, handle: 0)], "service 0001: handle 0x0000 is taken or out of order"),
         (
@@ -204,7 +204,7 @@ private func characteristic(
     }
 }
 
-@Test func aPlaceCountsFromTheListOfTheCaller() throws {
+@Test func errorPlaceIndexesCallersList() throws {
     let services = [
         GATTService(1),
         GATTService(2, characteristics: [readable, readable]),
@@ -221,7 +221,7 @@ private func characteristic(
     }
 }
 
-@Test func includesKnowWhereTheirServiceEnds() throws {
+@Test func includesContainHandleRangeOfService() throws {
     let database = try AttributeDatabase(
         [
             GATTService(1, includes: [.uuid(2), .handle(0x20), .uuid(nordic)]),
@@ -240,7 +240,7 @@ private func characteristic(
         ])
 }
 
-@Test(arguments: [false, true]) func descriptorsAreListedAsStatements(hasFormat: Bool) throws {
+@Test(arguments: [false, true]) func descriptorBuilderAcceptsConditionals(hasFormat: Bool) throws {
     let format = GATTDescriptor(0x2904, value: [4, 0, 0xad, 0x27, 1, 0, 0])
     let characteristic = GATTCharacteristic(0x2a19, properties: .read, value: .stored([80])) {
         GATTDescriptor.userDescription("Level")

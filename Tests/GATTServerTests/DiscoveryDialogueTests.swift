@@ -3,7 +3,7 @@ import BLECore
 import GATTServer
 import Testing
 
-@Test("Find By Type Value compares with the configuration that the client has itself (3.4.3.3)")
+@Test("Find By Type Value compares with the client's own CCCD value (3.4.3.3)")
 func findByConfiguration() throws {
     var dialogue = try ServerDialogue(discoverable)
     speak(
@@ -53,8 +53,8 @@ func discoverDescriptors() throws {
         ])
 }
 
-@Test("Errors of the requests over a range (3.4.3.1, 3.4.3.3, 3.4.4.1, 3.4.4.9)")
-func rangesThatAreNone() throws {
+@Test("errors of requests over a range (3.4.3.1, 3.4.3.3, 3.4.4.1, 3.4.4.9)")
+func invalidAndEmptyRangesAreRefused() throws {
     var dialogue = try ServerDialogue(discoverable)
     for (opcode, rest) in [("04", ""), ("06", "00280f18"), ("08", "0028"), ("10", "0028")] {
         speak(
@@ -76,7 +76,7 @@ func rangesThatAreNone() throws {
         ])
 }
 
-@Test func aListHoldsWhatFitsTheMTU() throws {
+@Test func listResponsesFillMTU() throws {
     let services = (0..<40).map { _ in GATTService(0x180f, characteristics: []) }
     for (mtu, groups, informations, matches) in [(UInt16(23), 3, 5, 5), (64, 10, 15, 15), (517, 40, 40, 40)] {
         var dialogue = try ServerDialogue(services, mtu: mtu)

@@ -21,7 +21,7 @@ private final class Log: Sendable {
 
 private struct NoCode: Error {}
 
-@Test func aReadHandlerGivesAFreshValue() throws {
+@Test func readHandlerIsCalledForEachRead() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
         0xff01, properties: .read, value: .stored([9]),
@@ -41,7 +41,7 @@ private struct NoCode: Error {}
     #expect(log.allReads.allSatisfy { $0.central.client == central && $0.handle == 3 && $0.uuid == 0xff01 })
 }
 
-@Test func aLongValueOfAHandlerIsReadInOnePiece() throws {
+@Test func longReadCallsHandlerOnce() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
         0xff01, properties: .read,
@@ -60,7 +60,7 @@ private struct NoCode: Error {}
     speak(&dialogue, [Exchange("0c03001f00", "010c030007")])
 }
 
-@Test func whatAHandlerThrowsIsTheAnswer() throws {
+@Test func handlerErrorBecomesErrorResponse() throws {
     let characteristic = GATTCharacteristic(
         0xff01, properties: [.read, .write, .writeWithoutResponse], value: .stored([1]),
         onRead: { _ in throw ATTErrorCode(0x80) },
@@ -86,7 +86,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.database[3]?.value == [3])
 }
 
-@Test func aHandlerThatGivesTooMuchIsAnUnlikelyError() throws {
+@Test func overlongHandlerValueReturnsUnlikelyError() throws {
     var dialogue = try ServerDialogue(
         single(
             GATTCharacteristic(
@@ -94,7 +94,7 @@ private struct NoCode: Error {}
     speak(&dialogue, [Exchange("0a0300", "010a03000e")])
 }
 
-@Test func aWriteHandlerReceivesOneTransaction() throws {
+@Test func writeHandlerReceivesWholeTransaction() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
         0xff01, properties: .write,
@@ -114,7 +114,7 @@ private struct NoCode: Error {}
     #expect(log.allWrites.allSatisfy { $0.transaction == [first, second] && $0.kind == .prepared })
 }
 
-@Test func oneHandlerThatRefusesLeavesTheOthersUnwritten() throws {
+@Test func refusingHandlerLeavesOtherValuesUnwritten() throws {
     var dialogue = try ServerDialogue(
         several(
             GATTCharacteristic(0xff01, properties: [.read, .write], value: .stored([1])),
@@ -130,7 +130,7 @@ private struct NoCode: Error {}
         ])
 }
 
-@Test func aHandlerMayAnswerLater() throws {
+@Test func handlerCanAnswerLater() throws {
     let log = Log()
     let later: ReadHandler = { request in
         log.note(request)
@@ -154,7 +154,7 @@ private struct NoCode: Error {}
     #expect(dialogue.complete(log.allReads[1].pending, with: .success([3])) == "")
 }
 
-@Test func otherLinksGoOnWhileOneWaits() throws {
+@Test func pendingHandlerDoesNotBlockOtherLinks() throws {
     let log = Log()
     var dialogue = try ServerDialogue(
         single(
@@ -172,7 +172,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.handle(.read(3), from: other, mtu: 23) == .respond(.read([0xaa])))
 }
 
-@Test func aLateAnswerMayBeAnError() throws {
+@Test func deferredAnswerCanBeError() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
         0xff01, properties: [.read, .write, .writeWithoutResponse], value: .stored([1]),
@@ -193,7 +193,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.complete(log.allWrites[1].pending, with: .failure(.valueNotAllowed)) == nil)
 }
 
-@Test func aCommandDoesNotDisturbARequestThatWaits() throws {
+@Test func commandDoesNotDisturbPendingRequest() throws {
     let log = Log()
     let characteristic = GATTCharacteristic(
         0xff01, properties: [.read, .writeWithoutResponse],
@@ -207,7 +207,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.database[3]?.value == [0xbb])
 }
 
-@Test func anAnswerForALinkThatIsGoneIsDropped() throws {
+@Test func answerForClosedLinkIsDropped() throws {
     let log = Log()
     var dialogue = try ServerDialogue(
         single(
@@ -224,7 +224,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == nil)
 }
 
-@Test func theBearerAnswersForAHandlerThatNeverDoes() throws {
+@Test func handlerTimeoutReturnsUnlikelyError() throws {
     let log = Log()
     var dialogue = try ServerDialogue(
         single(
@@ -242,7 +242,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.complete(log.allReads[1].pending, with: .success([2])) == .respond(.read([2])))
 }
 
-@Test func whatTheBearerHasRefusedIsNotDoneLater() throws {
+@Test func timedOutWriteIsNotAppliedLater() throws {
     let log = Log()
     var dialogue = try ServerDialogue(
         single(
@@ -259,7 +259,7 @@ private struct NoCode: Error {}
     #expect(dialogue.server.nextEvent() == nil)
 }
 
-@Test func ofALongWriteThatTheBearerHasRefusedNothingStaysQueued() throws {
+@Test func timedOutLongWriteLeavesNothingQueued() throws {
     let log = Log()
     var dialogue = try ServerDialogue(
         single(
@@ -275,7 +275,7 @@ private struct NoCode: Error {}
     #expect(log.allWrites.map(\.value) == [[0xaa, 0xbb, 0xcc], [0x11]])
 }
 
-@Test func anAnswerThatNoLongerFitsIsAnUnlikelyError() throws {
+@Test func answerOverReducedMTUReturnsUnlikelyError() throws {
     let log = Log()
     var dialogue = try ServerDialogue(
         single(

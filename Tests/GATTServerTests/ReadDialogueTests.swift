@@ -13,7 +13,7 @@ func readValue() throws {
         ])
 }
 
-@Test("GATT/SR/GAR/BI-01-C, BI-02-C: read what cannot be read")
+@Test("GATT/SR/GAR/BI-01-C, BI-02-C: unreadable values and invalid handles are refused")
 func readRefused() throws {
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: .write, value: .stored([1]))))
@@ -27,8 +27,8 @@ func readRefused() throws {
     #expect(dialogue.events() == [])
 }
 
-@Test("Read By Type: entries of one length, up to a value that cannot be read (3.4.4.1)")
-func readByTypeEnds() throws {
+@Test("Read By Type: entries of one length, up to the first unreadable value (3.4.4.1)")
+func readByTypeEndsAtUnreadableValue() throws {
     let open = GATTCharacteristic(0xff01, properties: .read, value: [1])
     let longer = GATTCharacteristic(0xff01, properties: .read, value: [2, 2])
     let closed = GATTCharacteristic(0xff01, properties: .write, value: .stored([3]))
@@ -88,8 +88,8 @@ func readMultiple() throws {
         ])
 }
 
-@Test("Values are cut where 3.4 says, at every MTU")
-func valuesAreCut() throws {
+@Test("values are truncated as 3.4 specifies, at every MTU")
+func valuesAreTruncatedToMTU() throws {
     let value = [UInt8](repeating: 7, count: 300)
     for mtu in [UInt16(23), 64, 255, 256, 257, 258, 299, 300, 301, 302, 517] {
         var dialogue = try ServerDialogue(

@@ -24,8 +24,8 @@ private let paths: [(opcode: String, request: String)] = [
     ("16", "160300ffff" + "01"),
 ]
 
-@Test("GATT/SR/GAR/BI-04-C, BI-05-C, GAW/SR/BI-05-C, BI-06-C: a link that is not safe enough, on every path")
-func linksThatAreNotSafeEnough() throws {
+@Test("GATT/SR/GAR/BI-04-C, BI-05-C, GAW/SR/BI-05-C, BI-06-C: insufficient security is refused on all paths")
+func insufficientSecurityIsRefused() throws {
     let weak = LinkSecurity(level: .secureConnections, keySize: 7)
     let cases: [(SecurityLevel, LinkSecurity, String)] = [
         (.encrypted, .none, "05"), (.encrypted, LinkSecurity(level: .open, isBonded: true), "0f"),
@@ -75,7 +75,7 @@ func refusalsAreReported() throws {
     #expect(dialogue.allEvents() == expected)
 }
 
-@Test func linksThatAreSafeEnough() throws {
+@Test func sufficientSecurityIsAccepted() throws {
     let levels: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
     let accesses: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
     for (least, access) in accesses.enumerated() {
@@ -93,7 +93,7 @@ func refusalsAreReported() throws {
 }
 
 /// Level 4 is a key of 16 octets, whatever the least length is elsewhere (Core Specification 5.4, Vol 3, Part C, 10.2.1).
-@Test func levelFourWantsAKeyOfFullLength() throws {
+@Test func securityLevel4RequiresFullKeySize() throws {
     for (keySize, answer) in [(15, "010a03000c"), (16, "0b" + value.hex)] {
         let security = LinkSecurity(level: .secureConnections, keySize: keySize)
         var dialogue = try ServerDialogue(guarded(.secureConnections), security: security)
@@ -101,7 +101,7 @@ func refusalsAreReported() throws {
     }
 }
 
-@Test func securityMayChangeWhileTheLinkIsUp() throws {
+@Test func securityCanChangeWhileConnected() throws {
     var dialogue = try ServerDialogue(guarded(.encrypted))
     speak(&dialogue, [Exchange("0a0300", "010a030005")])
     dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
@@ -112,8 +112,8 @@ func refusalsAreReported() throws {
     #expect(dialogue.server.database[3]?.value == value)
 }
 
-@Test("GATT/SR/GAR/BI-03-C, GAW/SR/BI-04-C: the application authorizes")
-func authorization() throws {
+@Test("GATT/SR/GAR/BI-03-C, GAW/SR/BI-04-C: access requires authorization by the application")
+func accessRequiresAuthorization() throws {
     var dialogue = try ServerDialogue(guarded(.open, authorize: true))
     for path in paths { #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + "08") }
 
@@ -126,7 +126,7 @@ func authorization() throws {
     speak(&unsafe, [Exchange("0a0300", "010a030005")])
 }
 
-@Test func anUnreadableValueIsNotMatchedEither() throws {
+@Test func unreadableValueIsNotMatched() throws {
     var dialogue = try ServerDialogue(
         several(
             GATTCharacteristic(0xff01, properties: .write, value: .stored(value)),
@@ -141,7 +141,7 @@ func authorization() throws {
         ])
 }
 
-@Test func aDescriptorHasPermissionsOfItsOwn() throws {
+@Test func descriptorsHaveOwnPermissions() throws {
     let characteristic = GATTCharacteristic(
         0xff01, properties: .notify, subscription: .encrypted,
         descriptors: [

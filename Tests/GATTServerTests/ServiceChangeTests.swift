@@ -22,7 +22,7 @@ extension ServerDialogue {
 private func dialogue() throws -> ServerDialogue { try ServerDialogue([battery], generic: GenericServices()) }
 
 struct ServiceChangeTests {
-    @Test func whatTheGATTServiceHas() throws {
+    @Test func gattServiceExposesFeaturesAndHash() throws {
         var dialogue = try dialogue()
         speak(
             &dialogue,
@@ -33,7 +33,7 @@ struct ServiceChangeTests {
             ])
     }
 
-    @Test func aDatabaseInPlaceOfAnotherIsAChange() throws {
+    @Test func publishingDatabaseReportsServiceChange() throws {
         var server = GATTServer(.empty)
         server.connect(central)
         server.publish(try AttributeDatabase([battery]))
@@ -49,8 +49,8 @@ struct ServiceChangeTests {
         #expect(server.subscribers(of: 0x0012).isEmpty)
     }
 
-    @Test("GATT/SR/GAS/BV-04-C, BI-01-C: a client sets features and clears none; others keep theirs")
-    func clientFeatures() throws {
+    @Test("GATT/SR/GAS/BV-04-C, BI-01-C: a client can set features but not clear them, others are unaffected")
+    func clientFeaturesCanBeSetButNotCleared() throws {
         var dialogue = try dialogue()
         speak(
             &dialogue,
@@ -70,9 +70,9 @@ struct ServiceChangeTests {
     }
 
     @Test(
-        "GATT/SR/GAS/BV-01-C: a subscriber is sent what changed, and once more what changes meanwhile"
+        "GATT/SR/GAS/BV-01-C: a subscriber receives the changed range, then later changes"
     )
-    func serviceChanged() throws {
+    func serviceChangesAreReportedToSubscriber() throws {
         var dialogue = try dialogue()
         #expect(try dialogue.add(heart) == AttributeRange(0x0014, 0x0017))
         // Not subscribed.
@@ -88,7 +88,7 @@ struct ServiceChangeTests {
         #expect(dialogue.server.serviceChange(for: central)?.value.hex == "18001b00")
     }
 
-    @Test func servicesThatGoTakeSubscriptionsAndPreparedWritesAlong() throws {
+    @Test func removedServiceDropsSubscriptionsAndPreparedWrites() throws {
         var dialogue = try dialogue()
         try dialogue.server.add([heart])
         speak(&dialogue, [Exchange("1217000100", "13"), Exchange("16160000003d", "17160000003d")])
@@ -107,7 +107,7 @@ struct ServiceChangeTests {
             ])
     }
 
-    @Test func whatIncludesAServiceKeepsIt() throws {
+    @Test func includedServiceCannotBeRemoved() throws {
         var dialogue = try dialogue()
         try dialogue.server.add([GATTService(0xff00, includes: [.uuid(0x180f)])])
         let failure = #expect(throws: DatabaseError.self) { try dialogue.server.remove(0x0010) }
@@ -120,7 +120,7 @@ struct ServiceChangeTests {
         #expect(dialogue.server.database.attributes.last?.handle == 0x000f)
     }
 
-    @Test func handlesAreUsedAgainOnlyWhenNoneIsLeft() throws {
+    @Test func handlesAreReusedOnlyWhenExhausted() throws {
         var dialogue = try dialogue()
         try dialogue.server.add([GATTService(0xff00, handle: 0xfffe)])
         #expect(try dialogue.add(GATTService(0xff01)) == AttributeRange(0xffff, 0xffff))
@@ -137,8 +137,8 @@ struct RobustCachingTests {
         return changed
     }
 
-    @Test("GATT/SR/GAS/BI-02-C: one Database Out Of Sync, then the client is taken to know")
-    func outOfSync() throws {
+    @Test("GATT/SR/GAS/BI-02-C: one Database Out Of Sync error, then the client is change-aware")
+    func changeUnawareClientReceivesOneOutOfSyncError() throws {
         var dialogue = try unaware()
         #expect(dialogue.server.subscribers(of: 0x12) == [])
         speak(
@@ -162,7 +162,7 @@ struct RobustCachingTests {
     }
 
     @Test("GATT/SR/GAS/BV-03-C: a client that has read the hash is change-aware with the next request")
-    func hash() throws {
+    func readingHashMakesClientChangeAware() throws {
         var dialogue = try unaware()
         let hash = dialogue.server.database.hash.hex
         speak(&dialogue, [Exchange("080100ffff2a2b", "0912" + "0d00" + hash)])
@@ -171,7 +171,7 @@ struct RobustCachingTests {
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
     }
 
-    @Test func whoConfirmsServiceChangedKnows() throws {
+    @Test func confirmingServiceChangedMakesClientChangeAware() throws {
         var dialogue = try dialogue()
         speak(&dialogue, [Exchange("120b0001", "13"), Exchange("1209000200", "13")])
         try dialogue.server.add([heart])
@@ -180,7 +180,7 @@ struct RobustCachingTests {
         speak(&dialogue, [Exchange("0a1200", "0b64")])
     }
 
-    @Test func commandsOfWhoDoesNotKnowAreIgnored() throws {
+    @Test func commandsOfChangeUnawareClientAreIgnored() throws {
         var dialogue = try unaware()
         try dialogue.server.add([
             GATTService(
@@ -196,13 +196,13 @@ struct RobustCachingTests {
         #expect(dialogue.server.refusedCommands == 1)
     }
 
-    @Test func whoDidNotAskForItIsServedOn() throws {
+    @Test func clientWithoutRobustCachingIsServed() throws {
         var dialogue = try unaware(robust: false)
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
         speak(&dialogue, [Exchange("0a1200", "0b64")])
     }
 
-    @Test func aBondedClientThatWasAwayIsToldWhenItComesBack() throws {
+    @Test func returningBondedClientReceivesServiceChange() throws {
         var dialogue = try dialogue()
         speak(
             &dialogue,

@@ -39,7 +39,7 @@ func indication() throws {
         ])
 }
 
-@Test func aSubscriberToBothIsNotified() throws {
+@Test func notificationsArePreferredWhenBothAreConfigured() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("120a000300", "13"), Exchange("0a0a00", "0b0300")])
     let subscriber = try #require(dialogue.server.subscribers(of: 9).first)
@@ -51,8 +51,8 @@ func indication() throws {
     #expect(dialogue.server.subscribers(of: 9).first?.prefersIndications == true)
 }
 
-@Test("Bits that a characteristic lacks are improper, and nothing changes (0xfd)")
-func improperConfigurations() throws {
+@Test("unsupported CCCD bits are refused and change nothing (0xfd)")
+func improperConfigurationsAreRefused() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(
         &dialogue,
@@ -70,7 +70,7 @@ func improperConfigurations() throws {
         ])
 }
 
-@Test func eachCentralHasConfigurationsOfItsOwn() throws {
+@Test func eachCentralHasOwnConfigurations() throws {
     var dialogue = try ServerDialogue(pushing)
     let other = ClientID(rawValue: 2)
     dialogue.server.connect(other)
@@ -84,7 +84,7 @@ func improperConfigurations() throws {
     #expect(dialogue.server.centrals == [central, other])
 }
 
-@Test func whatABondedCentralSubscribedToCanBeKept() throws {
+@Test func bondedSubscriptionsAreRestored() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("1204000100", "13"), Exchange("120a000200", "13")])
     _ = dialogue.events()
@@ -107,7 +107,7 @@ func improperConfigurations() throws {
     speak(&dialogue, [Exchange("0a0400", "0b0100"), Exchange("0a0a00", "0b0200")])
 }
 
-@Test func theApplicationSetsValues() throws {
+@Test func setValueChecksHandleAndLength() throws {
     var dialogue = try ServerDialogue(
         several(
             GATTCharacteristic(0xff01, properties: .read, length: .variable(max: 3)),

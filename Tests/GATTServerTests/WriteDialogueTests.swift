@@ -32,7 +32,7 @@ func writeCommand() throws {
     #expect(dialogue.server.refusedCommands == 3)
 }
 
-@Test func aFixedLengthKeepsWhatAShorterWriteDoesNotReach() throws {
+@Test func shortWriteKeepsRestOfFixedLengthValue() throws {
     var dialogue = try ServerDialogue(
         single(
             GATTCharacteristic(
@@ -88,8 +88,8 @@ func preparedWritesFail() throws {
         ])
 }
 
-@Test("GATT/SR/GAW/BV-02-C: a Signed Write Command is taken only with a valid signature, and never answered")
-func signedWrites() throws {
+@Test("GATT/SR/GAW/BV-02-C: a Signed Write Command requires a valid signature and is never answered")
+func signedWritesRequireValidSignature() throws {
     let services = single(GATTCharacteristic(0xff01, properties: [.read, .authenticatedSignedWrites]))
     let key = ATTSigningKey(csrk: 0x611b_64eb_fbcd_1fd3_72ec_9196_df42_5e50)
     func signed(_ value: UInt8, _ counter: UInt32, by key: ATTSigningKey = key) -> String {

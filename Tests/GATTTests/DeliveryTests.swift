@@ -11,14 +11,14 @@ struct DeliveryTests {
     private let first = ValueUpdate(Client.notified, 0xff01, [1])
     private let second = ValueUpdate(Client.indicated, 0xff02, [2])
 
-    @Test func aNotificationIsDeliveredOnceItIsQueued() throws {
+    @Test func notificationIsDeliveredWhenQueued() throws {
         var client = try Client.subscribed()
         let id = try client.update((Client.notified, [1]))
         #expect(client.events() == [.sent(first), .delivered(id, .complete)])
         #expect(client.sent() == ["1b030001"])
     }
 
-    @Test func anIndicationIsDeliveredOnceItIsConfirmed() throws {
+    @Test func indicationIsDeliveredWhenConfirmed() throws {
         var client = try Client.subscribed()
         let id = try client.update((Client.indicated, [2]))
         #expect(client.sent() == ["1d060002"])
@@ -27,7 +27,7 @@ struct DeliveryTests {
         #expect(client.events() == [.confirmed(second), .delivered(id, .complete)])
     }
 
-    @Test func aDeliveryOfBothEndsWithTheLater() throws {
+    @Test func mixedDeliveryEndsWithConfirmation() throws {
         var client = try Client.subscribed()
         let id = try client.update((Client.indicated, [2]), (Client.notified, [1]))
         #expect(client.sent() == ["1b030001", "1d060002"])
@@ -36,7 +36,7 @@ struct DeliveryTests {
         #expect(client.events() == [.confirmed(second), .delivered(id, .complete)])
     }
 
-    @Test func indicationsOfSeveralDeliveriesGoOneByOne() throws {
+    @Test func indicationsAreSentOneAtATime() throws {
         var client = try Client.subscribed()
         let ids = try (1...3).map { try client.update((Client.indicated, [$0])) }
         #expect(client.sent() == ["1d060001"])
@@ -53,7 +53,7 @@ struct DeliveryTests {
         #expect(client.connection.ignored.confirmations == 1)
     }
 
-    @Test func notificationsDoNotWaitForAConfirmation() throws {
+    @Test func notificationsDoNotWaitForConfirmation() throws {
         var client = try Client.subscribed()
         let silent = try client.update((Client.indicated, [2]))
         let next = try client.update((Client.notified, [1]))
@@ -62,7 +62,7 @@ struct DeliveryTests {
         #expect(!client.events().contains(.delivered(silent, .complete)))
     }
 
-    @Test func whatWaitsForRoomGoesInOrder() throws {
+    @Test func waitingValuesAreSentInOrder() throws {
         var client = try Client.subscribed(unsolicitedLimit: 2)
         let ids = try (0..<5).map { try client.update((Client.notified, [$0]), (Client.second, [$0])) }
         let begun = client.events()
@@ -80,7 +80,7 @@ struct DeliveryTests {
         #expect(Set(ids).count == 5)
     }
 
-    @Test func aCommandIsNotHeldBackByAllTheValuesThatWait() throws {
+    @Test func commandIsSentBeforeWaitingValues() throws {
         var client = try Client.subscribed(unsolicitedLimit: 3)
         for number in 0..<9 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         let command = ATTCommand.write(0x0003, value: [0xcc])
@@ -93,7 +93,7 @@ struct DeliveryTests {
         #expect(sent.count == 10)
     }
 
-    @Test func whoWaitsForRoomBehindOtherValuesIsToldWhenTheyHaveGone() throws {
+    @Test func roomIsReportedAfterWaitingValuesAreSent() throws {
         var client = try Client.subscribed(unsolicitedLimit: 2)
         for number in 0..<4 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         _ = client.events()
@@ -107,7 +107,7 @@ struct DeliveryTests {
         #expect(client.connection.hasRoom(forIndication: false))
     }
 
-    @Test func whoWaitsForRoomForAnIndicationIsToldWhenOneIsConfirmed() throws {
+    @Test func indicationRoomIsReportedAfterConfirmation() throws {
         var client = try Client.subscribed()
         for number in 0..<65 as Range<UInt8> { _ = try client.update((Client.indicated, [number])) }
         #expect(!client.connection.hasRoom(forIndication: true))
@@ -121,7 +121,7 @@ struct DeliveryTests {
         #expect(client.connection.hasRoom(forIndication: true))
     }
 
-    @Test func whatWaitsForAConfirmationIsNotUnsent() throws {
+    @Test func unsentExcludesIndicationsAwaitingConfirmation() throws {
         var client = try Client.subscribed()
         for number in 1...3 as ClosedRange<UInt8> { _ = try client.update((Client.indicated, [number])) }
         #expect(client.connection.unsent == 1)
@@ -129,7 +129,7 @@ struct DeliveryTests {
         #expect(client.connection.unsent == 0)
     }
 
-    @Test func whoTakesSeveralAtOnceGetsWhatFits() throws {
+    @Test func packedNotificationHoldsWhatFits() throws {
         var client = try Client.subscribed()
         let updates = try client.server.setValues([
             (Client.notified, [0]), (Client.second, [1]), (Client.notified, [2]), (Client.second, [3]),
@@ -144,7 +144,7 @@ struct DeliveryTests {
         #expect(opcodes == ["23", "1b"])
     }
 
-    @Test func aValueOverTheMTURefusesTheWholeDelivery() throws {
+    @Test func valueOverMTURefusesWholeDelivery() throws {
         var client = try Client.subscribed()
         let long = [UInt8](repeating: 7, count: 21)
         let id = try client.update((Client.notified, [1]), (Client.second, long))
@@ -157,7 +157,7 @@ struct DeliveryTests {
         #expect(client.sent() == ["1d0600" + String(repeating: "07", count: 20)])
     }
 
-    @Test func aCancelledDeliveryLeavesTheOthersAlone() throws {
+    @Test func cancelledDeliveryDoesNotAffectOthers() throws {
         var client = try Client.subscribed()
         let ids = try (1...3).map { try client.update((Client.indicated, [$0])) }
         #expect(client.sent() == ["1d060001"])
@@ -170,7 +170,7 @@ struct DeliveryTests {
         #expect(ends == [.delivered(ids[2], .complete)])
     }
 
-    @Test func whoDoesNotConfirmEndsEveryDelivery() throws {
+    @Test func missingConfirmationEndsAllDeliveries() throws {
         var client = try Client.subscribed()
         let ids = try (1...2).map { try client.update((Client.indicated, [$0])) }
         #expect(client.sent() == ["1d060001"])
@@ -185,7 +185,7 @@ struct DeliveryTests {
         #expect(client.connection.unsent == 0)
     }
 
-    @Test func anEmptyDeliveryIsCompleteAtOnce() throws {
+    @Test func emptyDeliveryCompletesImmediately() throws {
         var client = try ServedClient()
         let id = try client.update((Client.notified, [1]))
         #expect(client.events() == [.delivered(id, .complete)])

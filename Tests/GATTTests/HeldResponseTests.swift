@@ -21,7 +21,7 @@ struct HeldResponseTests {
     }
 
     @Test(arguments: [(true, "13"), (false, "011200000e")])
-    func aWriteIsAnsweredOnceItIsKept(isKept: Bool, answer: String) throws {
+    func heldWriteIsAnsweredOnRelease(isKept: Bool, answer: String) throws {
         var client = try holding()
         #expect(client.ask("120300aa") == [])
         let response = try held(&client)
@@ -35,7 +35,7 @@ struct HeldResponseTests {
         #expect(client.sent() == [])
     }
 
-    @Test func aPreparedWriteIsHeldWhenItIsExecuted() throws {
+    @Test func executeWriteResponseIsHeld() throws {
         var client = try holding()
         #expect(client.ask("1603000000bb") == ["1703000000bb"])
         #expect(client.ask("1801") == [])
@@ -43,13 +43,13 @@ struct HeldResponseTests {
         #expect(client.sent() == ["19"])
     }
 
-    @Test func aRefusedWriteIsAnsweredAtOnce() throws {
+    @Test func refusedWriteIsAnsweredImmediately() throws {
         var client = try holding()
         #expect(client.ask("120200aa") == ["0112020003"])
         #expect(client.events() == [])
     }
 
-    @Test func whatIsReleasedTooLateAnswersNoOtherRequest() throws {
+    @Test func lateReleaseDoesNotAnswerNextRequest() throws {
         var client = try holding()
         #expect(client.ask("120300aa") == [])
         let response = try held(&client)
@@ -61,7 +61,7 @@ struct HeldResponseTests {
         #expect(client.server.database[3]?.value == [0xbb])
     }
 
-    @Test func whatIsNotKeptInTimeIsRefusedAndReleasedInVain() throws {
+    @Test func writeNotReleasedInTimeIsRefused() throws {
         var client = try holding()
         #expect(client.ask("120300aa") == [])
         let response = try held(&client)

@@ -15,7 +15,7 @@ struct OperationTests {
 
     // MARK: Order
 
-    @Test func proceduresRunOneAfterTheOther() throws {
+    @Test func proceduresRunSequentially() throws {
         var client = AskingClient()
         let first = client.connection.session.run(ReadLongValue(3))
         let second = read(4, &client)
@@ -29,7 +29,7 @@ struct OperationTests {
         #expect(try client.end(of: second)?.get() == [0xcc])
     }
 
-    @Test func aCancelledProcedureThatWaitsIsNotBegun() throws {
+    @Test func cancelledWaitingProcedureDoesNotStart() throws {
         var client = AskingClient()
         let tickets = (3...5).map { read(AttributeHandle($0), &client) }
         #expect(client.sent() == ["0a0300"])
@@ -41,7 +41,7 @@ struct OperationTests {
         #expect(client.ends() == [tickets[0].id, tickets[2].id])
     }
 
-    @Test func aRequestOnItsWayIsWaitedForAlsoWhenItIsGivenUp() throws {
+    @Test func cancelledSentRequestStillAwaitsResponse() throws {
         var client = AskingClient()
         let (first, second) = (read(3, &client), read(4, &client))
         #expect(client.sent() == ["0a0300"])
@@ -54,7 +54,7 @@ struct OperationTests {
         #expect(try client.end(of: second)?.get() == [2])
     }
 
-    @Test func aRequestThatHasNotLeftIsWithdrawn() throws {
+    @Test func cancelWithdrawsUnsentRequest() throws {
         var client = AskingClient()
         _ = try client.connection.send(.write(9, value: []))
         let first = read(3, &client)
@@ -67,7 +67,7 @@ struct OperationTests {
         #expect(try client.end(of: second)?.get() == [2])
     }
 
-    @Test func commandsPassRequests() throws {
+    @Test func commandsBypassRequests() throws {
         var client = AskingClient()
         _ = read(3, &client)
         #expect(client.sent() == ["0a0300"])
@@ -76,7 +76,7 @@ struct OperationTests {
         #expect(client.sent() == ["52090001"])
     }
 
-    @Test func itIsAskingUntilAllProceduresHaveEnded() throws {
+    @Test func sessionIsAskingUntilAllProceduresEnd() throws {
         var client = AskingClient()
         #expect(!client.connection.session.isAsking)
         let first = read(3, &client)
@@ -92,7 +92,7 @@ struct OperationTests {
 
     // MARK: What is left behind
 
-    @Test func queuedWritesOfAProcedureThatWasGivenUpAreCancelledFirst() throws {
+    @Test func abandonedLongWriteIsCancelledBeforeNextRequest() throws {
         var client = AskingClient()
         let value = [UInt8](repeating: 1, count: 30)
         let long = client.connection.session.run(WriteLongValue(3, value))
@@ -110,7 +110,7 @@ struct OperationTests {
         #expect(try client.end(of: next)?.get() == [5])
     }
 
-    @Test func aRefusedLongWriteIsUndoneByItself() throws {
+    @Test func refusedLongWriteCancelsPreparedWrites() throws {
         var client = AskingClient()
         let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
         let prepared = client.sent()
@@ -122,7 +122,7 @@ struct OperationTests {
         #expect(client.end(of: long)?.failure?.contains("Prepare Queue Full") == true)
     }
 
-    @Test func whatWasNotSentNeedsNoUndoing() throws {
+    @Test func unsentLongWriteNeedsNoCancel() throws {
         var client = AskingClient()
         _ = try client.connection.send(.write(9, value: []))
         let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
@@ -131,7 +131,7 @@ struct OperationTests {
         #expect(client.sent() == [])
     }
 
-    @Test func aPartThatWasMisansweredIsForgottenToo() throws {
+    @Test func malformedPrepareResponseCancelsPreparedWrites() throws {
         var client = AskingClient()
         let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
         let next = read(4, &client)
@@ -143,7 +143,7 @@ struct OperationTests {
         client.connection.cancel(next.id)
     }
 
-    @Test func theQueueIsEmptiedBeforeTheNextWriteAlsoWhenTheDatabaseHasChanged() throws {
+    @Test func databaseChangeCancelsPreparedWritesBeforeNextWrite() throws {
         let server = KnownServer()
         var (client, value) = try server.discovered()
         let bytes = [UInt8](repeating: 1, count: 50)
@@ -165,7 +165,7 @@ struct OperationTests {
 
     // MARK: The MTU
 
-    @Test func theMTUIsOfferedOnceAndFirst() throws {
+    @Test func mtuIsOfferedOnceBeforeWaitingRequests() throws {
         var client = AskingClient()
         let waiting = [read(3, &client), read(4, &client)]
         #expect(client.sent() == ["0a0300"])
@@ -186,7 +186,7 @@ struct OperationTests {
         }
     }
 
-    @Test func whatIsReadTogetherIsMeasuredByTheMTUOfItsRequest() throws {
+    @Test func readMultipleUsesMTUOfItsRequest() throws {
         var client = AskingClient()
         let ticket = client.connection.session.run(ReadSeveralValues([3, 4]))
         #expect(client.sent() == ["2003000400"])
@@ -202,7 +202,7 @@ struct OperationTests {
 
     // MARK: Failures
 
-    @Test func aRefusalIsTheResult() throws {
+    @Test func refusalIsReturnedAsFailure() throws {
         var client = AskingClient()
         let ticket = read(3, &client)
         _ = client.sent()
@@ -213,7 +213,7 @@ struct OperationTests {
         #expect(refusal.code == .readNotPermitted)
     }
 
-    @Test func whatDoesNotFitTheMTUIsALimit() throws {
+    @Test func requestOverMTUFailsWithLimit() throws {
         var client = AskingClient()
         let ticket = client.connection.session.run(WriteValue(3, [UInt8](repeating: 0, count: 21)))
         let next = read(4, &client)
@@ -225,7 +225,7 @@ struct OperationTests {
         client.connection.cancel(next.id)
     }
 
-    @Test func allEndsWithTheConnection() throws {
+    @Test func closingConnectionEndsAllOperations() throws {
         var client = AskingClient(unsolicitedLimit: 1)
         let reads = [read(3, &client), read(4, &client)]
         guard case .pending = client.connection.session.discover(),
@@ -244,7 +244,7 @@ struct OperationTests {
         #expect(client.ends().isEmpty && client.sent().isEmpty)
     }
 
-    @Test func aServerThatDoesNotAnswerEndsAll() throws {
+    @Test func transactionTimeoutEndsAllOperations() throws {
         var client = AskingClient()
         let tickets = [read(3, &client), read(4, &client)]
         _ = client.sent()
@@ -255,7 +255,7 @@ struct OperationTests {
 
     // MARK: Security
 
-    @Test func aProcedureBeginsAnewOnceTheLinkIsMoreSecure() throws {
+    @Test func procedureRestartsAfterSecurityRaise() throws {
         var client = AskingClient()
         let (first, second) = (read(3, &client), read(4, &client))
         _ = client.sent()
@@ -275,7 +275,7 @@ struct OperationTests {
         #expect(client.connection.session.securing == nil)
     }
 
-    @Test func eachHandleMayWantSecurityOnce() throws {
+    @Test func securityIsRaisedOncePerHandle() throws {
         var client = AskingClient()
         let ticket = client.connection.session.run(ReadSeveralValues([3, 4]))
         _ = client.sent()
@@ -290,7 +290,7 @@ struct OperationTests {
     }
 
     @Test(arguments: [SecurityRaise.unavailable, .failed(Refusal())])
-    func whatCannotBeMoreSecureFails(_ end: SecurityRaise) throws {
+    func failedSecurityRaiseFailsProcedure(_ end: SecurityRaise) throws {
         var client = AskingClient()
         let (first, second) = (read(3, &client), read(4, &client))
         _ = client.sent()
@@ -306,7 +306,7 @@ struct OperationTests {
         client.connection.cancel(second.id)
     }
 
-    @Test func whoDoesNotWantSecurityGetsTheRefusal() throws {
+    @Test func disabledSecurityRaiseReturnsRefusal() throws {
         var client = AskingClient()
         let ticket = client.connection.session.run(ReadValue(3), raisesSecurity: false)
         _ = client.sent()
@@ -314,7 +314,7 @@ struct OperationTests {
         #expect(client.end(of: ticket)?.failure?.contains("Insufficient Encryption") == true)
     }
 
-    @Test func anOperationThatWaitsForSecurityCanBeCancelled() throws {
+    @Test func operationAwaitingSecurityCanBeCancelled() throws {
         var client = AskingClient()
         let (first, second) = (read(3, &client), read(4, &client))
         _ = client.sent()
@@ -329,7 +329,7 @@ struct OperationTests {
 
     // MARK: Room for commands
 
-    @Test func commandsThatWaitForRoomGoInTheirOrder() throws {
+    @Test func waitingCommandsAreSentInOrder() throws {
         var client = AskingClient(unsolicitedLimit: 1)
         var tickets: [TicketID] = []
         for number in 0..<4 as Range<UInt8> {
@@ -352,7 +352,7 @@ struct OperationTests {
         #expect(client.connection.canSend && client.connection.unsent == 0)
     }
 
-    @Test func whatWasWithdrawnMakesRoomForValues() throws {
+    @Test func withdrawnRequestFreesRoomForValues() throws {
         var client = AskingClient(unsolicitedLimit: 1)
         let first = read(3, &client)
         // The request is not sent, and has the only place.
@@ -364,7 +364,7 @@ struct OperationTests {
         #expect(client.ends() == [first.id, room.id])
     }
 
-    @Test func whoWaitsForRoomWaitsItsTurn() throws {
+    @Test func roomWaitersAreServedInOrder() throws {
         var client = AskingClient(unsolicitedLimit: 1)
         _ = try client.connection.send(.write(9, value: [0]))
         guard case .pending(let writer) = try client.connection.send(.write(9, value: [1])),
@@ -379,7 +379,7 @@ struct OperationTests {
         guard case .done = client.connection.waitForRoom() else { return #expect(Bool(false), "no room") }
     }
 
-    @Test func aCommandThatDoesNotFitIsRefusedAtOnceOrInItsTurn() throws {
+    @Test func overlongCommandIsRefusedImmediatelyOrInOrder() throws {
         var client = AskingClient(unsolicitedLimit: 1)
         let long = ATTCommand.write(9, value: [UInt8](repeating: 0, count: 21))
         let limit = ATTLimitError(.pdu(.writeCommand), maximum: 23, value: 24)

@@ -29,7 +29,7 @@ struct OverdueTests {
         ])
     }
 
-    @Test("a write that is accepted too late is not made") func write() throws {
+    @Test("a write accepted after the timeout is not applied") func timedOutWriteIsNotApplied() throws {
         let asked = Asked()
         var client = try client(asked)
         #expect(client.ask("120300aa") == [])
@@ -41,7 +41,8 @@ struct OverdueTests {
         #expect(client.server.database[3]?.value == [1])
     }
 
-    @Test("what was prepared is forgotten with an execution that comes too late") func prepared() throws {
+    @Test("prepared writes are dropped when their execution times out")
+    func lateExecutionDropsPreparedWrites() throws {
         let asked = Asked()
         var client = try client(asked)
         #expect(client.ask("1603000000aabb") == ["1703000000aabb"])
@@ -57,8 +58,8 @@ struct OverdueTests {
         #expect(client.server.database[3]?.value == [0xcc])
     }
 
-    @Test("what was prepared stays so when another request is answered too late") func preparedBefore() throws
-    {
+    @Test("prepared writes are kept when another request times out")
+    func otherTimeoutKeepsPreparedWrites() throws {
         let asked = Asked()
         var client = try ServedClient([
             GATTService(

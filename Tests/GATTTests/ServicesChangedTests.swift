@@ -21,7 +21,7 @@ struct ServicesChangedTests {
         return client
     }
 
-    @Test func theNextChangeWaitsForTheConfirmation() throws {
+    @Test func nextServiceChangeWaitsForConfirmation() throws {
         var client = try subscribed()
         try client.server.add([heart])
         client.connection.servicesChanged()
@@ -36,7 +36,7 @@ struct ServicesChangedTests {
         #expect(client.events() == [])
     }
 
-    @Test func itGoesBetweenTwoIndicationsOfValues() throws {
+    @Test func serviceChangeIsSentBetweenValueIndications() throws {
         var client = try subscribed()
         let updates = try [[1], [2]].map { try client.server.setValues([(0x0012, $0)]) }
         for update in updates { _ = client.connection.deliver(Delivery(indications: update)) }
@@ -48,14 +48,14 @@ struct ServicesChangedTests {
         #expect(client.ask("1e") == ["1d120002"])
     }
 
-    @Test func whoDidNotAskForItIsNotTold() throws {
+    @Test func unsubscribedClientReceivesNoServiceChange() throws {
         var client = try ServedClient([battery], generic: GenericServices())
         try client.server.add([heart])
         client.connection.servicesChanged()
         #expect(client.sent() == [])
     }
 
-    @Test func aBondedClientThatComesBackIsToldOfWhatChangedMeanwhile() throws {
+    @Test func returningBondedClientReceivesServiceChange() throws {
         var client = try subscribed()
         let record = client.server.disconnect(ServedClient.client)
         try client.server.add([heart])

@@ -29,7 +29,7 @@ struct SessionDiscoveryTests {
         return asked
     }
 
-    @Test func aDatabaseWithTheKnownHashIsNotWalked() throws {
+    @Test func knownHashSkipsServiceDiscovery() throws {
         var client = server.client
         let ticket = try discover(&client)
         #expect(client.sent() == [KnownServer.readHash])
@@ -43,7 +43,7 @@ struct SessionDiscoveryTests {
         }
     }
 
-    @Test func anotherHashIsWalked() throws {
+    @Test func changedHashTriggersServiceDiscovery() throws {
         var client = server.client
         let ticket = try discover(&client)
         _ = client.sent()
@@ -54,7 +54,7 @@ struct SessionDiscoveryTests {
         #expect(found.services.isEmpty && found.hash == [UInt8](repeating: 0xbb, count: 16))
     }
 
-    @Test func aServerWithoutAHashIsWalked() throws {
+    @Test func missingHashTriggersServiceDiscovery() throws {
         var client = server.client
         let ticket = try discover(&client)
         _ = client.sent()
@@ -69,7 +69,7 @@ struct SessionDiscoveryTests {
         #expect(try other.end(of: second)?.get().hash == nil)
     }
 
-    @Test func thoseWhoAskMeanwhileWaitForTheSame() throws {
+    @Test func concurrentDiscoveriesShareOneProcedure() throws {
         var client = server.client
         let tickets = try (0..<3).map { _ in try discover(&client) }
         #expect(client.sent() == [KnownServer.readHash])
@@ -78,7 +78,7 @@ struct SessionDiscoveryTests {
         #expect(client.ends() == tickets.map(\.id))
     }
 
-    @Test func aRefreshThatIsAskedForMeanwhileIsDoneAfterwards() throws {
+    @Test func refreshDuringDiscoveryRunsAfterwards() throws {
         var client = server.client
         let first = try discover(&client, refreshing: true)
         let second = try discover(&client, refreshing: true)
@@ -92,7 +92,7 @@ struct SessionDiscoveryTests {
         #expect(client.ends() == [second.id, third.id])
     }
 
-    @Test func aDiscoveryWithoutCallersIsGivenUp() throws {
+    @Test func discoveryWithoutCallersIsCancelled() throws {
         var client = server.client
         let (first, second) = (try discover(&client), try discover(&client))
         _ = client.sent()
@@ -111,7 +111,7 @@ struct SessionDiscoveryTests {
         #expect(client.ends() == [again.id])
     }
 
-    @Test func aDiscoveryThatIsAskedForAgainTakesNoAnswerOfTheOneBefore() throws {
+    @Test func restartedDiscoveryIgnoresEarlierAnswers() throws {
         var client = server.client
         client.recallsAtOnce = false
         let first = try discover(&client)
@@ -134,7 +134,7 @@ struct SessionDiscoveryTests {
 
     /// Where a discovery is, by the number of answers to its requests, and whether another is to follow.
     @Test(arguments: 0...4, [false, true])
-    func oneThatIsGivenUpLeavesNothingUndone(answers: Int, isRefreshed: Bool) throws {
+    func discoveryAfterCancellationCompletes(answers: Int, isRefreshed: Bool) throws {
         let server = KnownServer(features: true)
         let path = [server.hashAnswer, "recall", "13", "13"]
         var client = server.client
@@ -179,7 +179,7 @@ struct SessionDiscoveryTests {
         #expect(client.sent() == [], "it is configured already")
     }
 
-    @Test func handlesOfAnEarlierLinkWaitForADiscovery() throws {
+    @Test func handlesOfEarlierLinkAwaitDiscovery() throws {
         let (earlier, value) = try server.discovered()
         var client = AskingClient(knowing: earlier.cache)
         let checked = [CheckedHandle(value)]
@@ -202,7 +202,7 @@ struct SessionDiscoveryTests {
         #expect(client.ends() == [read.id])
     }
 
-    @Test func whatWaitsForADiscoveryFailsWithIt() throws {
+    @Test func waitingOperationFailsWithDiscovery() throws {
         let (earlier, value) = try server.discovered()
         var client = AskingClient(knowing: earlier.cache)
         let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
@@ -219,7 +219,7 @@ struct SessionDiscoveryTests {
         }
     }
 
-    @Test func whatIsCancelledDoesNotWaitForTheDiscovery() throws {
+    @Test func cancelledOperationDoesNotAwaitDiscovery() throws {
         let (earlier, value) = try server.discovered()
         var client = AskingClient(knowing: earlier.cache)
         let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
@@ -229,7 +229,7 @@ struct SessionDiscoveryTests {
         #expect(client.ask(server.hashAnswer) == [], "the discovery was for it alone")
     }
 
-    @Test func aChangeMeanwhileBeginsItAnew() throws {
+    @Test func serviceChangeRestartsDiscovery() throws {
         var client = server.client
         let ticket = try discover(&client)
         _ = client.sent()
@@ -241,7 +241,7 @@ struct SessionDiscoveryTests {
         #expect(try client.end(of: ticket)?.get().services.isEmpty == true)
     }
 
-    @Test func threeRoundsAreEnough() throws {
+    @Test func discoveryFailsAfterThreeRounds() throws {
         var (client, _) = try server.discovered()
         let ticket = try discover(&client, refreshing: true)
         for round in 1...3 {
@@ -255,7 +255,7 @@ struct SessionDiscoveryTests {
         #expect(client.end(of: ticket)?.failure == "the database changed during each discovery")
     }
 
-    @Test func aServerMayRefuseWhatItNeedNotHave() throws {
+    @Test func refusedOptionalWritesDoNotFailDiscovery() throws {
         let server = KnownServer(features: true)
         var client = server.client
         let ticket = try discover(&client)
@@ -276,7 +276,7 @@ struct SessionDiscoveryTests {
         #expect(client.sent() == [KnownServer.readHash])
     }
 
-    @Test func whatHasNotChangedHasTheSameName() throws {
+    @Test func unchangedDatabaseKeepsGeneration() throws {
         var (client, value) = try server.discovered()
         #expect(client.ask(changed) == ["1e"])
         #expect(!client.connection.session.isCurrent(value.generation))
@@ -294,7 +294,7 @@ struct SessionDiscoveryTests {
         #expect(client.connection.session.isCurrent(value.generation))
     }
 
-    @Test func anErrorMaySayThatTheDatabaseHasChanged() throws {
+    @Test func outOfSyncErrorReportsDatabaseChange() throws {
         var (client, value) = try server.discovered()
         let (id, _) = client.connection.session.subscribe(to: value, .notify)
         let checked = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
@@ -313,7 +313,7 @@ struct SessionDiscoveryTests {
         #expect(client.end(of: bare)?.failure?.contains("Database Out Of Sync") == true)
     }
 
-    @Test func partsOfOneStateShareAName() throws {
+    @Test func partialDiscoveriesShareGeneration() throws {
         var client = server.client
         func name(_ client: inout AskingClient) throws -> DatabaseGeneration {
             let state = client.connection.session.state

@@ -10,7 +10,7 @@ struct SessionSubscriptionTests {
 
     // MARK: Configuration of the server
 
-    @Test func theServerIsToldWhatAllWantTogether() throws {
+    @Test func cccdCombinesAllSubscribers() throws {
         var (client, value) = try server.discovered()
         func configure(_ client: inout AskingClient) -> [String] {
             _ = client.connection.session.configure(value)
@@ -35,7 +35,7 @@ struct SessionSubscriptionTests {
         #expect(client.sent() == ["1214000000"])
     }
 
-    @Test func theLastWordIsTheRightOne() throws {
+    @Test func supersededConfigurationIsNotWritten() throws {
         var (client, value) = try server.discovered()
         let read = client.connection.session.run(ReadValue(0x0013))
         let (first, _) = client.connection.session.subscribe(to: value, .notify)
@@ -46,7 +46,7 @@ struct SessionSubscriptionTests {
         #expect(client.ends().first == read.id)
     }
 
-    @Test func anotherDatabaseIsToldAnew() throws {
+    @Test func newDatabaseIsConfiguredAgain() throws {
         var (client, _) = try server.discovered()
         #expect(client.ask("1d0300" + "0100ffff") == ["1e"])
         let other = KnownServer(0xfff2, hash: 0xbb)
@@ -56,7 +56,7 @@ struct SessionSubscriptionTests {
         #expect(client.ask(other.hashAnswer) == ["1204000200"])
     }
 
-    @Test func aChangeConcernsThoseWhoseHandlesItNames() throws {
+    @Test func serviceChangeEndsCheckedSubscriptionsInRange() throws {
         var (client, value) = try server.discovered()
         let (checked, _) = client.connection.session.subscribe(to: value, .notify)
         var bare = value.stamped(.unknown)
@@ -74,7 +74,7 @@ struct SessionSubscriptionTests {
 
     private struct Refusal: Error {}
 
-    @Test func whatDidNotReachTheServerIsNotTold() throws {
+    @Test func unconfirmedConfigurationIsWrittenAgain() throws {
         var (client, value) = try server.discovered()
         // It is refused, and the link does not get secure.
         _ = client.connection.session.subscribe(to: value, .notify)
@@ -93,7 +93,7 @@ struct SessionSubscriptionTests {
         #expect(client.ends() == [third.id])
     }
 
-    @Test func aRefusalLeavesWhatTheServerHadBefore() throws {
+    @Test func refusedConfigurationKeepsPreviousState() throws {
         var (client, value) = try server.discovered()
         let (first, _) = client.connection.session.subscribe(to: value, .notify)
         _ = client.connection.session.configure(value)
@@ -109,7 +109,7 @@ struct SessionSubscriptionTests {
         #expect(client.sent() == ["1214000000"], "it still sends notifications")
     }
 
-    @Test func leavingDiscoversNothing() throws {
+    @Test func unsubscribingStartsNoDiscovery() throws {
         var client = server.client
         let state = client.connection.session.state
         let name = client.connection.session.partialGeneration(since: state, in: &client.cache)
@@ -130,7 +130,7 @@ struct SessionSubscriptionTests {
         client.events().compactMap { if case .value(let value, let ids) = $0 { (value, ids) } else { nil } }
     }
 
-    @Test func aValueGoesToAllWhoListenInTheirOrder() throws {
+    @Test func valueIsDeliveredToSubscribersInOrder() throws {
         var (client, value) = try server.discovered()
         let ids = (0..<3).map { _ in client.connection.session.subscribe(to: value, .notify).id }
         #expect(client.ask("1b130007") == [])
@@ -140,7 +140,7 @@ struct SessionSubscriptionTests {
         #expect(received.first?.1 == ids)
     }
 
-    @Test func eachValueOfAMultipleNotificationGoesItsWay() throws {
+    @Test func multipleNotificationValuesAreRoutedByHandle() throws {
         var (client, value) = try server.discovered()
         let (id, _) = client.connection.session.subscribe(to: value, .notify)
         client.receive("23" + "1200010007" + "130002000809")
@@ -149,7 +149,7 @@ struct SessionSubscriptionTests {
         #expect(received.map(\.1) == [[], [id]])
     }
 
-    @Test func whatCameTooEarlyIsTheFirstListeners() throws {
+    @Test func earlyValuesGoToFirstSubscriber() throws {
         var client = server.client
         guard case .pending = client.connection.session.discover() else {
             return #expect(Bool(false), "it is known")
@@ -169,7 +169,7 @@ struct SessionSubscriptionTests {
         #expect(client.connection.session.subscribe(to: other, .indicate).early.isEmpty)
     }
 
-    @Test func aSubscriberOfServiceChangedReceivesItToo() throws {
+    @Test func serviceChangedSubscriberReceivesIndication() throws {
         var (client, _) = try server.discovered()
         let database = try #require(client.connection.session.currentDatabase)
         let changes = try #require(database.characteristics(.serviceChanged).first)
@@ -182,7 +182,7 @@ struct SessionSubscriptionTests {
         #expect(value.value == [0x12, 0x00, 0x14, 0x00])
     }
 
-    @Test func anIndicationIsConfirmedWhenTheLastHolderHasTakenIt() throws {
+    @Test func indicationIsConfirmedAfterLastHolderTakesIt() throws {
         var (client, value) = try server.discovered()
         let (first, _) = client.connection.session.subscribe(to: value, .indicate, holdingConfirmation: true)
         let (second, _) = client.connection.session.subscribe(to: value, .indicate, holdingConfirmation: true)

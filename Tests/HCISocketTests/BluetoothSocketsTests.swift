@@ -32,8 +32,8 @@ struct BluetoothSocketsTests {
     ]
 
     @Test(
-        "a kernel without Bluetooth is a typed error that names the call", .enabled(if: refusal != nil))
-    func withoutBluetooth() async throws {
+        "a kernel without Bluetooth throws a typed error that names the call", .enabled(if: refusal != nil))
+    func missingBluetoothSupportNamesCall() async throws {
         let error = PortError.system(try #require(refusal), during: "socket")
         try await onVirtualLoop { loop in
             for (name, open) in Self.openers {
@@ -42,8 +42,8 @@ struct BluetoothSocketsTests {
         }
     }
 
-    @Test("L2CAP addresses have the octets reversed, the type after that of BR/EDR, and the channel")
-    func addresses() {
+    @Test("L2CAP addresses have reversed octets, a type numbered after BR/EDR, and the channel")
+    func l2capAddressesRoundTrip() {
         for (address, type, octets) in [
             (lamp, 2, [6, 5, 4, 3, 2, 0xc1]), (phone, 1, [0x55, 0x44, 0x33, 0x22, 0x11, 0]),
         ] as [(DeviceAddress, UInt8, [UInt8])] {
@@ -57,8 +57,8 @@ struct BluetoothSocketsTests {
         }
     }
 
-    @Test("options of L2CAP on another kind of socket are typed errors that name the option")
-    func options() async throws {
+    @Test("L2CAP options on another kind of socket throw typed errors that name the option")
+    func l2capOptionsOnOtherSocketsFail() async throws {
         try await onVirtualLoop { loop in
             let (near, far) = socketPair(.packets)
             defer { close(far) }

@@ -38,8 +38,8 @@ struct DatagramSocketsTests {
     /// A name without a file, of this process.
     private let abstract = "@bletool-test-\(getpid())-"
 
-    @Test("a message arrives whole, at a path or at a name without a file")
-    func arrives() throws {
+    @Test("a message arrives whole, at a path or at an abstract name")
+    func messageArrivesAtPathOrAbstractName() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         for name in [folder.path("socket"), abstract + "a"] {
@@ -52,8 +52,8 @@ struct DatagramSocketsTests {
         }
     }
 
-    @Test("a name has 107 octets at most, the @ included")
-    func longNames() throws {
+    @Test("a name is limited to 107 octets, including the @")
+    func overlongNamesAreRefused() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let long = abstract + String(repeating: "n", count: 107 - abstract.utf8.count)
@@ -66,8 +66,8 @@ struct DatagramSocketsTests {
         }
     }
 
-    @Test("where no socket receives, the error names it")
-    func unreceived() throws {
+    @Test("sending to a missing socket throws an error that names it")
+    func missingReceiverIsNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("socket")
         folder.remove()
@@ -80,8 +80,8 @@ struct DatagramSocketsTests {
         }
     }
 
-    @Test("a receiver that does not read is not waited for")
-    func fullReceiver() throws {
+    @Test("sending to a full receiver fails instead of blocking")
+    func fullReceiverDoesNotBlock() throws {
         let name = abstract + "full"
         let receiver = try Receiver(name)
         // The system-wide limit, net.unix.max_dgram_qlen, is 10 by default, and at times some hundreds.
@@ -92,8 +92,8 @@ struct DatagramSocketsTests {
         try DatagramSockets.send([2], to: name)
     }
 
-    @Test("a message longer than a socket takes is refused, not cut")
-    func longMessage() throws {
+    @Test("an overlong message is refused, not truncated")
+    func overlongMessageIsRefused() throws {
         let name = abstract + "long"
         let receiver = try Receiver(name)
         #expect(throws: PortError.system(.messageTooLong, during: "sending to \(name)")) {

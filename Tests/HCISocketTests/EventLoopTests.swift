@@ -19,14 +19,14 @@ private actor Port {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct EventLoopTests {
-    @Test func actorsOfALoopRunOnItsThread() async throws {
+    @Test func actorsRunOnTheirLoopsThread() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         #expect(!loop.isCurrent)
         #expect(await Port(loop).isOnLoop)
     }
 
-    @Test func workFromOtherThreadsRunsInOrderAndIsIsolated() async throws {
+    @Test func workFromOtherThreadsRunsInOrderAndIsolated() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let port = Port(loop)
@@ -39,7 +39,7 @@ private actor Port {
         #expect(await port.log == (0..<100).map(String.init))
     }
 
-    @Test func tasksOfALoopStayOnIt() async throws {
+    @Test func tasksStayOnTheirLoop() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let both = await Task(executorPreference: loop) {
@@ -49,7 +49,7 @@ private actor Port {
         #expect(both == (true, true))
     }
 
-    @Test func virtualTimeJumpsFromDeadlineToDeadlineInOrder() async throws {
+    @Test func virtualClockAdvancesFromDeadlineToDeadline() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         let port = Port(loop)
@@ -66,7 +66,7 @@ private actor Port {
         #expect(await port.log == ["1 h at 3600 s", "2 h at 7200 s", "3 h at 10800 s"])
     }
 
-    @Test func cancellationEndsASleepAtOnce() async throws {
+    @Test func cancellationEndsSleepImmediately() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         let (slept, passed) = await Task(executorPreference: loop) {
@@ -78,7 +78,7 @@ private actor Port {
         #expect(passed == .zero)
     }
 
-    @Test func aTimerHoldsOneDeadline() async throws {
+    @Test func timerFiresAtLastSetDeadline() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         actor Alarm {
@@ -138,7 +138,7 @@ private actor Port {
         }
     }
 
-    @Test func workThatQueuesItselfHoldsBackNeitherTimersNorDescriptors() async throws {
+    @Test func requeuedWorkDoesNotStarveTimersOrDescriptors() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var ends: [CInt] = [0, 0]
@@ -163,7 +163,7 @@ private actor Port {
         var steps: [String] = []
     }
 
-    @Test func sleepersAreWokenOnceNothingIsQueued() async throws {
+    @Test func sleepersWakeAfterQueuedWork() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let order = Order()
@@ -183,7 +183,7 @@ private actor Port {
         #expect(order.steps == ["first", "what that queued", "woken"])
     }
 
-    @Test func workThatQueuesItselfHoldsBackNoSleeper() async throws {
+    @Test func requeuedWorkDoesNotStarveSleepers() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let rounds = await withCheckedContinuation { (done: CheckedContinuation<Int, Never>) in
@@ -203,9 +203,9 @@ private actor Port {
     }
 
     @Test(
-        "a handler of a timer or descriptor wakes a sleeper, and the loop sleeps after that",
+        "a sleeper scheduled by a timer or descriptor handler is woken before the loop blocks",
         arguments: [true, false])
-    func sleepersOfHandlers(byTimer: Bool) async throws {
+    func handlersWakeSleepersBeforeLoopBlocks(byTimer: Bool) async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var ends: [CInt] = [0, 0]

@@ -10,8 +10,8 @@ struct FolderWatchTests {
             + [0, 0, 0, 0, UInt8(octets.count), 0, 0, 0] + octets
     }
 
-    @Test("events are read one after the other")
-    func events() {
+    @Test("consecutive events are parsed in order")
+    func parsesConsecutiveEvents() {
         // IN_MOVED_TO, IN_DELETE, and IN_IGNORED of the folder itself, which has no name.
         let octets =
             event(1, 0x80, "a.bond") + event(2, 0x200, "b", padding: 15) + event(1, 0x8000, "", padding: 0)
@@ -26,8 +26,8 @@ struct FolderWatchTests {
         #expect(FolderWatch.events(lost[...]) == [.lost])
     }
 
-    @Test("what is cut off anywhere does no harm")
-    func cut() {
+    @Test("events truncated at any octet are parsed safely")
+    func truncatedEventsAreParsedSafely() {
         let whole = event(1, 0x80, "a.bond") + event(1, 0x200, "b")
         for count in whole.indices {
             #expect(FolderWatch.events(whole[..<count]).count <= 2)

@@ -68,8 +68,8 @@ private let packets: [[UInt8]] = [
 ]
 
 @Suite(.timeLimit(.minutes(10))) struct H4PortSendingTests {
-    @Test("a packet goes out as it is, at once, and the port stays writable")
-    func atOnce() async throws {
+    @Test("a packet is sent unchanged and immediately, and the port stays writable")
+    func packetIsSentImmediately() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -82,8 +82,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("what the stream does not take is kept, and 64 KiB of it make the port unwritable")
-    func highWater() async throws {
+    @Test("unsent octets are buffered, and 64 KiB of them make the port unwritable")
+    func bufferedOctetsMakePortUnwritable() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop, isFull: true)
             try await stream.log.start()
@@ -105,8 +105,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("room is not reported to an owner whose port was writable all the time")
-    func belowHighWater() async throws {
+    @Test("writable is not reported for a port that was always writable")
+    func alwaysWritablePortDoesNotReportWritable() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop, isFull: true)
             try await stream.log.start()
@@ -118,8 +118,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a packet of which the stream takes a part is completed before the next one begins")
-    func shortWrite() async throws {
+    @Test("a partially written packet is completed before the next one starts")
+    func partialWriteIsCompletedBeforeNextPacket() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -135,8 +135,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("the order stays right with a reader that is always behind")
-    func slowReader() async throws {
+    @Test("packets stay in order with a slow reader")
+    func slowReaderReceivesPacketsInOrder() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -158,8 +158,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("what is not sent yet when the port is closed is not sent later")
-    func closedWithUnsent() async throws {
+    @Test("unsent octets are dropped when the port is closed")
+    func closingDropsUnsentOctets() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop, isFull: true)
             try await stream.log.start()
@@ -174,8 +174,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a stream that fails while kept octets are written ends the port with that error")
-    func failsLater() async throws {
+    @Test("a stream that fails while buffered octets are written closes the port with that error")
+    func failedBufferedWriteClosesPort() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop, isFull: true)
             try await stream.log.start()
@@ -196,8 +196,8 @@ private let packets: [[UInt8]] = [
 }
 
 @Suite(.timeLimit(.minutes(10))) struct H4PortReceivingTests {
-    @Test("a packet that arrives in two reads is handed over once it is whole", arguments: packets)
-    func inTwoReads(packet: [UInt8]) async throws {
+    @Test("a packet that arrives in two reads is delivered once complete", arguments: packets)
+    func splitPacketIsDeliveredOnceComplete(packet: [UInt8]) async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -212,8 +212,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a packet that arrives octet by octet, and no line to recover, has all the time it wants")
-    func octetByOctet() async throws {
+    @Test("a packet that arrives octet by octet has no time limit without recovery")
+    func slowPacketHasNoTimeLimitWithoutRecovery() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -228,8 +228,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("packets that arrive in one read are handed over in order, and what is left waits for its rest")
-    func manyInOneRead() async throws {
+    @Test("packets from one read are delivered in order, and a partial one waits for its rest")
+    func packetsOfOneReadAreDeliveredInOrder() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -242,8 +242,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("the longest packet needs more than one read")
-    func longest() async throws {
+    @Test("the longest packet is assembled from several reads")
+    func longestPacketIsAssembledFromSeveralReads() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -262,8 +262,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("what came before the start is received after it")
-    func beforeStart() async throws {
+    @Test("octets that arrive before the start are delivered after it")
+    func octetsBeforeStartAreDeliveredAfterIt() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             await stream.write(event)
@@ -276,8 +276,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("the end of the stream comes after its packets; a packet that it cuts off is not handed over")
-    func endOfStream() async throws {
+    @Test("the end of the stream is reported after its packets, and a truncated packet is dropped")
+    func endOfStreamIsReportedAfterPackets() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -294,8 +294,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a stream that is reset ends the port after what came before")
-    func resetStream() async throws {
+    @Test("a stream reset closes the port after the received packets")
+    func streamResetIsReportedAfterPackets() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
@@ -309,8 +309,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a handler that closes the port gets nothing more, not even the error of what follows")
-    func closedByHandler() async throws {
+    @Test("a handler that closes the port receives no further packets or errors")
+    func closingInHandlerStopsDelivery() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start(closingAt: event)
@@ -322,8 +322,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("octets that are no packet end a port that does not recover, after the packets before them")
-    func framingErrors() async throws {
+    @Test("a framing error closes a port without recovery after the preceding packets")
+    func framingErrorClosesPortAfterPackets() async throws {
         let wrong: [([UInt8], Set<HCIPacketType>, H4FramingError)] = [
             ([0x07, 1, 2, 3], HCIPacketType.all, .unknownType(HCIPacketType(rawValue: 7), offset: 4)),
             ([0x00], HCIPacketType.all, .unknownType(HCIPacketType(rawValue: 0), offset: 4)),
@@ -359,8 +359,8 @@ private let packets: [[UInt8]] = [
     private let cause = PortError.Violation.framing(
         .unknownType(HCIPacketType(rawValue: 0x55), offset: 0))
 
-    @Test("after a wrong octet Reset is sent, and behind its answer the packets go on")
-    func found() async throws {
+    @Test("after a wrong octet Reset is sent, and packets resume after its response")
+    func packetsResumeAfterResetResponse() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             #expect(await stream.log.entries.isEmpty)
@@ -373,8 +373,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("packets that are sent during the search are dropped, and later ones are not")
-    func droppedMeanwhile() async throws {
+    @Test("packets sent during recovery are dropped, and later ones are not")
+    func packetsSentDuringRecoveryAreDropped() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             await stream.log.send(packets[0])
@@ -386,8 +386,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("the answer may come in any two parts", arguments: 1..<answer.count)
-    func answerInParts(count: Int) async throws {
+    @Test("the Reset response can arrive in any two parts", arguments: 1..<answer.count)
+    func resetResponseCanArriveInTwoParts(count: Int) async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             await stream.write(Array(answer.prefix(count)))
@@ -398,8 +398,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("Reset is sent again each half second, twelve times, and then the port ends with the first reason")
-    func unanswered() async throws {
+    @Test("Reset is sent twelve times, every half second, then the port closes with the original error")
+    func unansweredResetsClosePort() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             for _ in 0..<11 {
@@ -418,8 +418,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("the answer to any of the Resets ends the search, and no further one is sent")
-    func answeredLate() async throws {
+    @Test("a response to any Reset ends recovery, and no further Reset is sent")
+    func lateResetResponseEndsRecovery() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             for _ in 0..<5 { _ = await loop.sleep(for: .milliseconds(500)) }
@@ -432,8 +432,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("the end of the stream ends the search")
-    func endedMeanwhile() async throws {
+    @Test("the end of the stream ends recovery")
+    func endOfStreamEndsRecovery() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             Glibc.close(stream.far)
@@ -444,8 +444,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("each search has all its Resets")
-    func lostAgain() async throws {
+    @Test("each recovery has its full number of Resets")
+    func eachRecoveryHasFullResetCount() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             for _ in 0..<10 { _ = await loop.sleep(for: .milliseconds(500)) }
@@ -461,8 +461,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a packet that stops for a second has lost octets: it is named if the controller does not answer")
-    func incomplete() async throws {
+    @Test("a packet that stalls for a second starts recovery and is named if that fails")
+    func stalledPacketStartsRecovery() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop, expecting: HCIPacketType.fromController, recovers: true)
             try await stream.log.start()
@@ -478,8 +478,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a packet whose octets come less than a second apart is whole, however long it takes")
-    func slowPacket() async throws {
+    @Test("a packet whose octets arrive less than a second apart is delivered, however long it takes")
+    func slowPacketIsDelivered() async throws {
         try await onVirtualLoop { loop in
             let stream = Stream(loop, expecting: HCIPacketType.fromController, recovers: true)
             try await stream.log.start()
@@ -494,8 +494,8 @@ private let packets: [[UInt8]] = [
         }
     }
 
-    @Test("a port that is closed during its search sends nothing more and reports nothing")
-    func closedMeanwhile() async throws {
+    @Test("a port closed during recovery sends and reports nothing more")
+    func portClosedDuringRecoverySendsNothing() async throws {
         try await onVirtualLoop { loop in
             let stream = try await lostStream(loop)
             await stream.log.close()

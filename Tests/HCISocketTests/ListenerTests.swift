@@ -7,7 +7,7 @@ import Testing
 @testable import HCISocket
 
 @Suite(.timeLimit(.minutes(10))) struct ListenerTests {
-    @Test("a listener without descriptors for new connections tries again") func shortage() async throws {
+    @Test("a listener without free descriptors retries accept") func listenerRetriesAccept() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         try await Task(executorPreference: loop) {

@@ -5,8 +5,8 @@ import Testing
 @testable import HCISocket
 
 struct LockFileTests {
-    @Test("the file is there while the lock is held, and gone after it")
-    func held() throws {
+    @Test("the lock file exists only while the lock is held")
+    func lockFileExistsOnlyWhileHeld() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.lock")
         let result = try LockFile.holding(path) { () throws(PortError) in
@@ -21,8 +21,8 @@ struct LockFileTests {
         ) { try LockFile.holding(path) {} }
     }
 
-    @Test("an error of the body is passed on, and the file is gone")
-    func failingBody() throws {
+    @Test("an error of the body is rethrown, and the file is removed")
+    func failingBodyReleasesLock() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("a.lock")
@@ -32,8 +32,8 @@ struct LockFileTests {
         #expect(!exists(path))
     }
 
-    @Test("a file that a process left behind, which holds it no more, is taken at once")
-    func leftBehind() throws {
+    @Test("a stale lock file is taken over immediately")
+    func staleLockFileIsTakenOver() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("a.lock")
@@ -42,8 +42,8 @@ struct LockFileTests {
         #expect(!exists(path))
     }
 
-    @Test("one at a time holds it, also when the file goes while others wait for it")
-    func oneAtATime() async throws {
+    @Test("the lock is exclusive even when its file is removed while others wait")
+    func lockIsExclusive() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("a.lock")

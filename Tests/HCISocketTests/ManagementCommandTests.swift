@@ -52,8 +52,8 @@ private let commands: [(String, ManagementCommand)] = [
     ),
 ]
 
-@Test("every management command both ways", arguments: commands)
-func managementCommand(text: String, command: ManagementCommand) throws {
+@Test("every management command encodes and decodes", arguments: commands)
+func managementCommandRoundTrips(text: String, command: ManagementCommand) throws {
     let bytes = octets(text)
     let packet = command.packet(for: 1)
     #expect(packet.encoded == bytes)
@@ -68,8 +68,8 @@ func managementCommand(text: String, command: ManagementCommand) throws {
     }
 }
 
-@Test("a command with another number is none of these, and values out of range are refused")
-func managementCommandValues() throws {
+@Test("unknown command codes decode to nil, and out-of-range values are refused")
+func invalidManagementCommandValuesAreRefused() throws {
     #expect(try ManagementCommand(Management.Packet(code: 0x0029, index: 0, parameters: [1])) == nil)
     let wrong: [(code: UInt16, field: String, offset: Int, parameters: [UInt8], value: UInt64)] = [
         (0x0005, "switch", 0, [2], 2), (0x002d, "secure connections", 0, [3], 3),
@@ -85,8 +85,8 @@ func managementCommandValues() throws {
     }
 }
 
-@Test("as many keys fit as the length of a packet can say")
-func managementKeyLimits() {
+@Test("key counts are limited by the packet's length field")
+func managementKeyCountsAreLimited() {
     #expect(Management.LongTermKey.maximumCount == 1820)
     #expect(Management.IdentityKey.maximumCount == 2849)
     let key = Management.IdentityKey(peer: lamp, value: 1)
@@ -95,8 +95,8 @@ func managementKeyLimits() {
     #expect(all.encodedCount == 65_529)
 }
 
-@Test("the devices that the kernel has links to, but for those of BR/EDR")
-func managementConnections() throws {
+@Test("the kernel's connections list LE devices and omit BR/EDR")
+func managementConnectionsOmitBREDR() throws {
     let bytes = octets("0300 0605040302c1 02 554433221100 01 0a0b0c0d0e0f 00")
     #expect(try Management.Connections(bytes).peers == [lamp, phone])
     #expect(try Management.Connections(octets("0000")).peers == [])

@@ -61,8 +61,8 @@ private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
     (0xffff, "", .other(0xffff)),
 ]
 
-@Test("every management event", arguments: events)
-func managementEvent(code: UInt16, text: String, event: ManagementEvent) throws {
+@Test("every management event decodes", arguments: events)
+func managementEventDecodes(code: UInt16, text: String, event: ManagementEvent) throws {
     let bytes = octets(text)
     func read(_ parameters: [UInt8]) throws -> ManagementEvent {
         try ManagementEvent(Management.Packet(code: code, index: 0, parameters: parameters))
@@ -75,8 +75,8 @@ func managementEvent(code: UInt16, text: String, event: ManagementEvent) throws 
     }
 }
 
-@Test("an address or key of a type that there is not is an error")
-func managementEventTypes() {
+@Test("unknown address and key types are refused")
+func unknownManagementEventTypesAreRefused() {
     let wrong: [(UInt16, [UInt8])] = [
         (0x0010, [1, 2, 3, 4, 5, 6, 3]),
         (0x000a, [1] + [1, 2, 3, 4, 5, 6, 0] + [UInt8](repeating: 0, count: 29)),

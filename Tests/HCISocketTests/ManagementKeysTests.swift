@@ -20,8 +20,8 @@ private func check<Key: PacketCodable & Equatable>(_ text: String, _ key: Key) t
     }
 }
 
-@Test("long term keys both ways: address, kind, role, size, EDIV, Rand and value")
-func longTermKeys() throws {
+@Test("long term keys encode and decode: address, kind, role, size, EDIV, Rand and value")
+func longTermKeysRoundTrip() throws {
     try check(
         "0605040302c1 02 01 01 07 3412 efcdab8967452301 \(valueOctets)",
         Management.LongTermKey(
@@ -33,9 +33,9 @@ func longTermKeys() throws {
 }
 
 @Test(
-    "every kind of a long term key survives, also one that a later kernel has",
+    "every kind of long term key round-trips, including unknown ones",
     arguments: UInt8.min...UInt8.max)
-func longTermKeyKinds(number: UInt8) throws {
+func longTermKeyKindsRoundTrip(number: UInt8) throws {
     let kind = Management.LongTermKey.Kind(rawValue: number)
     let key = Management.LongTermKey(peer: lamp, kind: kind, size: number, value: 1)
     let bytes = key.encoded
@@ -43,15 +43,15 @@ func longTermKeyKinds(number: UInt8) throws {
     #expect(try Management.LongTermKey(bytes) == key)
 }
 
-@Test("identity keys both ways: address and value")
-func identityKeys() throws {
+@Test("identity keys encode and decode: address and value")
+func identityKeysRoundTrip() throws {
     try check("0605040302c1 02 \(valueOctets)", Management.IdentityKey(peer: lamp, value: value))
     try check(
         "554433221100 01 ffffffffffffffffffffffffffffffff", Management.IdentityKey(peer: phone, value: .max))
 }
 
-@Test("signing keys: the type says whose it is and whether the pairing was authenticated")
-func signingKeys() throws {
+@Test("signing keys: the type encodes the owner and whether the pairing was authenticated")
+func signingKeyTypesDecode() throws {
     for (type, isLocal, isAuthenticated) in [
         ("00", true, false), ("01", false, false), ("02", true, true), ("03", false, true),
     ] {
@@ -71,9 +71,9 @@ func signingKeys() throws {
 }
 
 @Test(
-    "a key of a BR/EDR device, or of a type of address that there is not, is refused and located",
+    "a key with a BR/EDR or unknown address type is refused with its location",
     arguments: [0, 3, 255] as [UInt8])
-func keyAddressTypes(type: UInt8) {
+func invalidKeyAddressTypesAreRefused(type: UInt8) {
     func error(_ packet: String) -> DecodeError {
         DecodeError(packet: packet, field: "address type", offset: 6, reason: .invalid(value: UInt64(type)))
     }
@@ -87,8 +87,8 @@ func keyAddressTypes(type: UInt8) {
     }
 }
 
-@Test("as many keys go into a command of so many octets as fit behind its header and their number")
-func keysWithinOctets() {
+@Test("the key count for a command size leaves room for the header and the count field")
+func keyCountFitsCommandSize() {
     // Six octets of header, two of the number, and 36 a long term key or 23 an identity key.
     for (octets, longTerm, identity) in [
         (-1, 0, 0), (0, 0, 0), (8, 0, 0), (30, 0, 0), (31, 0, 1), (43, 0, 1), (44, 1, 1), (1028, 28, 44),
@@ -108,8 +108,8 @@ func keysWithinOctets() {
     }
 }
 
-@Test("what the kernel knows of an adapter: the name ends at its first zero")
-func managementInformation() throws {
+@Test("the kernel's adapter information decodes, with the name up to its first zero")
+func managementInformationDecodes() throws {
     let name = Array("Laptop".utf8) + [0] + Array("old".utf8)
     let bytes =
         octets("554433221100 0c 0f00 ffbe0100 d10a0000 0c010a")
@@ -128,8 +128,8 @@ func managementInformation() throws {
     }
 }
 
-@Test("a name without a zero has all of its 249 octets")
-func managementInformationLongName() throws {
+@Test("a name without a zero keeps all 249 octets")
+func managementInformationKeepsFullLengthName() throws {
     let name = [UInt8](repeating: 0x6e, count: 249)
     let information = try Management.Information(counting(20) + name + counting(11))
     #expect(information.name == String(repeating: "n", count: 249))

@@ -26,8 +26,8 @@ extension ManagementQueue {
     }
 }
 
-@Test("one command at a time, answered by its code and index")
-func managementOrder() {
+@Test("commands are sent one at a time and matched by code and index")
+func managementCommandsAreSentOneAtATime() {
     var queue = ManagementQueue()
     let power = queue.submit(.setPowered(true), index: 1, at: .zero)
     let bondable = queue.submit(.setBondable(true), index: 1, at: .zero)
@@ -41,8 +41,8 @@ func managementOrder() {
     #expect(queue.deadline == nil)
 }
 
-@Test("commands do not wait for a pairing, and pairings are distinguished by their devices")
-func managementPairings() {
+@Test("commands do not wait for pairings, and pairings are matched by device")
+func managementPairingsDoNotBlockCommands() {
     var queue = ManagementQueue()
     let withLamp = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero)
     let withPhone = queue.submit(.pairDevice(phone, ioCapability: 3), index: 0, at: .zero)
@@ -61,8 +61,8 @@ func managementPairings() {
     #expect(queue.answer(0x0019, lampOctets) == nil)
 }
 
-@Test("a command has 10 s, a pairing 60 s")
-func managementDeadlines() {
+@Test("a command times out after 10 s, a pairing after 60 s")
+func managementCommandsTimeOut() {
     var queue = ManagementQueue()
     let pair = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero)
     let power = queue.submit(.setPowered(true), index: 0, at: .zero)
@@ -81,8 +81,8 @@ func managementDeadlines() {
     #expect(queue.deadline == nil)
 }
 
-@Test("the kernel's events come between the answers, and octets that are no packet are an event")
-func managementEvents() {
+@Test("kernel events and malformed packets are reported")
+func managementEventsAndMalformedPacketsAreReported() {
     var queue = ManagementQueue()
     queue.receive(Management.Packet(code: 0x0010, index: 3, parameters: lampOctets).encoded.span, at: .zero)
     #expect(queue.nextEvent() == .event(index: 3, .passkeyRequest(lamp)))
@@ -103,8 +103,8 @@ func managementEvents() {
                     reason: .truncated(needed: 2, available: 0))))
 }
 
-@Test("a late answer is not that of the next command, and one that comes twice counts once")
-func managementLateAnswers() {
+@Test("a late response does not answer the next command, and a duplicate is ignored")
+func lateManagementResponsesAreIgnored() {
     var queue = ManagementQueue()
     let power = queue.submit(.setPowered(true), index: 0, at: .zero)
     let bondable = queue.submit(.setBondable(true), index: 0, at: .zero)
@@ -120,8 +120,8 @@ func managementLateAnswers() {
     #expect(queue.deadline == nil)
 }
 
-@Test("an answer that no command asked for, or none yet, is no event")
-func managementForeignAnswers() {
+@Test("a response that matches no written command is ignored")
+func foreignManagementResponsesAreIgnored() {
     var queue = ManagementQueue()
     #expect(queue.answer(0x0005) == nil)
     let power = queue.submit(.setPowered(true), index: 1, at: .zero)
@@ -135,8 +135,8 @@ func managementForeignAnswers() {
     #expect(queue.answer(0x0005, index: 1) == .answered(power, .success, []))
 }
 
-@Test("Command Status answers too, with no octets, also a pairing that it does not name")
-func managementCommandStatus() {
+@Test("Command Status answers a command without octets, also a pairing that it does not name")
+func commandStatusAnswersManagementCommands() {
     var queue = ManagementQueue()
     let pair = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero)
     let power = queue.submit(.setPowered(true), index: 0, at: .zero)
@@ -153,7 +153,7 @@ func managementCommandStatus() {
 }
 
 @Test("of two pairings with one device the older one is answered first")
-func managementSamePairing() {
+func olderPairingWithDeviceIsAnsweredFirst() {
     var queue = ManagementQueue()
     let tickets = (0..<2).map { _ in queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero) }
     // One on another adapter is another.
@@ -166,8 +166,8 @@ func managementSamePairing() {
     #expect(queue.answer(0x0019, lampOctets) == .answered(tickets[1], .success, lampOctets))
 }
 
-@Test("any number of commands wait, and each has its time from when it is written")
-func managementManyCommands() {
+@Test("any number of commands can wait, and each timeout starts when the command is written")
+func managementTimeoutStartsWhenWritten() {
     var queue = ManagementQueue()
     let tickets = (0..<500).map { queue.submit(.setPowered($0 % 2 == 0), index: UInt16($0), at: .zero) }
     #expect(Set(tickets).count == 500)
@@ -184,8 +184,8 @@ func managementManyCommands() {
     #expect(queue.written() == nil)
 }
 
-@Test("what is due together is reported together, the current command first, and the next one is written")
-func managementExpiry() {
+@Test("simultaneous timeouts are reported, the current command first, then the next one is written")
+func simultaneousManagementTimeoutsAreReported() {
     var queue = ManagementQueue()
     let pairings = [lamp, phone].map { queue.submit(.pairDevice($0, ioCapability: 3), index: 0, at: .zero) }
     for _ in 0..<2 { #expect(queue.written() == 0x0019) }
@@ -204,8 +204,8 @@ func managementExpiry() {
     #expect(queue.answer(0x0009, at: end) == .answered(bondable, .success, []))
 }
 
-@Test("an answer or event that is cut off anywhere is malformed, and what was asked is still to be answered")
-func managementMalformed() {
+@Test("a truncated response or event is malformed, and the command stays pending")
+func malformedManagementResponseKeepsCommandPending() {
     var queue = ManagementQueue()
     let power = queue.submit(.setPowered(true), index: 0, at: .zero)
     #expect(queue.written() == 0x0005)
@@ -230,8 +230,8 @@ func managementMalformed() {
     #expect(queue.nextEvent() == .answered(power, .success, []))
 }
 
-@Test("events wait in the order in which they came")
-func managementEventOrder() {
+@Test("events are queued in order of arrival")
+func managementEventsKeepOrder() {
     var queue = ManagementQueue()
     let power = queue.submit(.setPowered(true), index: 0, at: .zero)
     #expect(queue.written() == 0x0005)

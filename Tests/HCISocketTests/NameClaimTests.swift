@@ -7,7 +7,7 @@ struct NameClaimTests {
     /// A name of this process, so that runs beside each other do not meet.
     private static let name = "bletool-test-\(getpid())"
 
-    @Test func oneAtATime() throws {
+    @Test func nameClaimIsExclusive() throws {
         var first = try NameClaim(Self.name)
         #expect(first != nil)
         #expect(try NameClaim(Self.name) == nil)
@@ -17,7 +17,7 @@ struct NameClaimTests {
     }
 
     /// Its number may be that of another thread's new descriptor by then.
-    @Test func whatAFailedClaimOpenedIsClosedOnce() throws {
+    @Test func failedClaimClosesItsSocketOnce() throws {
         let first = try NameClaim(Self.name + "3")
         #expect(first != nil)
         errno = 0
@@ -26,13 +26,13 @@ struct NameClaimTests {
         #expect(second == nil && error != EBADF)
     }
 
-    @Test func aNameThatIsTooLong() throws {
+    @Test func overlongNameIsRefused() throws {
         #expect(try NameClaim(String(repeating: "n", count: 107)) != nil)
         let error = #expect(throws: PortError.self) { try NameClaim(String(repeating: "n", count: 108)) }
         #expect(error?.errno == .fileNameTooLong)
     }
 
-    @Test func takenWhenItIsLetGo() async throws {
+    @Test func waitingClaimTakesReleasedName() async throws {
         let loop = EventLoop.shared
         let name = Self.name + "/5"
         var first = try NameClaim(name)
@@ -59,7 +59,7 @@ struct NameClaimTests {
         }
     }
 
-    @Test func whatIsClaimedIsKnown() throws {
+    @Test func claimedNamesAreListed() throws {
         let claims = try ["6/a", "6/b:c", "7"].map { try NameClaim(Self.name + $0) }
         let sockets = try text(of: "/proc/net/unix")
         #expect(

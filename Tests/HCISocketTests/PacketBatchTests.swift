@@ -36,16 +36,16 @@ private final class Pair {
 
 struct PacketBatchTests {
     @Test(
-        "it has room for as many packets as fit in its octets, 32 at most and one at least",
+        "the capacity is the number of packets that fit the octets, between 1 and 32",
         arguments: [(64, 64 * 31, 31), (64, 64 * 32, 32), (64, 1 << 20, 32), (4096, 4095, 1), (0, 0, 1)])
-    func capacity(maximumPacket: Int, octets: Int, capacity: Int) {
+    func capacityIsLimitedByOctets(maximumPacket: Int, octets: Int, capacity: Int) {
         let batch = PacketBatch(maximumPacket: maximumPacket, octets: octets)
         #expect(batch.capacity == capacity)
         #expect(batch.maximumPacket == max(1, maximumPacket))
     }
 
-    @Test("one call takes what is there, in order, and no more than there is room for")
-    func batches() {
+    @Test("one call receives the available packets in order, up to the capacity")
+    func receiveTakesUpToCapacityInOrder() {
         let pair = Pair()
         let packets = (1...5).map { counting($0, from: UInt8(10 * $0)) }
         pair.write(packets)
@@ -58,8 +58,8 @@ struct PacketBatchTests {
         #expect(batch.receive(from: pair.near) == .failure(.wouldBlock))
     }
 
-    @Test("a packet of exactly the maximum is whole; a longer one is cut, and its neighbours are not touched")
-    func cut() {
+    @Test("a packet of the maximum length is whole, a longer one is truncated, others are unaffected")
+    func overlongPacketIsTruncated() {
         let pair = Pair()
         pair.write([counting(4), counting(9), counting(3, from: 7)])
         let batch = PacketBatch(maximumPacket: 4, octets: 1 << 10)
@@ -73,8 +73,8 @@ struct PacketBatchTests {
         #expect(batch.packets(3) == [[1], [2], [3]])
     }
 
-    @Test("the end of the socket is a packet without octets, after those that came before")
-    func end() {
+    @Test("the end of the socket is an empty packet after the preceding ones")
+    func endOfSocketIsEmptyPacket() {
         let pair = Pair()
         pair.write([[1, 2]])
         shutdown(pair.far, CInt(SHUT_WR))
@@ -86,7 +86,7 @@ struct PacketBatchTests {
     }
 
     @Test("the error of the system call is returned")
-    func failure() {
+    func systemCallErrorIsReturned() {
         let batch = PacketBatch(maximumPacket: 4, octets: 4)
         #expect(batch.receive(from: -1) == .failure(.badFileDescriptor))
         var ends: [CInt] = [0, 0]

@@ -63,8 +63,8 @@ private actor Owner {
         _ = await Task(executorPreference: loop) { await loop.sleep(for: .milliseconds(1)) }.value
     }
 
-    @Test("a packet socket that fails while it sends reports so in a later turn")
-    func packetSocketFailure() async throws {
+    @Test("a packet socket that fails while sending reports the error in a later turn")
+    func packetSocketSendFailureIsDeferred() async throws {
         try await run { loop in
             let (near, far) = socketPair(.packets)
             defer { Glibc.close(far) }
@@ -76,8 +76,8 @@ private actor Owner {
         }
     }
 
-    @Test("a stream that fails while it sends reports so in a later turn")
-    func streamFailure() async throws {
+    @Test("a stream that fails while sending reports the error in a later turn")
+    func streamSendFailureIsDeferred() async throws {
         try await run { loop in
             let (near, far) = socketPair(.stream)
             defer { Glibc.close(far) }
@@ -97,8 +97,8 @@ private actor Owner {
         }
     }
 
-    @Test("an owner that closes the port in between gets no event")
-    func closedMeanwhile() async throws {
+    @Test("an owner that closes the port before the deferred report receives no event")
+    func closingSuppressesDeferredFailure() async throws {
         try await run { loop in
             let (near, far) = socketPair(.packets)
             defer { Glibc.close(far) }
@@ -110,8 +110,8 @@ private actor Owner {
         }
     }
 
-    @Test("a port of memory is full when 64 KiB wait at its other end, and reports when they have gone")
-    func memory() async throws {
+    @Test("a memory port is full with 64 KiB unread, and reports writable once they are read")
+    func memoryPortIsBounded() async throws {
         try await run { loop in
             let (near, far) = MemoryPort.pair(on: loop)
             let (owner, other) = (Owner(loop, near), Owner(loop, far))

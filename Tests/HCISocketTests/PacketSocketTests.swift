@@ -97,7 +97,7 @@ private actor Reader {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct PacketSocketTests {
-    @Test func roomThatIsWaitedForIsToldOnce() async throws {
+    @Test func expectedRoomIsReportedOnce() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 8)
@@ -110,8 +110,8 @@ private actor Reader {
         await reader.close()
     }
 
-    @Test("packets are unsent until the other side has them", arguments: [20, 200, 517])
-    func unsent(length: Int) async throws {
+    @Test("packets count as unsent until the other side has read them", arguments: [20, 200, 517])
+    func packetsAreUnsentUntilRead(length: Int) async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 8)
@@ -127,8 +127,8 @@ private actor Reader {
         #expect(await reader.unsentPackets == 0)
     }
 
-    @Test("the packet that does not fit any more counts, and leaves in its turn")
-    func unsentAndKept() async throws {
+    @Test("the packet that no longer fits counts as unsent and is sent in order")
+    func bufferedPacketCountsAsUnsent() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 8)
@@ -147,8 +147,8 @@ private actor Reader {
         await reader.close()
     }
 
-    @Test("each packet that leaves is reported while that is watched")
-    func departures() async throws {
+    @Test("each departing packet is reported while departures are watched")
+    func departuresAreReportedWhileWatched() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 8)
@@ -174,7 +174,7 @@ private actor Reader {
         await reader.close()
     }
 
-    @Test func packetsOfManyBatchesComeInOrderAndThenTheEnd() async throws {
+    @Test func packetBatchesArriveInOrderBeforeEnd() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
@@ -186,8 +186,8 @@ private actor Reader {
         #expect(await reader.entries == packets.map { .packet($0) } + [.closed(.ended)])
     }
 
-    @Test("work of the loop has its turn before a hundred packets are taken")
-    func turns() async throws {
+    @Test("queued work of the loop runs before a hundred packets are received")
+    func loopWorkRunsBetweenBatches() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
@@ -202,7 +202,7 @@ private actor Reader {
         await reader.close()
     }
 
-    @Test func packetsAreTakenAsTheyCome() async throws {
+    @Test func packetsAreDeliveredAsTheyArrive() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
@@ -217,7 +217,7 @@ private actor Reader {
         #expect(await reader.entries.last == .closed(.ended))
     }
 
-    @Test func whatCameBeforeTheOtherEndWasResetIsRead() async throws {
+    @Test func packetsBeforeResetAreRead() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
@@ -231,7 +231,7 @@ private actor Reader {
         #expect(await reader.entries == [.packet([1]), .packet([2]), .packet([3]), .closed(error)])
     }
 
-    @Test func whatCameBeforeTheOtherEndTookNoMoreIsRead() async throws {
+    @Test func packetsBeforeBrokenPipeAreRead() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
@@ -244,7 +244,7 @@ private actor Reader {
         #expect(await reader.entries == [.packet([1]), .packet([2]), .packet([3]), .closed(error)])
     }
 
-    @Test func aPacketWithoutRoomEndsThePortAndIsNamed() async throws {
+    @Test func oversizedPacketClosesPortWithError() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 4)
@@ -256,7 +256,7 @@ private actor Reader {
         await reader.closeFarEnd()
     }
 
-    @Test func closingAfterReadingFromAHandlerDeliversWhatHasCome() async throws {
+    @Test func closeAfterReadingDeliversReceivedPackets() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
@@ -269,7 +269,7 @@ private actor Reader {
         await reader.close()
     }
 
-    @Test func reportsCloseTogetherWaitForEachOtherUntilSomethingElsePasses() async throws {
+    @Test func closeReportsAreGatheredUntilOtherTraffic() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260, gathersReports: true)

@@ -22,8 +22,8 @@ private struct Wrapped {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct MemoryPortTests {
-    @Test("packets go both ways in order; those before the start are kept")
-    func packets() async throws {
+    @Test("packets are delivered in order both ways, and those sent before the start are kept")
+    func packetsAreDeliveredInOrder() async throws {
         try await onVirtualLoop { loop in
             let (left, right) = MemoryPort.pair(on: loop)
             let (near, far) = (PortLog(loop, left), PortLog(loop, right))
@@ -41,8 +41,8 @@ private struct Wrapped {
         }
     }
 
-    @Test("the other end learns once that a port was closed, and what comes later is lost")
-    func closing() async throws {
+    @Test("closing is reported once to the other end, and later packets are lost")
+    func closingIsReportedOnce() async throws {
         try await onVirtualLoop { loop in
             let wrapped = try await Wrapped(on: loop) { $0 }
             await wrapped.near.close()
@@ -58,8 +58,8 @@ private struct Wrapped {
         }
     }
 
-    @Test("a port that is let go without being closed ends the other one")
-    func lettingGo() async throws {
+    @Test("a port that is released without being closed closes the other end")
+    func releasedPortClosesOtherEnd() async throws {
         try await onVirtualLoop { loop in
             let far: PortLog
             do {
@@ -73,8 +73,8 @@ private struct Wrapped {
         }
     }
 
-    @Test("a handler that closes the port gets none of the packets behind")
-    func closedByHandler() async throws {
+    @Test("a handler that closes the port receives no further packets")
+    func closingInHandlerStopsDelivery() async throws {
         try await onVirtualLoop { loop in
             let (left, right) = MemoryPort.pair(on: loop)
             let (near, far) = (PortLog(loop, left), PortLog(loop, right))
@@ -89,8 +89,8 @@ private struct Wrapped {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct TracingPortTests {
-    @Test("every packet is a line, and so is the end; the packets themselves are not changed")
-    func lines() async throws {
+    @Test("every packet and the end are traced as lines, and packets are unchanged")
+    func packetsAndEndAreTraced() async throws {
         try await onVirtualLoop { loop in
             let lines = Lock<[String]>([])
             let wrapped = try await Wrapped(on: loop) { port in
@@ -109,8 +109,8 @@ private struct Wrapped {
         }
     }
 
-    @Test("a trace says of the port what the port says of itself")
-    func properties() async throws {
+    @Test("a tracing port forwards properties and calls to its port")
+    func tracingPortForwardsToItsPort() async throws {
         try await onVirtualLoop { loop in
             let (near, far) = socketPair(.packets)
             let socket = PacketSocket(near, on: loop, maximumPacket: 8, maximumSent: 28)
@@ -158,8 +158,8 @@ private struct Wrapped {
         return result.withLock { $0 }
     }
 
-    @Test("what may be lost is lost with the probability, the same for the same seed; the rest never")
-    func losses() async throws {
+    @Test("eligible packets are lost with the probability, reproducibly by seed; others never")
+    func eligiblePacketsAreLostByProbability() async throws {
         let all = (0..<200).map { [UInt8($0)] }
         let none = try await packets(200, probability: 0, seed: 1)
         #expect(none.packets == all && none.lost == 0)
@@ -176,8 +176,8 @@ private struct Wrapped {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DelayedPortTests {
-    @Test("each packet takes its time, there and back, and none overtakes another")
-    func delays() async throws {
+    @Test("each packet is delayed in both directions, and the order is kept")
+    func packetsAreDelayedInOrder() async throws {
         try await onVirtualLoop { loop in
             let wrapped = try await Wrapped(on: loop) {
                 DelayedPort(
@@ -202,8 +202,8 @@ private struct Wrapped {
         }
     }
 
-    @Test("sixty-four packets under way are as many as there may be")
-    func highWater() async throws {
+    @Test("64 packets in flight make the port unwritable")
+    func packetsInFlightAreLimited() async throws {
         try await onVirtualLoop { loop in
             let wrapped = try await Wrapped(on: loop) {
                 DelayedPort(
@@ -224,8 +224,8 @@ private struct Wrapped {
         }
     }
 
-    @Test("what is under way is lost when either end closes")
-    func closing() async throws {
+    @Test("packets in flight are lost when either end closes")
+    func closingDropsPacketsInFlight() async throws {
         for closesNear in [true, false] {
             try await onVirtualLoop { loop in
                 let wrapped = try await Wrapped(on: loop) {

@@ -7,8 +7,8 @@ import Testing
 @testable import HCISocket
 
 @Suite(.timeLimit(.minutes(10))) struct ReadinessTests {
-    @Test("a wait for a descriptor ends when it is ready for what is of interest")
-    func ready() async throws {
+    @Test("a wait for a descriptor ends when it is ready for the requested interest")
+    func waitEndsWhenDescriptorIsReady() async throws {
         try await onVirtualLoop { loop in
             let (near, far) = socketPair(.stream)
             #expect(await loop.readiness(of: near, for: .write) == .write)
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    @Test("it ends also when the other end is gone")
-    func hangUp() async throws {
+    @Test("a wait for a descriptor ends when the other end closes")
+    func waitEndsOnHangUp() async throws {
         try await onVirtualLoop { loop in
             let (near, far) = socketPair(.stream)
             let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: []) }
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    @Test("what cannot be waited for, and a descriptor that is waited for already, have no readiness")
-    func refused() async throws {
+    @Test("an unpollable descriptor, or one that is already waited for, has no readiness")
+    func unavailableDescriptorHasNoReadiness() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("file")
@@ -57,8 +57,8 @@ import Testing
         }
     }
 
-    @Test("a task that is cancelled waits no longer, or not at all", arguments: [true, false])
-    func cancelled(before: Bool) async throws {
+    @Test("a cancelled task stops waiting, or does not start to wait", arguments: [true, false])
+    func cancelledTaskStopsWaiting(before: Bool) async throws {
         try await onVirtualLoop { loop in
             let (near, far) = socketPair(.stream)
             let waiting = Task(executorPreference: loop) { await loop.readiness(of: near, for: .read) }
@@ -73,8 +73,8 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct WatchedDescriptorTests {
-    @Test("it is closed once, by its owner or with it, and the other end learns that")
-    func closing() async throws {
+    @Test("a descriptor is closed once, explicitly or on release, and the other end hangs up")
+    func descriptorIsClosedOnce() async throws {
         try await onVirtualLoop { loop in
             for isLetGo in [true, false] {
                 let (near, far) = socketPair(.stream)
@@ -93,8 +93,8 @@ import Testing
         }
     }
 
-    @Test("what is of interest can change, to nothing and back")
-    func interest() async throws {
+    @Test("the watched interest can be set and cleared")
+    func interestCanChange() async throws {
         try await onVirtualLoop { loop in
             let (near, far) = socketPair(.stream)
             let seen = Lock<[[UInt8]]>([])
@@ -118,8 +118,8 @@ import Testing
         }
     }
 
-    @Test("a descriptor that cannot be watched is a typed error")
-    func refused() async throws {
+    @Test("watching an invalid descriptor throws a typed error")
+    func invalidDescriptorCannotBeWatched() async throws {
         try await onVirtualLoop { loop in
             let watched = WatchedDescriptor(-1, on: loop)
             #expect(throws: PortError.system(.badFileDescriptor, during: "epoll_ctl")) {
@@ -131,8 +131,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FoldersOnDiskTests {
     @Test(
-        "files that come, go and are renamed are reported with the number of their folder, then its own end")
-    func changes() async throws {
+        "created, renamed and removed files are reported with their folder, then the folder's removal")
+    func fileChangesAndFolderRemovalAreReported() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (first, second) = (folder.path("a"), folder.path("b"))
@@ -165,8 +165,8 @@ import Testing
         try outcome.get()
     }
 
-    @Test("what is no folder cannot be watched")
-    func refused() async throws {
+    @Test("only an existing folder can be watched")
+    func onlyFoldersCanBeWatched() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (file, missing) = (folder.path("file"), folder.path("missing"))

@@ -6,14 +6,14 @@ import Testing
 struct ReadingPaceTests {
     private func at(_ microseconds: Int) -> Instant { .zero + .microseconds(microseconds) }
 
-    @Test("reports of a quiet room are taken when they come")
-    func quiet() {
+    @Test("infrequent reports are read immediately")
+    func infrequentReportsAreReadImmediately() {
         var pace = ReadingPace()
         for number in 0..<10 { #expect(pace.read(1, at: at(number * 1000)) == nil) }
     }
 
-    @Test("reports close together wait for each other, as long as there are some")
-    func many() {
+    @Test("frequent reports are gathered while several arrive together")
+    func frequentReportsAreGathered() {
         var pace = ReadingPace()
         #expect(pace.read(1, at: at(0)) == nil)
         #expect(pace.read(1, at: at(500)) == at(10_500))
@@ -24,8 +24,8 @@ struct ReadingPaceTests {
         #expect(pace.read(1, at: at(29_999)) == at(39_999))
     }
 
-    @Test("a flood is read without a rest")
-    func flood() {
+    @Test("full batches are read without a pause")
+    func fullBatchesAreReadWithoutPause() {
         var pace = ReadingPace()
         #expect(pace.read(31, at: at(0)) == nil)
         #expect(pace.read(32, at: at(100)) == nil)
@@ -33,8 +33,8 @@ struct ReadingPaceTests {
         #expect(pace.read(32, at: at(10_200)) == nil)
     }
 
-    @Test("where anything else passes, nothing waits")
-    func busy() {
+    @Test("reports do not wait while other traffic passes")
+    func otherTrafficPreventsGathering() {
         var pace = ReadingPace()
         #expect(pace.read(1, at: at(0)) == nil)
         pace.isBusy(at: at(100))

@@ -33,8 +33,8 @@ private final class Terminal {
     }
 
     @Test(
-        "octets go as they are, at any speed", arguments: [9600, 115_200, 1_234_567, 3_000_000] as [UInt32])
-    func octets(baud: UInt32) throws {
+        "a line is opened raw, at any speed", arguments: [9600, 115_200, 1_234_567, 3_000_000] as [UInt32])
+    func lineIsOpenedRawAtAnySpeed(baud: UInt32) throws {
         let terminal = try Terminal()
         let line = try SerialLine.open(terminal.path, baud: baud, flowControl: true)
         defer { close(line) }
@@ -48,16 +48,16 @@ private final class Terminal {
         #expect(SerialLine.isOne(line))
     }
 
-    @Test("RTS and CTS are used when asked for", arguments: [true, false])
-    func flowControl(isOn: Bool) throws {
+    @Test("RTS/CTS flow control follows the option", arguments: [true, false])
+    func flowControlFollowsOption(isOn: Bool) throws {
         let terminal = try Terminal()
         let line = try SerialLine.open(terminal.path, baud: 115_200, flowControl: isOn)
         defer { close(line) }
         #expect((try settings(line).c_cflag & CLINUX_CRTSCTS != 0) == isOn)
     }
 
-    @Test("what the line held from before is thrown away")
-    func discardsInput() throws {
+    @Test("opening a line discards its old input")
+    func openingDiscardsInput() throws {
         let terminal = try Terminal()
         let before = open(terminal.path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         try #require(before >= 0)
@@ -75,8 +75,8 @@ private final class Terminal {
         #expect(readAll(from: line) == [7])
     }
 
-    @Test("a line that another has open is busy")
-    func exclusive() throws {
+    @Test("a line that is already open is busy")
+    func openLineIsBusy() throws {
         let terminal = try Terminal()
         let line = try SerialLine.open(terminal.path, baud: 115_200, flowControl: false)
         defer { close(line) }
@@ -87,8 +87,8 @@ private final class Terminal {
         #expect(error?.errno == .resourceBusy)
     }
 
-    @Test("what is not there and what is no line are different errors")
-    func otherFiles() throws {
+    @Test("missing files and files that are not serial lines throw different errors")
+    func missingAndOtherFilesAreRefused() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("file")
@@ -105,8 +105,8 @@ private final class Terminal {
     }
 
     @Test(
-        "packets go both ways over a line, octets that a terminal would interpret too; its end is the port's")
-    func packets() async throws {
+        "packets pass both ways over a line, including control octets, and its end closes the port")
+    func packetsPassBothWaysOverLine() async throws {
         let loop = try EventLoop()
         let outcome = await Task(executorPreference: loop) {
             let terminal = try Terminal()

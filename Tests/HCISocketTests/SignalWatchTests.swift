@@ -4,8 +4,8 @@ import Testing
 @testable import HCISocket
 
 @Suite(.serialized) struct SignalWatchTests {
-    @Test("a signal that is sent before the watch starts is reported, and so is one after, in order")
-    func signals() async throws {
+    @Test("signals sent before and after the watch starts are reported in order")
+    func signalsAreReportedInOrder() async throws {
         let loop = try EventLoop()
         let watch = try SignalWatch([SIGUSR1, SIGUSR2], on: loop)
         kill(getpid(), SIGUSR1)

@@ -71,20 +71,20 @@ private struct Server {
         }
     }
 
-    @Test("a Unix socket accepts, carries octets both ways and names the process at its other end")
-    func unix() async throws {
+    @Test("a Unix socket accepts, carries octets both ways and reports the peer process")
+    func unixSocketConnects() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await converse(at: .unix(path: folder.path("socket")))
     }
 
-    @Test("TCP port 0 becomes a port of its own, whose connections send without delay")
-    func tcp() async throws {
+    @Test("TCP port 0 selects a free port, whose connections use TCP_NODELAY")
+    func tcpPortZeroSelectsFreePort() async throws {
         for host in ["127.0.0.1", "localhost"] { try await converse(at: .tcp(host: host, port: 0)) }
     }
 
     @Test("each of several connections is accepted")
-    func several() async throws {
+    func severalConnectionsAreAccepted() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
@@ -102,8 +102,8 @@ private struct Server {
         }
     }
 
-    @Test("a listener that closes takes its file with it, but no file of another kind that has its place")
-    func filesOfListeners() async throws {
+    @Test("closing a listener removes its socket file, but not a regular file in its place")
+    func closingListenerRemovesItsFile() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
@@ -124,8 +124,8 @@ private struct Server {
         }
     }
 
-    @Test("a file that is served is in use; one that no process serves any more is replaced")
-    func abandoned() async throws {
+    @Test("a served socket file is in use; an abandoned one is replaced")
+    func abandonedSocketFileIsReplaced() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
@@ -148,8 +148,8 @@ private struct Server {
         }
     }
 
-    @Test("a file that is no socket is left alone")
-    func otherFile() throws {
+    @Test("a file that is not a socket is refused and kept")
+    func otherFileIsKept() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
@@ -160,8 +160,8 @@ private struct Server {
         #expect(exists(path))
     }
 
-    @Test("a path has 107 octets at most, and one at least")
-    func paths() async throws {
+    @Test("a path must have between 1 and 107 octets")
+    func pathLengthIsLimited() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let longest = folder.path(ofCount: 107)
@@ -177,8 +177,8 @@ private struct Server {
         }
     }
 
-    @Test("a folder that is not there is named")
-    func missingFolder() throws {
+    @Test("the error for a missing folder names it")
+    func missingFolderIsNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("socket")
         folder.remove()
@@ -187,8 +187,8 @@ private struct Server {
         }
     }
 
-    @Test("a TCP port on which no socket listens refuses")
-    func refused() async throws {
+    @Test("a TCP port without a listener refuses connections")
+    func portWithoutListenerRefuses() async throws {
         // Bound, so that no other process gets the port, and not listening.
         let socket = try Sockets.open(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -205,8 +205,8 @@ private struct Server {
         }
     }
 
-    @Test("a Unix socket for which too many wait already refuses")
-    func fullBacklog() async throws {
+    @Test("a Unix socket with a full backlog refuses connections")
+    func fullBacklogRefuses() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (served, address) = try StreamSockets.bind(to: .unix(path: folder.path("s")))
@@ -223,8 +223,8 @@ private struct Server {
         }
     }
 
-    @Test("a port that is served is in use")
-    func portInUse() throws {
+    @Test("a served port is in use")
+    func servedPortIsInUse() throws {
         let (served, address) = try StreamSockets.bind(to: .tcp(host: "127.0.0.1", port: 0))
         defer { close(served) }
         #expect(throws: PortError.system(.addressInUse, during: "bind")) {
@@ -232,8 +232,8 @@ private struct Server {
         }
     }
 
-    @Test("names are not looked up", arguments: ["example.org", "", "1.2.3", "::1::"])
-    func unresolved(host: String) async throws {
+    @Test("host names are not resolved", arguments: ["example.org", "", "1.2.3", "::1::"])
+    func hostNamesAreNotResolved(host: String) async throws {
         let address = StreamAddress.tcp(host: host, port: 1)
         #expect(throws: PortError.unresolved(host)) { try StreamSockets.bind(to: address) }
         try await onVirtualLoop { loop in
@@ -241,8 +241,8 @@ private struct Server {
         }
     }
 
-    @Test("a task that was cancelled before does not connect")
-    func cancelled() async throws {
+    @Test("a cancelled task does not connect")
+    func cancelledTaskDoesNotConnect() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
@@ -259,8 +259,8 @@ private struct Server {
         }
     }
 
-    @Test("addresses as text")
-    func text() {
+    @Test("addresses format as text")
+    func addressesFormatAsText() {
         #expect("\(StreamAddress.tcp(host: "127.0.0.1", port: 9000))" == "tcp:127.0.0.1:9000")
         #expect("\(StreamAddress.tcp(host: "::1", port: 9000))" == "tcp:[::1]:9000")
         #expect("\(StreamAddress.unix(path: "/run/air"))" == "unix:/run/air")

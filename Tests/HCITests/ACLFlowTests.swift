@@ -14,7 +14,7 @@ import Testing
         return flow
     }
 
-    @Test func fragments() throws {
+    @Test func framesAreFragmented() throws {
         var flow = Self.flow(length: 5, packets: 10, one)
         try flow.enqueue([1, 2, 3, 4, 5, 6, 7], on: .att, of: one)
         #expect(flow.queuedFrames(one) == 1)
@@ -29,7 +29,7 @@ import Testing
         #expect(flow.freePackets == 7)
     }
 
-    @Test func aFrameIsWrittenInPlace() throws {
+    @Test func frameIsWrittenInPlace() throws {
         var flow = Self.flow(length: 5, packets: 10, one)
         let isQueued = try flow.enqueue(on: .att, of: one, upTo: 517) { output in
             for octet: UInt8 in 1...7 { output.append(octet) }
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    @Test("nothing is written where the queue may not take it")
-    func noRoomInTheQueue() throws {
+    @Test("a frame is not written when the queue has no room")
+    func fullQueueWritesNothing() throws {
         var flow = ACLFlow(queueLimit: 40)
         flow.configure(packetLength: 27, packets: 0)
         flow.open(one)
@@ -64,8 +64,8 @@ import Testing
         #expect(queued == [true, true, true, false] && written == 3)
     }
 
-    @Test("what counts as unsent is said for each frame, and ends with its last packet")
-    func unsentFrames() throws {
+    @Test("a frame counts as unsent until its last packet is completed")
+    func framesAreUnsentUntilCompleted() throws {
         var flow = Self.flow(length: 6, packets: 8, one)
         for octet: UInt8 in [0x1b, 0x0b, 0x52] {
             _ = try flow.enqueue(on: .att, of: one, upTo: 23, awaited: { $0 != 0x0b }) { output in
@@ -81,13 +81,13 @@ import Testing
         }
     }
 
-    @Test func anEmptyFrame() throws {
+    @Test func emptyFrameIsSent() throws {
         var flow = Self.flow(length: 27, packets: 1, one)
         try flow.enqueue([], on: .att, of: one)
         #expect(flow.packets().map(\.hex) == ["0240000400" + "00000400"])
     }
 
-    @Test func neverMoreThanTheControllerHasBuffersFor() throws {
+    @Test func packetsNeverExceedControllerBuffers() throws {
         var flow = Self.flow(length: 10, packets: 2, one)
         for _ in 0..<5 { try flow.enqueue([0], on: .att, of: one) }
         #expect(flow.packets().count == 2)
@@ -96,7 +96,7 @@ import Testing
         #expect(flow.queuedFrames(one) == 2)
     }
 
-    @Test func nothingGoesBeforeTheBuffersAreKnown() throws {
+    @Test func packetsWaitForBufferConfiguration() throws {
         var flow = ACLFlow()
         flow.open(one)
         try flow.enqueue([0], on: .att, of: one)
@@ -105,7 +105,7 @@ import Testing
         #expect(flow.packets().count == 1)
     }
 
-    @Test func connectionsTakeTurns() throws {
+    @Test func connectionsAreServedRoundRobin() throws {
         var flow = Self.flow(length: 5, packets: 100, one, two, three)
         try flow.enqueue([UInt8](repeating: 1, count: 11), on: .att, of: one)
         try flow.enqueue([UInt8](repeating: 2, count: 6), on: .att, of: two)
@@ -114,9 +114,9 @@ import Testing
     }
 
     @Test(
-        "one busy connection beside idle ones has three quarters of the buffers, and the others are not stopped by it"
+        "one busy connection uses three quarters of the buffers and does not block the others"
     )
-    func oneBusyBesideIdleOnes() throws {
+    func busyConnectionLeavesBuffersForOthers() throws {
         let all = (0..<8).map { ConnectionHandle(rawValue: 0x40 + $0) }
         var flow = ACLFlow()
         flow.configure(packetLength: 27, packets: 8)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func aStalledConnectionLeavesABuffer() throws {
+    @Test func stalledConnectionLeavesBufferForOthers() throws {
         var flow = Self.flow(length: 5, packets: 4, one, two, three)
         for _ in 0..<9 { try flow.enqueue([0], on: .att, of: one) }
         #expect(flow.packets().count == 3, "one is kept for the others")
@@ -149,7 +149,7 @@ import Testing
         #expect(flow.packets().map { $0[1] } == [0x41])
     }
 
-    @Test func closingGivesBuffersBack() throws {
+    @Test func closingReleasesBuffers() throws {
         var flow = Self.flow(length: 5, packets: 3, one)
         for _ in 0..<9 { try flow.enqueue([0], on: .att, of: one) }
         #expect(flow.packets().count == 3)
@@ -161,7 +161,7 @@ import Testing
         #expect(flow.packets().count == 1)
     }
 
-    @Test func reopeningAHandleDropsWhatWasQueued() throws {
+    @Test func reopeningHandleDropsQueuedFrames() throws {
         var flow = Self.flow(length: 5, packets: 1, one)
         for _ in 0..<2 { try flow.enqueue([0], on: .att, of: one) }
         _ = flow.packets()
@@ -170,7 +170,7 @@ import Testing
         #expect(flow.freePackets == 1)
     }
 
-    @Test func falseCompletionsAreClampedAndTold() throws {
+    @Test func invalidCompletionsAreClampedAndReported() throws {
         var flow = Self.flow(length: 5, packets: 3, one)
         #expect(throws: ACLFlowError.unknownConnection(two)) {
             try flow.complete(CompletedPackets(connection: two, count: 1))
@@ -184,7 +184,7 @@ import Testing
         #expect(throws: Never.self) { try flow.complete(CompletedPackets(connection: one, count: 0)) }
     }
 
-    @Test func refusals() {
+    @Test func invalidOrExcessFramesAreRefused() {
         var flow = ACLFlow(queueLimit: 20)
         flow.open(one)
         #expect(throws: ACLFlowError.unknownConnection(two)) {
@@ -204,7 +204,7 @@ import Testing
 
     /// Frames come out of the other end as they went in, whatever the buffers, and buffers are never
     /// overrun.
-    @Test func framesSurviveFragmentation() throws {
+    @Test func fragmentationPreservesFrames() throws {
         var random = SplitMix64(seed: 4)
         for _ in 0..<200 {
             let packets = Int.random(in: 1...6, using: &random)

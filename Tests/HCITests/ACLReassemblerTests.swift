@@ -26,13 +26,13 @@ import Testing
     let frame = Outcome.frame(L2CAPFrame(.att, [0x0a, 0x03, 0x00]))
 
     @Test(arguments: [ACLPacket.Boundary.firstFlushable, .firstNonFlushable])
-    func inOneFragment(_ boundary: ACLPacket.Boundary) {
+    func frameInOneFragmentIsReceived(_ boundary: ACLPacket.Boundary) {
         var reassembler = ACLReassembler()
         #expect(Self.feed(&reassembler, boundary, "0300 0400 0a0300") == [frame])
         #expect(Self.feed(&reassembler, boundary, "0000 0500") == [.frame(L2CAPFrame(.leSignaling, []))])
     }
 
-    @Test func octetByOctetTheHeaderTooAndEmptyFragmentsBetween() {
+    @Test func frameIsReassembledOctetByOctet() {
         var reassembler = ACLReassembler()
         #expect(Self.feed(&reassembler, .firstFlushable, "").isEmpty)
         for octet in ["03", "", "00", "04", "00", "0a", "03", ""] {
@@ -43,7 +43,7 @@ import Testing
         #expect(reassembler.pendingCount == 0)
     }
 
-    @Test func continuationWithoutStart() {
+    @Test func continuationWithoutStartIsReported() {
         var reassembler = ACLReassembler()
         let error = Outcome.error(.continuationWithoutStart(octets: 2))
         #expect(Self.feed(&reassembler, .continuing, "0102") == [error])
@@ -51,7 +51,7 @@ import Testing
         #expect(Self.feed(&reassembler, .continuing, "0102") == [error])
     }
 
-    @Test func startWhileIncomplete() {
+    @Test func incompleteFrameIsReportedAtNextStart() {
         var reassembler = ACLReassembler()
         #expect(Self.feed(&reassembler, .firstFlushable, "0900 0400 01").isEmpty)
         #expect(
@@ -63,7 +63,7 @@ import Testing
         #expect(Self.feed(&reassembler, .continuing, "0a0300") == [frame])
     }
 
-    @Test func tooManyOctets() {
+    @Test func overlongFrameIsReported() {
         var reassembler = ACLReassembler()
         #expect(
             Self.feed(&reassembler, .firstFlushable, "0100 0400 0102")
@@ -80,7 +80,7 @@ import Testing
         #expect(Self.feed(&reassembler, .firstFlushable, "0300 0400 0a0300") == [frame])
     }
 
-    @Test func longerThanTheBound() {
+    @Test func frameOverLimitIsReported() {
         var reassembler = ACLReassembler(maximumPayload: 3)
         #expect(
             Self.feed(&reassembler, .firstFlushable, "0400 0400")
@@ -90,14 +90,14 @@ import Testing
         #expect(Self.feed(&reassembler, .firstFlushable, "0300 0400 0a0300") == [frame])
     }
 
-    @Test func aBoundaryThatLEDoesNotUse() {
+    @Test func nonLEBoundaryIsReported() {
         var reassembler = ACLReassembler()
         #expect(Self.feed(&reassembler, .firstFlushable, "0300 0400").isEmpty)
         #expect(Self.feed(&reassembler, .complete, "0300 0400 0a0300") == [.error(.boundaryNotForLE)])
         #expect(Self.feed(&reassembler, .continuing, "0a0300") == [frame])
     }
 
-    @Test func anyFragmentationGivesTheSameFrames() throws {
+    @Test func anyFragmentationYieldsSameFrames() throws {
         var random = SplitMix64(seed: 5)
         for _ in 0..<500 {
             let frames = (0..<6).map { _ in
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// After any nonsense a whole frame is received.
-    @Test func alwaysRecovers() {
+    @Test func reassemblerRecoversAfterInvalidInput() {
         var random = SplitMix64(seed: 6)
         var reassembler = ACLReassembler(maximumPayload: 100)
         for _ in 0..<3000 {

@@ -44,7 +44,7 @@ import Testing
                 ]))),
     ]
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
     /// What the visitor hands out, and the error that ends it.
     private func visit(_ hex: String) -> ([AdvertisingReport], DecodeError?) {
@@ -55,7 +55,7 @@ import Testing
         } catch { return (reports, error) }
     }
 
-    @Test func legacyReportsBecomeReports() throws {
+    @Test func legacyReportsConvertToReports() throws {
         let (reports, problem) = visit("02 02 \(Self.legacy) 04 00 aa0000000000 00 7f")
         #expect(problem == nil)
         try #require(reports.count == 2)
@@ -77,13 +77,13 @@ import Testing
             (0x02, [.legacy, .scannable]), (0x03, .legacy), (0x04, [.legacy, .scannable, .scanResponse]),
             (0x05, .legacy),
         ] as [(UInt8, AdvertisingEventType)])
-    func legacyTypesSayWhatExtendedOnesSay(_ type: UInt8, _ expected: AdvertisingEventType) {
+    func legacyTypesMapToExtendedTypes(_ type: UInt8, _ expected: AdvertisingEventType) {
         let (reports, problem) = visit("02 01 \(type.hex) \(peerBytes) 00 c4")
         #expect(problem == nil)
         #expect(reports.map(\.type) == [expected])
     }
 
-    @Test func extendedReportsBecomeReports() throws {
+    @Test func extendedReportsConvertToReports() throws {
         let (reports, problem) = visit(
             "0d 02 2500 \(peerBytes) 01 02 05 f6 c4 5000 00 aa0000000000 02 aabb \(Self.anonymous)")
         #expect(problem == nil)
@@ -100,19 +100,19 @@ import Testing
         #expect(reports[1].txPower == nil && reports[1].rssi == nil && reports[1].target == nil)
     }
 
-    @Test func directedReportsBecomeReports() {
+    @Test func directedReportsConvertToReports() {
         let (reports, problem) = visit("0b 01 01 \(peerBytes) fe 554433221140 c4")
         #expect(problem == nil)
         #expect(reports.map(\.type) == [[.legacy, .connectable, .directed]])
         #expect(reports.first?.target?.deviceAddress == DeviceAddress(0x4011_2233_4455, type: .random))
     }
 
-    @Test func otherEventsHaveNone() {
+    @Test func otherEventsHaveNoReports() {
         #expect(visit("11") == ([], nil))
         #expect(visit("14 4000 01") == ([], nil))
     }
 
-    @Test func theReportsBeforeABadOneAreHandedOut() {
+    @Test func reportsBeforeMalformedOneAreDelivered() {
         let (reports, problem) = visit("02 02 \(Self.legacy) 00 \(peerBytes) 05 0201")
         #expect(reports.count == 1)
         #expect(
@@ -122,7 +122,7 @@ import Testing
                     reason: .truncated(needed: 5, available: 2)))
     }
 
-    @Test func legacyDataHaveALimit() {
+    @Test func legacyDataLengthIsLimited() {
         let most = String(repeating: "00", count: 31)
         #expect(visit("02 01 00 \(peerBytes) 1f \(most) c4").0.first?.data.count == 31)
         let (reports, problem) = visit("02 01 00 \(peerBytes) 20 \(most)00 c4")
@@ -131,7 +131,7 @@ import Testing
         #expect(problem?.reason == .invalid(value: 32))
     }
 
-    @Test func anEmptyEventIsAnError() {
+    @Test func emptyEventFails() {
         #expect(visit("").1 != nil)
         #expect(visit("02").1 != nil)
         #expect(visit("02 00 00").1?.reason == .trailing(count: 1))

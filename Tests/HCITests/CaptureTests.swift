@@ -5,7 +5,7 @@ import Testing
 
 /// Recordings of real controllers, where they lie beside the project.
 @Suite(.enabled(if: Recording.exist, "no recordings here")) struct CaptureTests {
-    @Test(arguments: Recording.all) func everyPacketSurvives(_ recording: Recording) throws {
+    @Test(arguments: Recording.all) func recordedPacketsRoundTrip(_ recording: Recording) throws {
         let packets = try recording.packets()
         #expect(!packets.isEmpty)
         for (index, bytes) in packets.enumerated() {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func advertisementsAreAllThere() throws {
+    @Test func recordedAdvertisementsAreDecoded() throws {
         let horizon = try reports(in: "horizon74at_ftms")
         #expect(horizon.count == 412)
         #expect(Set(horizon.compactMap(\.address)).count == 36)

@@ -24,7 +24,7 @@ import Testing
 
     static func bytes(_ command: HCICommandPacket) -> [UInt8] { HCIPacket.command(command).encoded }
 
-    @Test func whatIsTakenBackIsNotSentAndNotTold() {
+    @Test func withdrawnCommandIsNeitherSentNorReported() {
         var queue = CommandQueue()
         let disconnect = HCICommandPacket(opcode: .disconnect, parameters: [0x40, 0, 0x13])
         let other = HCICommandPacket(opcode: .disconnect, parameters: [0x41, 0, 0x13])
@@ -42,7 +42,7 @@ import Testing
         #expect(queue.events().last == .accepted(left))
     }
 
-    @Test func oneAtATimeUntilTheControllerAllowsMore() {
+    @Test func commandsAreSentAsCreditsAllow() {
         var queue = CommandQueue()
         let first = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
         let second = queue.submit(scan, timeLimit: .seconds(1), at: .zero)
@@ -59,7 +59,7 @@ import Testing
         #expect(second.opcode == .leSetScanEnable)
     }
 
-    @Test func neverMoreUnansweredThanTheLatestAnswerAllows() {
+    @Test func unansweredCommandsNeverExceedCredits() {
         var queue = CommandQueue()
         let opcodes: [HCIOpcode] = [.leRand, .readBDADDR, .leReadBufferSize, .readRSSI, .leReadPHY]
         for opcode in opcodes {
@@ -75,7 +75,7 @@ import Testing
         #expect(queue.events().count == opcodes.count)
     }
 
-    @Test func noCreditsHoldBackUntilTheControllerGrantsSome() {
+    @Test func zeroCreditsBlockUntilGranted() {
         var queue = CommandQueue()
         _ = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
         _ = queue.submit(scan, timeLimit: .seconds(1), at: .zero)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [CommandQueue.Ownership.exclusive, .shared])
-    func sameOpcodeWaitsForItsAnswer(_ ownership: CommandQueue.Ownership) {
+    func sameOpcodeWaitsForResponse(_ ownership: CommandQueue.Ownership) {
         var queue = CommandQueue(ownership)
         queue.receive(Self.complete(.none, credits: 5, []).span, at: .zero)
         let first = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
@@ -107,7 +107,7 @@ import Testing
             ])
     }
 
-    @Test func statusAnswers() {
+    @Test func commandStatusAcceptsOrFailsCommand() {
         var queue = CommandQueue()
         let first = queue.submit(connect, timeLimit: .seconds(1), at: .zero)
         _ = queue.frames()
@@ -126,7 +126,7 @@ import Testing
         #expect(queue.events() == [.completed(third, parameters: [0x12])])
     }
 
-    @Test func unsolicitedAnswersAreCountedAndGrantCredits() {
+    @Test func unsolicitedResponsesAreCountedAndGrantCredits() {
         var queue = CommandQueue()
         _ = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
         _ = queue.frames()
@@ -138,7 +138,7 @@ import Testing
         #expect(queue.frames() == [Self.bytes(scan)])
     }
 
-    @Test func timeLimitsAndLateAnswers() {
+    @Test func lateResponseOfTimedOutCommandReturnsCredit() {
         var queue = CommandQueue()
         let first = queue.submit(rand, timeLimit: .milliseconds(100), at: .zero)
         let second = queue.submit(scan, timeLimit: .milliseconds(150), at: .ms(20))
@@ -160,7 +160,7 @@ import Testing
         #expect(queue.deadline == nil)
     }
 
-    @Test func aLateAnswerIsNotTakenForTheNextCommandsAnswer() {
+    @Test func lateResponseDoesNotCompleteNextCommand() {
         var queue = CommandQueue()
         queue.receive(Self.complete(.none, credits: 5, []).span, at: .zero)
         let first = queue.submit(rand, timeLimit: .milliseconds(100), at: .zero)
@@ -174,7 +174,7 @@ import Testing
         #expect(queue.events() == [.timedOut(first), .completed(second, parameters: [0, 2])])
     }
 
-    @Test func aCommandThatIsNeverAnsweredGivesItsCreditBackInTheEnd() {
+    @Test func unansweredCommandEventuallyReturnsCredit() {
         var queue = CommandQueue()
         let first = queue.submit(rand, timeLimit: .milliseconds(100), at: .zero)
         _ = queue.frames()
@@ -188,7 +188,7 @@ import Testing
         #expect(queue.events() == [.completed(second, parameters: [0])])
     }
 
-    @Test func whatWaitsBehindADeadControllerTimesOutToo() {
+    @Test func queuedCommandsOfDeadControllerTimeOut() {
         var queue = CommandQueue()
         let tickets = [rand, scan, version].map {
             queue.submit($0, timeLimit: .milliseconds(100), at: .zero)
@@ -199,7 +199,7 @@ import Testing
         #expect(queue.waitingCount == 0)
     }
 
-    @Test func cancelling() {
+    @Test func cancelledCommandsReportNothing() {
         var queue = CommandQueue()
         let sent = queue.submit(rand, timeLimit: .milliseconds(100), at: .zero)
         let waiting = queue.submit(scan, timeLimit: .milliseconds(100), at: .zero)
@@ -217,7 +217,7 @@ import Testing
         #expect(queue.events().isEmpty)
     }
 
-    @Test func resetOvertakes() {
+    @Test func resetBypassesAndFailsEarlierCommands() {
         var queue = CommandQueue()
         let first = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
         let second = queue.submit(scan, timeLimit: .seconds(1), at: .zero)
@@ -240,7 +240,7 @@ import Testing
         #expect(queue.events() == [.completed(fourth, parameters: [0])])
     }
 
-    @Test func aResetThatWasLostCanBeRepeatedAtOnce() {
+    @Test func lostResetCanBeRetriedImmediately() {
         var queue = CommandQueue()
         let first = queue.submit(reset, timeLimit: .milliseconds(100), at: .zero)
         _ = queue.frames()
@@ -251,7 +251,7 @@ import Testing
         #expect(queue.events() == [.timedOut(first), .completed(second, parameters: [0])])
     }
 
-    @Test func sharedControllersHaveNoCreditsOfOurs() {
+    @Test func sharedControllerIgnoresCredits() {
         var queue = CommandQueue(.shared)
         let all = [rand, scan, version, connect]
         for command in all { _ = queue.submit(command, timeLimit: .seconds(1), at: .zero) }
@@ -262,8 +262,8 @@ import Testing
         #expect(queue.frames().count == 1)
     }
 
-    @Test("of two answers on a shared controller the one behind the other process's command is theirs")
-    func answersOfOthers() {
+    @Test("on a shared controller the response after a foreign command belongs to the other process")
+    func foreignResponsesAreDistinguished() {
         for isFirst in [false, true] {
             var queue = CommandQueue(.shared)
             // The kernel keeps ours until theirs is answered, or has sent it before.
@@ -283,8 +283,8 @@ import Testing
     }
 
     @Test(
-        "an answer of others that does not come is not waited for, and an exclusive controller has no others")
-    func answersOfOthersThatDoNotCome() {
+        "a missing foreign response is not awaited, and an exclusive controller has none")
+    func missingForeignResponseIsNotAwaited() {
         for ownership in [CommandQueue.Ownership.shared, .exclusive] {
             var queue = CommandQueue(ownership)
             queue.receive(Self.bytes(scan).span, at: .zero)
@@ -296,7 +296,7 @@ import Testing
         }
     }
 
-    @Test func anotherProcessResetsASharedController() {
+    @Test func foreignResetFailsPendingCommands() {
         var queue = CommandQueue(.shared)
         let ticket = queue.submit(rand, timeLimit: .seconds(1), at: .zero)
         _ = queue.frames()
@@ -305,7 +305,7 @@ import Testing
         #expect(queue.deadline == nil)
     }
 
-    @Test("what others have asked before a Reset is not answered any more") func resetForgetsOthers() {
+    @Test("foreign commands before a Reset expect no response") func resetForgetsForeignCommands() {
         var queue = CommandQueue(.shared)
         queue.receive(Self.bytes(scan).span, at: .zero)
         queue.receive(Self.complete(.reset).span, at: .zero)
@@ -315,7 +315,7 @@ import Testing
         #expect(queue.events() == [.completed(ours, parameters: [0x00])])
     }
 
-    @Test func malformedAnswersAreTold() {
+    @Test func malformedResponsesAreReported() {
         var queue = CommandQueue()
         for frame: [UInt8] in [
             [4, 0x0e, 2, 1, 0], [4, 0x0f, 3, 0, 1, 2], [4, 0x0e, 9, 1, 2, 3], [4, 0x0e],
@@ -330,7 +330,7 @@ import Testing
         }
     }
 
-    @Test func everythingElsePassesBy() {
+    @Test func otherPacketsAreIgnored() {
         var queue = CommandQueue()
         for frame: [UInt8] in [[], [4], [4, 0x3e, 1, 2], [2, 0, 0, 0, 0], [1, 0x0e, 0x20, 0]] {
             queue.receive(frame.span, at: .zero)

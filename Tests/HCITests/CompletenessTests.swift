@@ -10,7 +10,7 @@ import Testing
         0x206e...0x2073
     ).union([0x2075, 0x2078, 0x2079]).union(0x2082...0x2086)
 
-    @Test func everyCommandOfLowEnergyIsData() {
+    @Test func everyLECommandIsNamedAndTyped() {
         let commands = (UInt16(0x2001)...0x2086).filter { ![0x2004, 0x2080, 0x2081].contains($0) }
         for opcode in commands.map(HCIOpcode.init) {
             #expect(!opcode.description.hasPrefix("0x"), "\(opcode.rawValue.hex)")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func everyCommandHasANameAndABit() {
+    @Test func everyCommandHasNameAndSupportBit() {
         for opcode in (0...UInt16.max).map(HCIOpcode.init) where opcode.command != nil {
             #expect(!opcode.description.hasPrefix("0x"))
             // Every controller must know the one command that asks which it knows.
@@ -36,7 +36,7 @@ import Testing
         return Set((commands + others).map(\.subject))
     }()
 
-    @Test("every command stands in a table of the tests, and what it returns") func commandRows() {
+    @Test("every command and its return parameters have a test row") func everyCommandHasTestRow() {
         for command in Self.commands {
             #expect(Self.tested.contains(.command(command.opcode)), "\(command)")
             let returned = Self.returned(by: command)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("every event stands in a table of the tests") func eventRows() {
+    @Test("every event has a test row") func everyEventHasTestRow() {
         for code in (0...UInt8.max).map(HCIEventCode.init) where code != .leMeta {
             let event = try? HCIEvent(HCIEventPacket(code: code, parameters: []))
             if case .unknown = event { continue }
@@ -67,14 +67,14 @@ import Testing
         Command.ReturnParameters.self
     }
 
-    @Test func everyCommandOfTheSourcesIsInTheCatalog() throws {
+    @Test func catalogContainsEveryDeclaredCommand() throws {
         let declarations = try Self.sources().matches(of: /(?:struct|extension) (\w+): [^{\n]*\bHCICommand\b/)
         let declared = Set(declarations.map { String($0.1) })
         #expect(declared.count > 100)
         #expect(declared == Set(Self.commands.map { "\($0)" }))
     }
 
-    @Test func everyConstantHasAName() throws {
+    @Test func everyConstantHasName() throws {
         var types: Set<Substring> = []
         for constant in try Self.sources().matches(of: /static let (\w+) = (\w+)\(rawValue: 0x([0-9a-f]+)\)/)
         {
@@ -97,7 +97,7 @@ import Testing
         #expect(types.count == 5)
     }
 
-    @Test("fields have names of the form that the specification uses") func fieldNames() throws {
+    @Test("field names have the form of the specification") func fieldNamesFollowSpecification() throws {
         let layouts = try Self.sources().matches(
             of: /\b(command|event|message|HCILayout)\(\s*(?:\.\w+,\s*)?("""[^"]*"""|"[^"]*")/)
         #expect(layouts.count > 150)
@@ -128,7 +128,7 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    @Test func everyEventOfLowEnergyIsData() {
+    @Test func everyLEEventIsNamedAndTyped() {
         // Direction finding; isochronous streams; path loss; BIGInfo; periodic advertising with responses.
         let namedOnly = Set<UInt8>(0x15...0x17).union(0x19...0x1e).union([0x20, 0x22]).union(0x24...0x29)
         for code in UInt8(0x01)...0x29 {

@@ -131,7 +131,7 @@ import Testing
 
     static let table = general + openEnded + lowEnergy
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
     @Test func errorsNameEventAndField() {
         #expect(problem("3e 05 14 4000 0102") == "LE Meta: end at octet 4: 1 octets too many")

@@ -109,9 +109,9 @@ import Testing
 
     static let table = advertising + scanning + privacy + linkLayer + fragments
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
-    @Test func aFragmentHasALimit() throws {
+    @Test func fragmentLengthIsLimited() throws {
         let most = try AdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 251))
         #expect(LESetExtendedAdvertisingData(fragment: most).packet.parameters.count == 255)
         #expect(throws: HCIParameterError(field: "Advertising_Data", value: 252, limit: 251)) {
@@ -119,14 +119,14 @@ import Testing
         }
     }
 
-    @Test func keysHaveOneLength() {
+    @Test func keysRequireExactLength() {
         let octets = P256PublicKey.counting.octets
         #expect(P256PublicKey(octets) == .counting)
         #expect(P256PublicKey(octets.dropLast()) == nil)
         #expect(DHKey(octets) == nil)
     }
 
-    @Test func eachPHYHasItsParameters() throws {
+    @Test func eachPHYHasOwnParameters() throws {
         let coded = PerPHY<UInt8>(le2M: 2, leCoded: 3)
         #expect(coded.phys == [.le2M, .leCoded])
         #expect(coded[.le1M] == nil)

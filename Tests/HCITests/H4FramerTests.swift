@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func allInOneChunk() {
+    @Test func packetsInOneChunkAreFramed() {
         var framer = H4Framer()
         let stream = Self.packets.flatMap(\.self)
         #expect(Self.run([stream], &framer).packets == Self.packets)
@@ -32,13 +32,13 @@ import Testing
         #expect(framer.pendingCount == 0)
     }
 
-    @Test func octetByOctet() {
+    @Test func packetsAreFramedOctetByOctet() {
         var framer = H4Framer()
         let stream = Self.packets.flatMap(\.self)
         #expect(Self.run(stream.map { [$0] }, &framer).packets == Self.packets)
     }
 
-    @Test func howeverTheStreamIsCut() {
+    @Test func framingIgnoresChunkBoundaries() {
         var random = SplitMix64(seed: 1)
         for _ in 0..<500 {
             let packets = (0..<8).compactMap { _ in Self.packets.randomElement(using: &random) }
@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [
         [[UInt8]]([[0x04, 0x10, 0x00, 0x07]]), [[4], [0x10], [0], [7]], [[4, 0x10, 0], [7, 1]],
     ])
-    func unknownTypeLosesTheStream(_ chunks: [[UInt8]]) {
+    func unknownTypeEndsFraming(_ chunks: [[UInt8]]) {
         var framer = H4Framer()
         let (found, error) = Self.run(chunks, &framer)
         #expect(found == [[0x04, 0x10, 0x00]])
@@ -73,7 +73,7 @@ import Testing
         #expect(Self.run([[0x04, 0x10, 0x00]], &framer).packets == [[0x04, 0x10, 0x00]])
     }
 
-    @Test func aTypeThatTheOtherSideDoesNotSend() {
+    @Test func unexpectedTypeIsRejected() {
         var fromController = H4Framer(types: HCIPacketType.fromController)
         #expect(Self.run([[1, 3, 12, 0]], &fromController).error == .unknownType(.command, offset: 0))
         var fromHost = H4Framer(types: HCIPacketType.fromHost)
@@ -87,14 +87,14 @@ import Testing
         #expect(found == [[5, 1, 0, 1, 0xc0, 0xee], [4, 0x10, 0]])
     }
 
-    @Test func impossibleLengths() {
+    @Test func lengthOverMaximumIsRejected() {
         var small = H4Framer(maximumLength: 100)
         #expect(
             Self.run([[4, 0x10, 0, 2, 0, 0], [96, 0]], &small).error
                 == .tooLong(.acl, payload: 96, limit: 95, offset: 3))
     }
 
-    @Test func randomOctetsEndInPacketsOrAnError() {
+    @Test func randomOctetsYieldPacketsOrError() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<2000 {
             let stream = random.bytes(upTo: 60)

@@ -5,8 +5,8 @@ import Testing
 @Suite struct H4RecoveryTests {
     private static let answer: [UInt8] = [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x00]
 
-    @Test("the place behind the answer to Reset is found in whatever comes, however it is cut")
-    func finds() {
+    @Test("the end of the Reset response is found in any stream, however it is chunked")
+    func findsEndOfResetResponse() {
         var random = SplitMix64(seed: 4)
         for _ in 0..<500 {
             // Octets of which many are those of the answer, so that it begins often and does not go on.
@@ -32,12 +32,12 @@ import Testing
     }
 
     @Test(
-        "a Reset that failed, and answers to other commands, are none",
+        "failed Resets and responses to other commands are ignored",
         arguments: [
             [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x0c], [0x04, 0x0e, 0x04, 0x01, 0x01, 0x0c, 0x00],
             [0x04, 0x0f, 0x04, 0x00, 0x01, 0x03, 0x0c],
         ] as [[UInt8]])
-    func ignores(octets: [UInt8]) {
+    func ignoresOtherResponses(octets: [UInt8]) {
         var recovery = H4Recovery()
         #expect(recovery.feed(octets.span) == nil)
     }

@@ -25,9 +25,9 @@ import Testing
         .init("05 0160 0100 ee", .iso(ISOPacket(handle: ConnectionHandle(1), flags: 6, data: [0xee]))),
     ]
 
-    @Test(arguments: table) func codes(_ message: PacketCase<HCIPacket>) { message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: PacketCase<HCIPacket>) { message.check() }
 
-    @Test func unknownTypeIsAnError() {
+    @Test func unknownTypeFails() {
         #expect(throws: DecodeError.self) { try HCIPacket([0x06, 0, 0, 0]) }
         #expect(throws: DecodeError.self) { try HCIPacket([]) }
     }

@@ -10,7 +10,7 @@ import Testing
             && zip(encoded, bytes).allSatisfy { $0 == $1 || $0 == $1 & 0x0f }
     }
 
-    @Test func events() {
+    @Test func randomEventsRoundTrip() {
         var random = SplitMix64(seed: 1)
         var decoded = 0
         let codes: [UInt8] = [
@@ -32,7 +32,7 @@ import Testing
         #expect(decoded > 2000)
     }
 
-    @Test func commands() {
+    @Test func randomCommandsRoundTrip() {
         var random = SplitMix64(seed: 2)
         var decoded = 0
         for _ in 0..<20_000 {
@@ -45,7 +45,7 @@ import Testing
         #expect(decoded > 200)
     }
 
-    @Test func packets() {
+    @Test func randomPacketsRoundTrip() {
         var random = SplitMix64(seed: 3)
         for _ in 0..<20_000 {
             let bytes = [UInt8.random(in: 0...6, using: &random)] + random.bytes(upTo: 12)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func advertisements() {
+    @Test func randomReportsMatchEventDecoding() {
         var random = SplitMix64(seed: 4)
         var reported = 0
         for _ in 0..<20_000 {

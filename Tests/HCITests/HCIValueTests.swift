@@ -4,7 +4,7 @@ import Testing
 
 /// The values that parameters are made of.
 @Suite struct HCIValueTests {
-    @Test func opcodesAreGroupAndCommand() {
+    @Test func opcodesCombineGroupAndCommand() {
         let opcode = HCIOpcode(ogf: 0x08, ocf: 0x000c)
         #expect(opcode == .leSetScanEnable)
         #expect(opcode.ogf == 0x08 && opcode.ocf == 0x00c)
@@ -14,7 +14,7 @@ import Testing
         #expect("\(HCIOpcode(ogf: 0x3f, ocf: 1))" == "0xfc01")
     }
 
-    @Test func codesPrintAsTheSpecificationHasThem() {
+    @Test func codesPrintSpecificationNames() {
         #expect("\(HCIStatus.commandDisallowed)" == "Command Disallowed (0x0c)")
         #expect("\(HCIStatus(rawValue: 0xfe))" == "(0xfe)")
         #expect(HCIStatus.tooEarly.rawValue == 0x47)
@@ -28,7 +28,7 @@ import Testing
         #expect("\(HCIFlag(true)) \(HCIFlag(false)) \(HCIFlag(rawValue: 7))" == "true false 0x07")
     }
 
-    @Test func timesAreSteps() {
+    @Test func durationsConvertToSteps() {
         #expect(Slots(.milliseconds(100)).rawValue == 160)
         #expect(Slots(rawValue: 0x4000).duration == .milliseconds(10_240))
         #expect(Slots(.microseconds(900)).rawValue == 1)
@@ -42,7 +42,7 @@ import Testing
         #expect(Centiseconds(rawValue: 1).duration < Centiseconds(rawValue: 2).duration)
     }
 
-    @Test func masksAreEvents() {
+    @Test func masksContainEvents() {
         let mask: LEEventMask = [.connectionComplete, .extendedAdvertisingReport]
         #expect(mask.rawValue == 0x1001)
         #expect(mask.contains(.connectionComplete) && !mask.contains(.advertisingReport))
@@ -64,12 +64,12 @@ import Testing
         #expect(HCIAddress(1, type: HCIAddressType(rawValue: 0x77)).deviceAddress == nil)
     }
 
-    @Test func channels() {
+    @Test func channelMapHoldsOnlyDataChannels() {
         #expect(ChannelMap.all.contains(0) && ChannelMap.all.contains(36))
         #expect(!ChannelMap(rawValue: .max).contains(37) && !ChannelMap.all.contains(-1))
     }
 
-    @Test func dataStatus() {
+    @Test func eventTypeKeepsDataStatus() {
         for status in [AdvertisingEventType.DataStatus.complete, .moreToCome, .truncated, .reserved] {
             let type = AdvertisingEventType([.connectable, .legacy]).with(status)
             #expect(type.dataStatus == status)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func preferencesTellIndifference() {
+    @Test func phyPreferenceReportsIndifference() {
         #expect(PHYPreference(transmit: nil, receive: .le1M).indifferent == .transmit)
         #expect(PHYPreference(transmit: nil, receive: nil).indifferent == [.transmit, .receive])
     }

@@ -56,7 +56,7 @@ import Testing
         pdu("1a 07 0200 0300", CreditBasedReconfigureResponse(result: .invalidDestination)),
     ]
 
-    @Test(arguments: table) func codes(_ message: PacketCase<LESignalingPDU>) throws {
+    @Test(arguments: table) func encodesAndDecodes(_ message: PacketCase<LESignalingPDU>) throws {
         message.check()
         let decoded = try #require(try message.value.message())
         #expect(decoded.encoded == message.value.data)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Data that are too short or too long for the code are an error of the message.
-    @Test(arguments: table) func wrongLengths(_ message: PacketCase<LESignalingPDU>) {
+    @Test(arguments: table) func wrongLengthsFailToDecode(_ message: PacketCase<LESignalingPDU>) {
         let isOpen = [.commandReject, .creditBasedConnectionRequest, .creditBasedConnectionResponse]
             .contains(message.value.code)
         for data in [message.value.data + [0], Array(message.value.data.dropLast())] where !isOpen {
@@ -77,14 +77,14 @@ import Testing
         }
     }
 
-    @Test func unknownCodesSurvive() throws {
+    @Test func unknownCodesRoundTrip() throws {
         let pdu = LESignalingPDU(code: LESignalingCode(rawValue: 0x42), identifier: 1, data: [1, 2])
         #expect(try LESignalingPDU(pdu.encoded) == pdu)
         #expect(try pdu.message() == nil)
         #expect(pdu.code.description == "0x42")
     }
 
-    @Test func oneToFiveChannels() {
+    @Test func requestAcceptsOneToFiveChannels() {
         for count in 0...7 {
             let data = [UInt8](repeating: 0, count: 8 + 2 * count)
             let pdu = LESignalingPDU(code: .creditBasedConnectionRequest, identifier: 1, data: data)
@@ -96,7 +96,7 @@ import Testing
         PacketCase("0300 0400 021700", L2CAPFrame(.att, [2, 23, 0])),
         PacketCase("0000 ff00", L2CAPFrame(L2CAPChannelID(rawValue: 0xff), [])),
     ]
-    @Test(arguments: frames) func frameCodes(_ frame: PacketCase<L2CAPFrame>) { frame.check() }
+    @Test(arguments: frames) func framesEncodeAndDecode(_ frame: PacketCase<L2CAPFrame>) { frame.check() }
 }
 
 @Suite struct LESignalingTests {
@@ -111,7 +111,7 @@ import Testing
         return side.frames().map(\.hex)
     }
 
-    @Test(arguments: [true, false]) func parameterUpdate(_ isAccepted: Bool) throws {
+    @Test(arguments: [true, false]) func parameterUpdateIsAnswered(_ isAccepted: Bool) throws {
         var central = LESignaling(role: .central)
         var peripheral = LESignaling(role: .peripheral)
         try peripheral.requestParameterUpdate(parameters, at: .zero)
@@ -139,7 +139,7 @@ import Testing
         #expect(peripheral.frame()?[1] == 2)
     }
 
-    @Test func identifiersNeverReachZero() throws {
+    @Test func identifiersSkipZero() throws {
         var peripheral = LESignaling(role: .peripheral)
         var seen: [UInt8] = []
         for _ in 0..<256 {
@@ -172,7 +172,7 @@ import Testing
         #expect(peripheral.deadline == nil)
     }
 
-    @Test func onlyPeripheralsAskAndOnlyWithinRange() {
+    @Test func onlyPeripheralsRequestUpdatesWithinRange() {
         var central = LESignaling(role: .central)
         #expect(throws: LESignalingError.notPeripheral) {
             try central.requestParameterUpdate(parameters, at: .zero)
@@ -193,7 +193,9 @@ import Testing
             (6, 6, 0, 9, false), (6, 6, 0, 3201, false), (40, 40, 0, 10, false), (39, 39, 0, 10, true),
             (6, 40, 1, 20, false), (6, 40, 1, 21, true),
         ] as [(UInt16, UInt16, UInt16, UInt16, Bool)])
-    func ranges(_ min: UInt16, _ max: UInt16, _ latency: UInt16, _ timeout: UInt16, _ isInRange: Bool) {
+    func parameterRangesAreChecked(
+        _ min: UInt16, _ max: UInt16, _ latency: UInt16, _ timeout: UInt16, _ isInRange: Bool
+    ) {
         let request = ConnectionParameterUpdateRequest(
             intervalMin: ConnectionInterval(rawValue: min), intervalMax: ConnectionInterval(rawValue: max),
             latency: latency, supervisionTimeout: Centiseconds(rawValue: timeout))
@@ -203,7 +205,7 @@ import Testing
         #expect(central.frames().map(\.hex) == (isInRange ? [] : ["130302000100"]))
     }
 
-    @Test func aPeripheralDoesNotUnderstandParameterRequests() {
+    @Test func peripheralRejectsParameterRequests() {
         #expect(Self.answers(.peripheral, to: "12 07 0800 0600 0600 0000 0a00") == ["010702000000"])
     }
 
@@ -222,7 +224,7 @@ import Testing
         // The signaling MTU.
         ("42 07 1400 " + String(repeating: "00", count: 20), "01070400" + "01001700"),
     ])
-    func refusals(_ frame: String, _ answer: String) {
+    func invalidRequestsAreRefused(_ frame: String, _ answer: String) {
         #expect(Self.answers(to: frame) == [answer])
     }
 
@@ -233,14 +235,14 @@ import Testing
         "1a 07 0200 0000", "42 00 0000", "14 00 0a00 8000 4000 1700 f900 0100", "", "42",
         "13 07 1400 " + String(repeating: "00", count: 20),
     ])
-    func silence(_ frame: String) {
+    func responsesAndInvalidIdentifiersAreNotAnswered(_ frame: String) {
         #expect(Self.answers(to: frame).isEmpty)
         var side = LESignaling(role: .central)
         side.receive([UInt8](spelled: frame).span, at: .zero)
         #expect(side.events().count == 1, "but it is reported")
     }
 
-    @Test func aFloodOfRequestsIsBounded() {
+    @Test func requestFloodIsBounded() {
         var side = LESignaling(role: .central)
         for identifier in 1...20 {
             side.receive([0x42, UInt8(identifier), 0, 0].span, at: .zero)
@@ -249,7 +251,7 @@ import Testing
         #expect(side.events().count { $0 == .flooded(limit: LESignaling.responseLimit) } == 4)
     }
 
-    @Test func framesFitTheSignalingMTU() {
+    @Test func framesFitSignalingMTU() {
         var random = SplitMix64(seed: 7)
         var side = LESignaling(role: .central)
         for _ in 0..<3000 {

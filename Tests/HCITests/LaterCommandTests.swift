@@ -105,9 +105,9 @@ import Testing
 
     static let table = power + timing + host + radio
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
-    @Test func onlyAnswersThatComeLaterAreStatuses() {
+    @Test func onlyDeferredCommandsAnswerWithStatus() {
         #expect(LEReadRemoteTransmitPowerLevel.answer == .status)
         #expect(LERequestPeerSCA.answer == .status)
         #expect(LESubrateRequest.answer == .status)

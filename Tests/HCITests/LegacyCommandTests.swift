@@ -125,14 +125,14 @@ import Testing
         intervalMax: ConnectionInterval(.milliseconds(50)),
         latency: 4, supervisionTimeout: Centiseconds(.milliseconds(420)), eventMax: Slots(rawValue: 2))
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
-    @Test func paddingIsNotOfTheData() throws {
+    @Test func paddingIsExcludedFromData() throws {
         let packet = LESetAdvertisingData(data: try LegacyAdvertisingData([2, 1, 6])).packet
         #expect(try LESetAdvertisingData(packet.parameters).data.data == [2, 1, 6])
     }
 
-    @Test func advertisingDataHaveALimit() {
+    @Test func advertisingDataLengthIsLimited() {
         #expect(throws: HCIParameterError(field: "Advertising_Data", value: 32, limit: 31)) {
             try LegacyAdvertisingData([UInt8](repeating: 0, count: 32))
         }
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// A controller must see what is wrong to refuse it, so nothing is lost and nothing traps.
-    @Test func nonsenseOfTheRightLengthIsKept() throws {
+    @Test func invalidLengthFieldIsPreserved() throws {
         let bytes = [UInt8](repeating: 0xff, count: 32)
         let command = try LESetAdvertisingData(bytes)
         #expect(command.data.length == 255)
@@ -148,7 +148,7 @@ import Testing
         #expect(command.encoded == bytes)
     }
 
-    @Test func onlyAnswersThatComeLaterAreStatuses() {
+    @Test func onlyDeferredCommandsAnswerWithStatus() {
         #expect(Reset.answer == .complete)
         #expect(LECreateConnection.answer == .status)
         #expect(LECreateConnectionCancel.answer == .complete)

@@ -10,7 +10,7 @@ struct MonitorPacketTests {
         ("04000000" + "0500" + "2a00010000", "022a00010000", .hostToController),
         ("05000000" + "0500" + "2a20010000", "022a20010000", .controllerToHost),
     ])
-    func packets(monitored: String, h4: String, direction: HCIDirection) throws {
+    func monitorPacketsDecode(monitored: String, h4: String, direction: HCIDirection) throws {
         let bytes = try #require([UInt8](hex: monitored))
         let packet = try #require(try MonitorPacket(bytes).packet)
         #expect(packet.octets.hex == h4)
@@ -21,7 +21,7 @@ struct MonitorPacketTests {
         #expect(throws: DecodeError.self) { try MonitorPacket(bytes + [0]) }
     }
 
-    @Test func aNoteIsNoPacket() throws {
+    @Test func userLoggingHasNoPacket() throws {
         let note = try MonitorPacket([0x0d, 0, 0xff, 0xff, 1, 0, 7])
         #expect(note.packet == nil)
         #expect(note.opcode == .userLogging && note.index == 0xffff && note.body == [7])

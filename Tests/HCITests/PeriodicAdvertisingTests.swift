@@ -102,9 +102,9 @@ import Testing
 
     static let table = advertising + following + transfer + returned + events + fragments
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
-    @Test func aFragmentHasALimit() throws {
+    @Test func fragmentLengthIsLimited() throws {
         let most = try PeriodicAdvertisingDataFragment(set: Self.set, [UInt8](repeating: 1, count: 252))
         #expect(LESetPeriodicAdvertisingData(fragment: most).packet.parameters.count == 255)
         #expect(throws: HCIParameterError(field: "Advertising_Data", value: 253, limit: 252)) {
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func onlyFollowingIsAnsweredLater() {
+    @Test func onlyCreateSyncAnswersWithStatus() {
         #expect(LEPeriodicAdvertisingCreateSync.answer == .status)
         #expect(LEPeriodicAdvertisingCreateSyncCancel.answer == .complete)
         #expect(LEPeriodicAdvertisingTerminateSync.answer == .complete)

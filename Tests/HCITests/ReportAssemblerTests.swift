@@ -14,13 +14,13 @@ private func report(
 }
 
 struct ReportAssemblerTests {
-    @Test func aWholeReportPasses() {
+    @Test func completeReportPassesThrough() {
         var assembler = ReportAssembler()
         #expect(assembler.take(report([1, 2], .complete)) == [report([1, 2], .complete)])
         #expect(assembler.take(report([1], .truncated)) == [report([1], .truncated)])
     }
 
-    @Test func aChainIsToldWhenItIsWhole() {
+    @Test func chainIsReportedWhenComplete() {
         var assembler = ReportAssembler()
         #expect(assembler.take(report([1, 2], .moreToCome)) == [])
         #expect(assembler.take(report([3], .moreToCome)) == [])
@@ -28,7 +28,7 @@ struct ReportAssemblerTests {
         #expect(assembler.take(report([5], .complete)) == [report([5], .complete)])
     }
 
-    @Test func chainsOfSeveralSetsDoNotMix() {
+    @Test func chainsOfDifferentSetsDoNotMix() {
         var assembler = ReportAssembler()
         #expect(assembler.take(report([1], .moreToCome)) == [])
         #expect(assembler.take(report([2], .moreToCome, sid: 2)) == [])
@@ -39,7 +39,7 @@ struct ReportAssemblerTests {
         #expect(assembler.take(report([6], .complete, sid: 2)) == [report([2, 6], .complete, sid: 2)])
     }
 
-    @Test func aChainThatNeverEndsIsGivenUp() {
+    @Test func endlessChainIsReportedTruncated() {
         var assembler = ReportAssembler()
         var told: [AdvertisingReport] = []
         for number in 0..<8 as Range<UInt8> {
@@ -49,14 +49,14 @@ struct ReportAssemblerTests {
         #expect(told.map(\.dataStatus) == [.truncated])
     }
 
-    @Test func theOldestOfTooManyChainsIsToldAsItIs() {
+    @Test func oldestChainIsEvictedTruncated() {
         var assembler = ReportAssembler()
         for number in 1...16 { #expect(assembler.take(report([1], .moreToCome, from: UInt64(number))) == []) }
         #expect(assembler.take(report([1], .moreToCome, from: 17)) == [report([1], .truncated, from: 1)])
     }
 
     /// The last event of a chain is lost, and the set is received again from its beginning.
-    @Test func aChainWhoseEndIsLostIsMarked() {
+    @Test func chainWithLostEndIsReportedTruncated() {
         var assembler = ReportAssembler()
         let first = report([1, 2], .moreToCome), second = report([3, 4], .moreToCome)
         #expect(assembler.take(first) == [])

@@ -69,9 +69,9 @@ import Testing
                 samplingRates: 7, antennas: 2, maxPatternLength: 75, maxCTELength: 20)),
     ]
 
-    @Test(arguments: table) func codes(_ message: MessageCase) throws { try message.check() }
+    @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
-    @Test func supportedCommandsAreBits() throws {
+    @Test func supportedCommandsMapToBits() throws {
         let commands: [HCIOpcode] = [
             .disconnect, .reset, .hostNumberOfCompletedPackets, .leSetAdvertisingData, .leSetScanEnable,
             .leRand, .leSetExtendedScanEnable, .leSetPeriodicAdvertisingParametersV2,
@@ -91,7 +91,7 @@ import Testing
         ).check()
     }
 
-    @Test func aFailureNeedsNoParameters() throws {
+    @Test func failureNeedsNoParameters() throws {
         let event = CommandComplete(.leRand, status: .hardwareFailure)
         #expect(event.status == .hardwareFailure)
         #expect(try event.returned() == nil)

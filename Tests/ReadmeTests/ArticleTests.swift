@@ -5,7 +5,7 @@ import Testing
 struct ArticleTests {
     private static let articles = Readme.root.appending(path: "Sources/BLE/BLE.docc")
 
-    @Test func theirCodeIsOfTheExamples() throws {
+    @Test func articleCodeExistsInExamples() throws {
         let programs = try ["Examples", "Tests/ReadmeTests"].flatMap { folder in
             try sources(in: Readme.root.appending(path: folder)).map(Self.lines)
         }

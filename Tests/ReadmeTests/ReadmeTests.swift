@@ -14,12 +14,12 @@ import Testing
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    @Test func theSamplesAreThoseOfTheReadme() throws {
+    @Test func compiledSamplesMatchReadme() throws {
         #expect(try Readme.blocks("swift") == ["CentralSample", "PeripheralSample"].map(Readme.sample))
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func theCentralReadsAndSubscribesToThePeripheral() async throws {
+    func centralSampleReadsAndSubscribes() async throws {
         let peripheral = run(runPeripheralSample)
         let central = run(runCentralSample)
         var seen: [String] = []
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func theCommandsOfTheFirstScreenWork() throws {
+    func firstReadmeCommandsSucceed() throws {
         let commands = try Readme.blocks("console")[0].components(separatedBy: "\n")
             .filter { $0.hasPrefix("$ bletool") }.map { $0.dropFirst(2) }
         #expect(commands.count == 5)

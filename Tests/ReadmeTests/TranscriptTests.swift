@@ -15,13 +15,13 @@ struct TranscriptTests {
         return Transcript(text, hasBluetooth: descriptor >= 0)
     }()
 
-    @Test func thereAreTenTasks() {
+    @Test func transcriptHasTenTasks() {
         let numbered = Self.transcript.chapters.map(\.title).filter { $0.contains(/^[0-9]+\.\s/) }
         #expect(numbered.count == 10)
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: transcript.chapters)
-    func theAnswersAreAsTheyStand(_ chapter: Transcript.Chapter) async throws {
+    func outputMatchesTranscript(_ chapter: Transcript.Chapter) async throws {
         let air = try await TemporaryAir()
         let here = try Typist(["/bin/sh"], in: air.folder)
         var others: [String: Typist] = [:]

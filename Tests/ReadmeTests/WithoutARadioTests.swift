@@ -3,7 +3,7 @@ import Testing
 
 /// What the article "Test without a radio" shows.
 struct WithoutARadioTests {
-    @Test func theReaderReadsTheSensor() async throws {
+    @Test func readerReadsSensor() async throws {
         try await VirtualTestbed.run { bed in
             let sensor = PeripheralManager(try await bed.adapter("sensor"))
             try await sensor.publish([.battery(80)])
@@ -17,7 +17,7 @@ struct WithoutARadioTests {
         }
     }
 
-    @Test func aDeviceThatIsAwayIsWaitedFor() async throws {
+    @Test func connectWaitsForAbsentDeviceUntilTimeout() async throws {
         try await VirtualTestbed.run { bed in
             let central = CentralManager(try await bed.adapter("reader"))
             let before = bed.loop.now
@@ -29,7 +29,7 @@ struct WithoutARadioTests {
         }
     }
 
-    @Test func aSensorOfBluetooth4Point2IsRead() async throws {
+    @Test func bluetooth4Point2SensorIsRead() async throws {
         try await VirtualTestbed.run(seed: 7, conditions: VirtualAir.Conditions(loss: 0.2)) { bed in
             var old = VirtualController.Configuration(extended: nil)
             old.encrypts = false

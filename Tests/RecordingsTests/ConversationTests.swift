@@ -19,7 +19,7 @@ private func packets(_ pdus: [(Record.Direction, String)], handle: String = "40"
 }
 
 struct ConversationTests {
-    @Test func discoveryNamesAttributes() {
+    @Test func discoveryIdentifiesAttributes() {
         let packets = packets([
             (.hostToController, "10 0100 ffff 0028"), (.controllerToHost, "11 06 0100 0900 0f18"),
             (.hostToController, "08 0100 0900 0328"), (.controllerToHost, "09 07 0200 12 0300 192a"),
@@ -59,7 +59,7 @@ struct ConversationTests {
                 ]))
     }
 
-    @Test func confirmationsAnswerIndicationsAndErrorsOfDiscoveryNameNothing() {
+    @Test func confirmationAndDiscoveryErrorMatchRequests() {
         let packets = packets([
             (.controllerToHost, "1d 0300 63"), (.hostToController, "1e"),
             (.hostToController, "10 0100 ffff 0028"), (.controllerToHost, "01 10 0100 0a"),
@@ -70,7 +70,7 @@ struct ConversationTests {
         #expect(packets[3].request?.frame == 3)
     }
 
-    @Test func commandsAreAnswered() {
+    @Test func eventsAreMatchedToTheirCommands() {
         var dissector = Dissector()
         let all: [(Record.Direction, String)] = [
             (.hostToController, "01 030c00"), (.hostToController, "01 0d2000"),
@@ -89,7 +89,7 @@ struct ConversationTests {
     }
 
     /// Two adapters are sent the same command at once, and the second one answers first.
-    @Test func adaptersAnswerTheirOwnCommands() {
+    @Test func answersAreMatchedPerAdapter() {
         var dissector = Dissector()
         let steps: [(UInt16, Record.Direction, String)] = [
             (0, .hostToController, "01 030c00"), (1, .hostToController, "01 030c00"),
@@ -105,7 +105,7 @@ struct ConversationTests {
     }
 
     /// What a peer's attributes are called is known again on its next connection.
-    @Test func namesOutliveConnections() {
+    @Test func attributesAreKeptAcrossConnections() {
         var dissector = Dissector()
         let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00"
         let steps: [(Record.Direction, String)] = [
@@ -124,7 +124,7 @@ struct ConversationTests {
         #expect(packets[5].attribute?.uuid == 0x2a00)
     }
 
-    @Test func notesOfMonitorsAreRead() throws {
+    @Test func monitorNotesAreDecoded() throws {
         func note(_ opcode: MonitorOpcode, _ hex: String) -> DecodedLayer {
             var dissector = Dissector()
             let record = Record(
@@ -160,7 +160,7 @@ struct ConversationTests {
 }
 
 /// Attributes of so many peers are not all remembered, and those of the last one are.
-@Test func whatIsRememberedHasALimit() {
+@Test func latestPeerAttributesAreKeptAmongManyPeers() {
     var dissector = Dissector()
     var last: DecodedPacket?
     for peer in 0..<600 as Range<UInt16> {

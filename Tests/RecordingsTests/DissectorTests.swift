@@ -63,7 +63,7 @@ private let hci: [(hex: String, name: String, fields: String)] = [
 ]
 
 @Test(arguments: hci.indices)
-func hciPacketsAreNamed(index: Int) throws {
+func hciPacketsAreDecoded(index: Int) throws {
     let (layer, _) = DecodedLayer.hci(octets(hci[index].hex))
     #expect(layer.layer == .hci)
     #expect(layer.name == hci[index].name)
@@ -99,7 +99,7 @@ private let att: [(hex: String, fields: String)] = [
 ]
 
 @Test(arguments: att.indices)
-func attPDUsAreNamed(index: Int) throws {
+func attPDUsAreDecoded(index: Int) throws {
     let layer = DecodedLayer.att(octets(att[index].hex))
     #expect(layer.layer == .att)
     #expect(layer.name == ATTOpcode(layer.bytes[0]).name)
@@ -141,7 +141,7 @@ private let frames: [(hex: String, layer: DecodedLayer.Layer, name: String, fiel
 ]
 
 @Test(arguments: frames.indices)
-func framesAreTakenApart(index: Int) throws {
+func framesAreSplitIntoLayers(index: Int) throws {
     let layers = DecodedLayer.l2cap(octets(frames[index].hex))
     let top = try #require(layers.last)
     #expect(layers.first?.layer == .l2cap)
@@ -154,7 +154,7 @@ func framesAreTakenApart(index: Int) throws {
     }
 }
 
-@Test func whatIsMalformedIsShownWithItsProblem() {
+@Test func malformedPacketsAreReportedWithProblem() {
     let malformed: [(DecodedLayer, String, String)] = [
         (DecodedLayer.hci([]).layer, "no packet", "HCI packet: type at octet 0 needs 1 octets, 0 left"),
         (
@@ -194,7 +194,7 @@ func framesAreTakenApart(index: Int) throws {
 
 private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00"
 
-@Test func dataIsPutTogetherAndKnowsItsPeer() {
+@Test func fragmentsAreReassembledWithPeer() {
     var dissector = Dissector()
     #expect(dissector.dissect(record(connected)).top.name == "LE Connection Complete")
     let first = dissector.dissect(record("02 4020 0600 0700 0400 1b03"))
@@ -217,7 +217,7 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
     #expect(stray.top.problem == "a continuation of 5 octets without a start")
 }
 
-@Test func notesAndCutPacketsAreShown() {
+@Test func notesAndTruncatedPacketsAreDecoded() {
     var dissector = Dissector()
     let note = dissector.dissect(
         Record(time: RecordingTime(microseconds: 0), adapter: 2, content: .note(.systemNote, [0x41])))
@@ -229,7 +229,7 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
 }
 
 /// Whatever the bytes: nothing traps, every layer has a name, and what has a message has no problem.
-@Test func anyBytesAreExplained() {
+@Test func randomBytesAreDissectedWithoutTrap() {
     var random = SplitMix64(seed: 99)
     var dissector = Dissector()
     for _ in 0..<20_000 {

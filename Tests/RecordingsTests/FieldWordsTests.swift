@@ -83,13 +83,13 @@ private let packets: [(hex: String, words: String)] = [
 
 struct FieldWordsTests {
     @Test(arguments: packets.indices)
-    func peopleReadUnitsAndNames(index: Int) {
+    func fieldsAreDescribedWithUnitsAndNames(index: Int) {
         let layer = DecodedLayer.hci(octets(packets[index].hex)).layer
         #expect(layer.problem == nil)
         #expect(line(layer.fields) == packets[index].words)
     }
 
-    @Test func signalingHasThemToo() {
+    @Test func signalingFieldsAreDescribedWithUnits() {
         let request = DecodedLayer.signaling(octets("12 07 0800 0600 0c00 0000 f401"))
         #expect(
             line(request.fields)
@@ -98,7 +98,7 @@ struct FieldWordsTests {
             line(DecodedLayer.signaling(octets("13 07 0200 0100")).fields) == "identifier=7 result=rejected")
     }
 
-    @Test func theNumberIsStillThere() {
+    @Test func describedFieldKeepsItsNumber() {
         let event = octets("04 3e0a 03 00 4000 0600 0100 6400")
         #expect(DecodedLayer.hci(event).layer.fields["interval"] == .described(.number(6), as: "7.5 ms"))
     }

@@ -22,7 +22,7 @@ private func dissected(_ packets: [String]) throws -> [DecodedPacket] {
 }
 
 struct GuessedDirectionTests {
-    @Test func aContinuationGoesOnWithTheFrameThatHasBegun() throws {
+    @Test func continuationFollowsStartedFrame() throws {
         let packets = try dissected([
             "02 4000 0600 0700 0400 1203", "02 4010 0500 0001020304",
             "02 4020 0600 0700 0400 1b03", "02 4010 0500 0001020304",
@@ -38,7 +38,7 @@ struct GuessedDirectionTests {
     }
 
     /// Both sides have begun a frame: what is too long for one is the other's, and else it goes on as before it.
-    @Test func whereBothHaveBegunOctetsAndOrderDecide() throws {
+    @Test func ambiguousContinuationIsAssignedByLengthAndOrder() throws {
         let packets = try dissected([
             "02 4000 0600 0700 0400 1203", "02 4020 0600 0400 0400 1b03",
             "02 4010 0500 0001020304", "02 4010 0200 0063",
@@ -54,7 +54,7 @@ struct GuessedDirectionTests {
     }
 
     /// A direction that the file contains is used, even where it cannot be right.
-    @Test func whatIsToldIsNotGuessed() {
+    @Test func recordedDirectionIsNotGuessed() {
         var dissector = Dissector()
         let steps: [(Record.Direction, String)] = [
             (.hostToController, "02 4000 0600 0700 0400 1203"),

@@ -16,7 +16,7 @@ struct ManagementTests {
         ).top
     }
 
-    @Test func devicesThatAreFoundAreShown() {
+    @Test func deviceFoundEventIsDecoded() {
         let found = layer(
             .controlEvent, "1200 665544332211 02 c4 01000000 0700 020106 03020f18")
         #expect(found.name == "Device Found")
@@ -30,7 +30,7 @@ struct ManagementTests {
         #expect(data["services"] == .list([.text("180f")]))
     }
 
-    @Test func keysAreLists() {
+    @Test func longTermKeysAreDecodedAsList() {
         let key = "665544332211 01 00 01 10 3412 0807060504030201" + String(repeating: "ab", count: 16)
         let load = layer(.controlCommand, "1300 0100 \(key)")
         #expect(load.name == "Load Long Term Keys")
@@ -45,7 +45,7 @@ struct ManagementTests {
         #expect(fields["value"] == .text(String(repeating: "ab", count: 16)))
     }
 
-    @Test func advertisementsAreReadWithBothLengths() {
+    @Test func advertisingAndScanResponseAreDecoded() {
         let add = layer(.controlCommand, "3e00 01 03000000 0000 0a00 03 03 020106 020a00")
         #expect(add.name == "Add Advertising")
         #expect(add.fields["timeout"] == .number(10))
@@ -61,7 +61,7 @@ struct ManagementTests {
     }
 
     /// Refused commands return nothing, and older kernels less than newer ones.
-    @Test func whatIsReturnedMayEndEarly() {
+    @Test func returnParametersCanBeShorterOrLonger() {
         let refused = layer(.controlEvent, "02001f00 05")
         #expect(refused.fields["command"] == .text("User Passkey Negative Reply"))
         #expect(refused.fields["status"] == .text("authentication failed"))
@@ -74,14 +74,14 @@ struct ManagementTests {
         ("1900665544", "peer at octet 6 needs 6 octets, 3 left"),
         ("1300ffff", "element 1 of 65535 at octet 8 needs 1 octets, 0 left"),
     ])
-    func whatIsCutIsTold(hex: String, problem: String) {
+    func truncatedCommandReportsProblem(hex: String, problem: String) {
         let cut = layer(.controlCommand, hex)
         #expect(cut.problem?.hasSuffix(problem) == true, "\(cut.problem ?? "none")")
     }
 
     /// Every kind that a form names is one that is read.
     @Test(arguments: 1...90 as ClosedRange<UInt16>)
-    func noFormIsMisspelt(number: UInt16) throws {
+    func everyFormUsesKnownFieldKinds(number: UInt16) throws {
         let forms = [ManagementForm.command(number), ManagementForm.event(number)].compactMap { $0 }
         let fields = forms.flatMap { [$0.parameters, $0.returned] } + ManagementForm.elements.values
         for field in fields.flatMap({ $0.split(separator: " ") }) {

@@ -62,8 +62,8 @@ private func record(
 }
 
 struct PcapngTests {
-    @Test("packets without a time, and blocks that are no packets, are no damage") func withoutTimes() throws
-    {
+    @Test("packets without a time and blocks without packets are not reported as damage")
+    func blocksWithoutTimeAreNotDamage() throws {
         var file = Blocks()
         file.section()
         file.interface(187)
@@ -81,7 +81,7 @@ struct PcapngTests {
     }
 
     @Test(arguments: [false, true], [1, 5, 12, 4096])
-    func bothByteOrdersInChunksOfAnySize(bigEndian: Bool, size: Int) throws {
+    func bothByteOrdersAreReadInAnyChunkSize(bigEndian: Bool, size: Int) throws {
         var file = Blocks(bigEndian: bigEndian)
         file.section()
         file.interface(201)
@@ -105,7 +105,7 @@ struct PcapngTests {
             (0x8a, 1536, 1_500_000),  // 1/1024 s
             (0x80, 3, 3_000_000),
         ] as [(UInt8, UInt64, Int64)])
-    func resolutions(resolution: UInt8, ticks: UInt64, microseconds: Int64) throws {
+    func timeResolutionIsApplied(resolution: UInt8, ticks: UInt64, microseconds: Int64) throws {
         var file = Blocks()
         file.section()
         file.interface(187, file.option(9, [resolution]) + file.option(0, []))
@@ -113,7 +113,7 @@ struct PcapngTests {
         #expect(try items(file.bytes) == [record(microseconds, .hostToController, reset)])
     }
 
-    @Test func flagsTellTheDirectionAndOffsetsMoveTime() throws {
+    @Test func flagsSetDirectionAndOffsetsShiftTime() throws {
         var file = Blocks(bigEndian: true)
         file.section()
         file.interface(187, file.option(14, number: 100))
@@ -128,7 +128,7 @@ struct PcapngTests {
             ])
     }
 
-    @Test func monitorsAndOldBlocks() throws {
+    @Test func monitorPacketsAndOldBlocksAreRead() throws {
         var file = Blocks()
         file.section()
         file.interface(254)
@@ -154,7 +154,7 @@ struct PcapngTests {
             ])
     }
 
-    @Test func otherPacketsAreCountedAndSectionsBeginAnew() throws {
+    @Test func otherLinkTypesAreCountedAndSectionsReset() throws {
         var file = Blocks()
         file.section()
         file.interface(1)
@@ -173,7 +173,7 @@ struct PcapngTests {
     }
 
     @Test(arguments: [1, 12, 4096])
-    func damageIsLeftOut(size: Int) throws {
+    func damagedBlockIsSkipped(size: Int) throws {
         var file = Blocks()
         file.section()
         file.interface(187)
@@ -203,7 +203,7 @@ struct PcapngTests {
         #expect(rest.offset == end && rest.skipped == file.bytes.count - 3 - end)
     }
 
-    @Test func anyOctetsBehindASectionAreRead() throws {
+    @Test func chunkSizeDoesNotAffectRandomInput() throws {
         var random = SplitMix64(seed: 7)
         var file = Blocks()
         file.section()

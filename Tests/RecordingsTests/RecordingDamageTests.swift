@@ -16,7 +16,7 @@ private var offsets: [Int] {
 }
 
 @Test(arguments: [BTSnoopDatalink.h4, .monitor], [1, 30, 4096])
-func aCutFileGivesItsWholeRecordsAndSaysWhereItWasCut(datalink: BTSnoopDatalink, size: Int) throws {
+func truncatedFileYieldsWholeRecordsAndDamage(datalink: BTSnoopDatalink, size: Int) throws {
     let whole = file(samples, datalink)
     let starts = samples.indices.map { file([Record](samples[..<$0]), datalink).count }
     for count in 16..<whole.count {
@@ -30,7 +30,7 @@ func aCutFileGivesItsWholeRecordsAndSaysWhereItWasCut(datalink: BTSnoopDatalink,
 }
 
 @Test(arguments: [1, 30, 4096])
-func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
+func onlyRecordWithImpossibleLengthIsSkipped(size: Int) throws {
     for (index, start) in offsets.enumerated() {
         for (at, bit) in [(0, UInt8(0x80)), (1, 2), (4, 1), (7, 0x20), (8, 0x40), (11, 0x10)] {
             var bytes = file(samples)
@@ -70,7 +70,7 @@ func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
     }
 }
 
-@Test func aLengthThatSwallowsTheRestIsFoundAtTheEnd() throws {
+@Test func lengthBeyondFileEndSkipsOneRecord() throws {
     var bytes = file(samples)
     for field in [2, 6] { bytes[offsets[1] + field] = 0x40 }
     let found = try items(bytes, chunks: 50)
@@ -79,7 +79,7 @@ func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
 }
 
 /// A time that damage has changed is no measure for the records that follow.
-@Test func aRecordWithAnotherTimeDoesNotCostTheRest() throws {
+@Test func damagedTimeDoesNotLoseLaterRecords() throws {
     for index in samples.indices.dropLast(2) {
         for octet in 16..<24 {
             var bytes = file(samples)
@@ -99,7 +99,7 @@ func aRecordWithAnImpossibleLengthIsLeftOutAlone(size: Int) throws {
 
 /// Clocks are set while recordings are made, and recordings of other days are joined: no packet is lost by that.
 @Test(arguments: [[1970, 2026], [2026, 1970], [2026, 2025, 2024], [2026, 1970, 2026]], [1, 4096])
-func timesThatLeapAreNoDamage(years: [Int64], size: Int) throws {
+func timeJumpsAreNotDamage(years: [Int64], size: Int) throws {
     let joined = years.flatMap { year in
         samples.enumerated().map { index, sample in
             var sample = sample
@@ -113,7 +113,7 @@ func timesThatLeapAreNoDamage(years: [Int64], size: Int) throws {
 }
 
 /// Each record is from another year.
-@Test func datesFarApartAreNoDamage() throws {
+@Test func distantDatesAreNotDamage() throws {
     let all = samples.enumerated().map { index, sample in
         var sample = sample
         sample.time = RecordingTime(microseconds: Int64(40 + index % 7 * 2) * 31_557_600_000_000)
@@ -124,7 +124,7 @@ func timesThatLeapAreNoDamage(years: [Int64], size: Int) throws {
 }
 
 /// Octets that are missing cost the record they were in and those that it then seems to contain.
-@Test(arguments: [BTSnoopDatalink.h4, .monitor]) func missingOctetsCostWhatIsNearThem(
+@Test(arguments: [BTSnoopDatalink.h4, .monitor]) func missingOctetsLoseOnlyNearbyRecords(
     datalink: BTSnoopDatalink
 ) throws {
     var random = SplitMix64(seed: 7)
@@ -151,7 +151,7 @@ func timesThatLeapAreNoDamage(years: [Int64], size: Int) throws {
 }
 
 /// Whatever the file: octets of records and of damage add up to the file, and damage never overlaps.
-@Test func anyBytesAreReadToTheEnd() throws {
+@Test func recordsAndDamageCoverWholeFile() throws {
     var random = SplitMix64(seed: 2026)
     for round in 0..<400 {
         let datalink = [BTSnoopDatalink.h1, .h4, .monitor][round % 3]

@@ -36,11 +36,11 @@ func items(_ bytes: [UInt8], chunks size: Int = 4096) throws(RecordingError) -> 
 }
 
 @Test(arguments: [BTSnoopDatalink.h1, .h4, .monitor], [1, 2, 7, 16, 24, 4096])
-func recordsSurviveAFileInChunksOfAnySize(datalink: BTSnoopDatalink, size: Int) throws {
+func recordsRoundTripInAnyChunkSize(datalink: BTSnoopDatalink, size: Int) throws {
     #expect(try items(file(samples, datalink), chunks: size) == samples.map { .record($0) })
 }
 
-@Test func theWriterWritesWhatTheFormatSays() throws {
+@Test func writerFollowsBTSnoopFormat() throws {
     let writer = RecordingWriter(.h4)
     #expect(writer.header == octets("6274736e6f6f7000 00000001 000003ea"))
     let record = Record(
@@ -92,7 +92,7 @@ func recordsSurviveAFileInChunksOfAnySize(datalink: BTSnoopDatalink, size: Int) 
     #expect(directions == [.hostToController, .controllerToHost])
 }
 
-@Test func otherFilesAreRefused() throws {
+@Test func unsupportedFilesAreRefused() throws {
     #expect(throws: RecordingError.unknownFormat([])) { try items([]) }
     #expect(throws: RecordingError.unknownFormat([0x62, 0x74])) { try items([0x62, 0x74]) }
     let png = octets("89504e470d0a1a0a0000000d49484452000000")
@@ -111,7 +111,7 @@ func recordsSurviveAFileInChunksOfAnySize(datalink: BTSnoopDatalink, size: Int) 
     }
 }
 
-@Test func timesConvertAndPrint() {
+@Test func timesAreConvertedAndFormatted() {
     #expect(RecordingTime(btsnoop: 0x00e2_97f0_fff9_76c7).description == "2021-02-01T03:27:59.092Z")
     #expect(RecordingTime(microseconds: 0).description == "1970-01-01T00:00:00.000Z")
     #expect(RecordingTime(microseconds: -1).description == "1969-12-31T23:59:59.999Z")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct StatisticsTests {
-    @Test func latenciesAreCountedWithinNinePercent() {
+    @Test func quantilesAreAccurateWithinOneEighth() {
         var histogram = LatencyHistogram()
         for latency in 1...1000 as ClosedRange<Int64> { histogram.add(latency * 100) }
         #expect(histogram.count == 1000)
@@ -17,7 +17,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test func smallAndStrangeLatencies() {
+    @Test func extremeLatenciesAreCounted() {
         var histogram = LatencyHistogram()
         for latency in [-5, 0, 3, 7, 8, .max] as [Int64] { histogram.add(latency) }
         #expect(histogram.minimum == 0 && histogram.maximum == .max)
@@ -28,7 +28,7 @@ struct StatisticsTests {
         #expect(LatencyHistogram().mean == 0)
     }
 
-    @Test func aConnectionIsSummedUp() throws {
+    @Test func connectionStatisticsAreCollected() throws {
         var dissector = Dissector()
         var statistics = RecordingStatistics()
         let packets: [(Int64, Record.Direction, String)] = [

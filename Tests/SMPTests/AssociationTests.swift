@@ -32,7 +32,7 @@ private func method(_ initiator: UInt8, _ responder: UInt8, _ isSecure: Bool) th
 }
 
 @Test(arguments: cells)
-func everyCellOfTheAssociationTable(initiator: UInt8, responder: UInt8, isSecure: Bool) throws {
+func pairingMethodFollowsAssociationTable(initiator: UInt8, responder: UInt8, isSecure: Bool) throws {
     var policies = [initiator, responder].map { PairingPolicy(ioCapability: IOCapability(rawValue: $0)) }
     if !isSecure { policies[Int(initiator) % 2].secureConnections = .off }
     var pair = PairedMachines(policies[0], policies[1], seed: UInt64(initiator) << 8 | UInt64(responder))
@@ -84,7 +84,7 @@ extension [SecurityManager.Event] {
 }
 
 /// Table 2.6 and 2.7: without the wish of either end it is Just Works; with out-of-band data it is that.
-@Test func wishesAndOutOfBandDataGoBeforeTheTable() {
+@Test func mitmAndOutOfBandPrecedeAssociationTable() {
     var request = PairingFeatures(ioCapability: .keyboardDisplay, authentication: .secureConnections)
     var response = request
     #expect(PairingMethod(request: request, response: response) == .justWorks)

@@ -16,7 +16,7 @@ private func policy(
     return policy
 }
 
-@Test func allKeysGoInOrderTheRespondersFirst() throws {
+@Test func keysAreDistributedResponderFirst() throws {
     var pair = PairedMachines(policy(secure: false), policy(secure: false))
     try pair.pair()
     let keys = pair.frames.filter { (6...10).contains($0.octets[0]) }
@@ -44,7 +44,7 @@ private func policy(
     #expect(pair.initiatorEvents.last == .paired(bond, isBonding: true))
 }
 
-@Test func secureConnectionsHaveOneKeyWithoutAName() throws {
+@Test func secureConnectionsUseOneKeyWithoutEDIVAndRand() throws {
     var pair = PairedMachines()
     try pair.pair()
     let bond = try #require(pair.initiatorBond)
@@ -58,7 +58,7 @@ private func policy(
 }
 
 @Test(arguments: 0..<16)
-func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
+func onlyKeysWantedByBothAreDistributed(bits: UInt8) throws {
     let keys = KeyDistribution(rawValue: bits)
     for isSecure in [true, false] {
         var pair = PairedMachines(policy(secure: isSecure, send: keys), policy(take: .identity))
@@ -80,7 +80,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
     }
 }
 
-@Test func withoutBondingNoKeysGo() throws {
+@Test func noKeysAreDistributedWithoutBonding() throws {
     for policies in [(policy(bonding: false), policy()), (policy(), policy(bonding: false))] {
         var pair = PairedMachines(policies.0, policies.1)
         try pair.pair()
@@ -92,7 +92,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
     }
 }
 
-@Test func aZeroIdentityKeyIsNone() throws {
+@Test func zeroIdentityKeyIsIgnored() throws {
     var pair = PairedMachines()
     pair.meddle = { frame, _ in
         frame.from == .central && frame.octets[0] == 8
@@ -104,7 +104,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
 }
 
 /// Keys that have not left stay here when the peer ends the pairing.
-@Test func whatThePeerHasEndedGetsNoKeys() throws {
+@Test func peerFailureStopsKeyDistribution() throws {
     var pair = PairedMachines()
     pair.stopsAtEncryption = true
     try pair.pair()
@@ -116,7 +116,7 @@ func onlyWhatBothWantIsDistributed(bits: UInt8) throws {
 }
 
 /// The pairing is done when the last key has left, not when it is only queued.
-@Test func pairedComesAfterTheLastKey() throws {
+@Test func pairedIsReportedAfterLastKey() throws {
     var pair = PairedMachines(policy(take: []), policy())
     pair.stopsAtEncryption = true
     try pair.pair()

@@ -25,14 +25,14 @@ private let records: [(octets: String, record: OutOfBandRecord)] = [
 
 struct OutOfBandRecordTests {
     @Test(arguments: records)
-    func recordsAreReadAndWritten(_ octets: String, _ record: OutOfBandRecord) throws {
+    func recordsRoundTrip(_ octets: String, _ record: OutOfBandRecord) throws {
         let bytes = try #require([UInt8](hex: octets))
         #expect(try OutOfBandRecord(AdvertisingData(bytes)) == record)
         #expect(record.advertisingData.bytes == bytes)
     }
 
     @Test(arguments: records)
-    func partsOfThemAreNone(_ octets: String, _ record: OutOfBandRecord) throws {
+    func truncatedRecordsFailToDecode(_ octets: String, _ record: OutOfBandRecord) throws {
         let bytes = try #require([UInt8](hex: octets))
         for count in 0..<bytes.count {
             #expect(throws: DecodeError.self) {
@@ -43,7 +43,7 @@ struct OutOfBandRecordTests {
     }
 
     /// A tag is for devices of all ages, and has a name to show.
-    @Test func ofBothKindsTheBetterIsTaken() throws {
+    @Test func secureConnectionsDataIsPreferred() throws {
         let bytes = try #require(
             [UInt8](
                 hex: "111001000000000000000000000000000000" + "0409616263"

@@ -10,7 +10,7 @@ private func offer(_ seed: UInt64) throws -> OutOfBandOffer {
 
 /// With LE Secure Connections it is enough that one of both ends has the other's data.
 @Test(arguments: [(true, true), (true, false), (false, true)])
-func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Bool) throws {
+func dataOfEitherEndSufficesForSecureConnections(initiatorHas: Bool, responderHas: Bool) throws {
     let offers = [try offer(1), try offer(2)]
     for isAsked in [false, true] {
         var policies = [PairingPolicy(), PairingPolicy()]
@@ -38,7 +38,7 @@ func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Boo
     }
 }
 
-@Test func dataOfAnotherDeviceAreRefused() throws {
+@Test func dataOfOtherDeviceIsRefused() throws {
     for isInitiator in [true, false] {
         var policies = [PairingPolicy(), PairingPolicy()]
         let (owner, other) = isInitiator ? (0, 1) : (1, 0)
@@ -53,7 +53,7 @@ func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Boo
 
 /// The confirm value alone could be read by an attacker on the other channel. The random number is proved
 /// too.
-@Test func aWrongRandomNumberIsRefused() throws {
+@Test func wrongRandomNumberIsRefused() throws {
     var policies = [PairingPolicy(), PairingPolicy()]
     let real = try offer(3)
     var forged = real
@@ -65,7 +65,7 @@ func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Boo
     #expect(pair.responderFailure == .local(.dhKeyCheckFailed))
 }
 
-@Test func legacyPairingNeedsTheKeyAtBothEnds() throws {
+@Test func legacyPairingNeedsTemporaryKeyAtBothEnds() throws {
     var policy = PairingPolicy()
     policy.outOfBandData = .temporaryKey(0x1234)
     policy.secureConnections = .off
@@ -90,7 +90,7 @@ func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Boo
 }
 
 /// A temporary key is none of LE Secure Connections: who has it pairs legacy unless that is forbidden.
-@Test func aTemporaryKeyMakesItLegacy() throws {
+@Test func temporaryKeySelectsLegacyPairing() throws {
     var policy = PairingPolicy()
     policy.outOfBandData = .temporaryKey(0x1234)
     var pair = PairedMachines(policy, policy)
@@ -106,7 +106,7 @@ func dataOfEitherEndServeSecureConnections(initiatorHas: Bool, responderHas: Boo
 
 /// Who offers a temporary key has it, too, also when its user knows of no other.
 @Test(arguments: [false, true])
-func anOfferedTemporaryKeyIsForBothEnds(isInitiator: Bool) throws {
+func offeredTemporaryKeyServesBothEnds(isInitiator: Bool) throws {
     var policies = [PairingPolicy(), PairingPolicy()]
     let (owner, other) = isInitiator ? (0, 1) : (1, 0)
     policies[owner].outOfBandOffer = OutOfBandOffer(temporaryKey: 0x1234)
@@ -119,7 +119,7 @@ func anOfferedTemporaryKeyIsForBothEnds(isInitiator: Bool) throws {
     #expect(bond.centralKey == pair.responderBond?.peripheralKey)
 }
 
-@Test func whoHasGivenNothingCannotProveIt() throws {
+@Test func missingOutOfBandOfferFailsPairing() throws {
     var policy = PairingPolicy()
     policy.outOfBandData = try offer(1).data
     var pair = PairedMachines(policy, PairingPolicy())

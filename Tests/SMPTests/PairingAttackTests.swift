@@ -35,7 +35,7 @@ private final class Counter { var value = 0 }
 // MARK: - Public keys
 
 @Test(arguments: [LinkRole.central, .peripheral])
-func pointsBesideTheCurveAreRefused(from role: LinkRole) throws {
+func publicKeysOffCurveAreRefused(from role: LinkRole) throws {
     var pair = PairedMachines()
     pair.meddle = flipping(.pairingPublicKey, of: role)
     try pair.pair()
@@ -44,7 +44,7 @@ func pointsBesideTheCurveAreRefused(from role: LinkRole) throws {
     #expect(pair.failure(of: other) == .peer(.dhKeyCheckFailed))
 }
 
-@Test func aReflectedPublicKeyIsRefused() throws {
+@Test func reflectedPublicKeyIsRefused() throws {
     for negates in [false, true] {
         var pair = PairedMachines()
         var sent: [UInt8] = []
@@ -75,7 +75,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
 }
 
 /// An initiator that has the responder's key before it is sent, as out-of-band data give it away.
-@Test func theRespondersOwnKeyIsRefused() throws {
+@Test func respondersOwnKeyIsRefused() throws {
     let toolbox = try #require(SecurityManager.defaultToolbox)
     var policy = PairingPolicy()
     let offer = try #require(OutOfBandOffer(toolbox: toolbox, using: SplitMix64(seed: 4)))
@@ -92,7 +92,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
     #expect(pair.responderFailure == .local(.dhKeyCheckFailed))
 }
 
-@Test func theDebugKeyIsRefusedUnlessTheOwnerDebugs() throws {
+@Test func debugKeyIsRefusedUnlessAllowed() throws {
     var pair = PairedMachines()
     pair.meddle = { frame, _ in
         frame.from == .central && frame.octets.first == 0x0c
@@ -124,7 +124,7 @@ func shortKeysAreRefused(size: UInt8) throws {
     }
 }
 
-@Test func sizesThatNoDeviceHasAreRefused() throws {
+@Test func invalidKeySizesAreRefused() throws {
     var pair = PairedMachines()
     pair.meddle = { frame, index in index == 0 ? frame.octets.replacing(4, with: 17) : nil }
     try pair.pair()
@@ -132,7 +132,7 @@ func shortKeysAreRefused(size: UInt8) throws {
 }
 
 @Test(arguments: [true, false])
-func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
+func keySizeIsSmallerMaximum(isSecure: Bool) throws {
     var short = PairingPolicy()
     (short.minimumKeySize, short.maximumKeySize) = (7, 9)
     if !isSecure { short.secureConnections = .off }
@@ -152,7 +152,7 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
 
 // MARK: - Guessing
 
-@Test func eachAttemptDoublesTheWait() throws {
+@Test func failedAttemptsDoubleTheWait() throws {
     var pair = PairedMachines(keyboard, display)
     var waits: [Duration] = []
     for attempt in 0..<12 {
@@ -176,7 +176,7 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
     #expect(pair.responderEvents[asked...] == [.refused(.pairingRequest, .repeatedAttempts)])
 }
 
-@Test func successAndHoursEndTheWait() throws {
+@Test func successAndElapsedTimeEndTheWait() throws {
     var attempts = PairingAttempts()
     for second in 0..<5 { attempts.begin(at: Instant.zero + .seconds(second)) }
     #expect(attempts.wait(at: .zero + .seconds(19)) == .zero + .seconds(20))
@@ -203,7 +203,7 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
     #expect(all[peers[2]] == once)
 }
 
-@Test func aFixedPasskeyIsShownUntilAnAttemptHasFailed() throws {
+@Test func fixedPasskeyIsShownUntilAttemptFails() throws {
     var policy = display
     policy.fixedPasskey = Passkey(123_456)
     var pair = PairedMachines(keyboard, policy)
@@ -225,9 +225,9 @@ func keysAreAsShortAsBothAllow(isSecure: Bool) throws {
 }
 
 @Test(
-    "a link that ends in the middle of a pairing spends its passkey if the peer could learn of it",
+    "a link lost during pairing counts a passkey failure if the peer could learn of the passkey",
     arguments: [3, 4], 1...2)
-func endInTheMiddle(code: UInt8, round: Int) throws {
+func lostLinkCountsPasskeyFailure(code: UInt8, round: Int) throws {
     let fixed = try #require(Passkey(123_456))
     var policy = display
     policy.fixedPasskey = fixed
@@ -244,7 +244,7 @@ func endInTheMiddle(code: UInt8, round: Int) throws {
     #expect(pair.responder.passkeyFailures == (code == 3 && round == 1 ? [:] : [fixed: 1]))
 }
 
-@Test("a passkey that others have spent meanwhile proves no further bit") func spentMeanwhile() throws {
+@Test("a passkey exhausted in the meantime proves no further bit") func exhaustedPasskeyProvesNoBit() throws {
     let fixed = try #require(Passkey(123_456))
     var policy = display
     policy.fixedPasskey = fixed
@@ -260,9 +260,9 @@ func endInTheMiddle(code: UInt8, round: Int) throws {
 }
 
 @Test(
-    "a refused entry counts no failure, and a passkey that failed in three attempts is not typed again"
+    "a refused entry counts no failure, and a passkey is refused after three failed attempts"
 )
-func typedPasskeys() throws {
+func typedPasskeyIsRefusedAfterThreeFailures() throws {
     let fixed = try #require(Passkey(123_456))
     var policy = display
     policy.fixedPasskey = fixed
@@ -286,7 +286,7 @@ func typedPasskeys() throws {
 }
 
 /// Each bit of a passkey has random numbers of its own; what proved one proves no other.
-@Test func proofsOfPasskeyBitsAreNotTakenTwice() throws {
+@Test func replayedPasskeyProofsAreRefused() throws {
     var pair = PairedMachines(keyboard, display)
     try pair.pair()
     for role in [LinkRole.central, .peripheral] {
@@ -312,7 +312,7 @@ func typedPasskeys() throws {
     #expect(next == 2)
 }
 
-@Test func proofsOfOneBitDoNotProveTheNext() throws {
+@Test func proofOfOneBitDoesNotProveNext() throws {
     var fixed = display
     // From the lowest: 0, 1.
     fixed.fixedPasskey = Passkey(0b10)
@@ -348,7 +348,7 @@ func wrongConfirmAndRandomValuesAreRefused(from role: LinkRole, isSecure: Bool) 
     }
 }
 
-@Test func aWrongCommitmentIsRefused() throws {
+@Test func wrongCommitmentIsRefused() throws {
     for code in [SMPCode.pairingConfirm, .pairingRandom] {
         var pair = PairedMachines()
         pair.meddle = flipping(code, of: .peripheral)
@@ -369,7 +369,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 }
 
 /// A man in the middle who changes the authentication requirements in the features is found out by the check.
-@Test func changedFeaturesAreFoundOut() throws {
+@Test func alteredFeaturesFailDHKeyCheck() throws {
     for isRequest in [true, false] {
         var pair = PairedMachines()
         pair.meddle = { frame, _ in
@@ -381,7 +381,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     }
 }
 
-@Test func aReflectedConfirmValueIsRefused() throws {
+@Test func reflectedConfirmValueIsRefused() throws {
     var pair = PairedMachines(legacy(PairingPolicy()), PairingPolicy())
     var sent: [UInt8] = []
     pair.meddle = { frame, _ in
@@ -393,7 +393,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     #expect(pair.initiatorFailure == .local(.confirmValueFailed))
 }
 
-@Test func numbersThatTheUserFindsDifferentEndIt() throws {
+@Test func numericComparisonMismatchFailsPairing() throws {
     for role in [LinkRole.central, .peripheral] {
         var pair = PairedMachines(
             PairingPolicy(ioCapability: .displayYesNo), PairingPolicy(ioCapability: .keyboardDisplay))
@@ -410,7 +410,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 
 // MARK: - Downgrades
 
-@Test func aBondIsNotReplacedByAWeakerOne() throws {
+@Test func bondIsNotReplacedByWeakerOne() throws {
     let strong = PairingStrength(isAuthenticated: true, isSecureConnections: true)
     let authenticated = PairingStrength(isAuthenticated: true, isSecureConnections: false)
     let secure = PairingStrength(isAuthenticated: false, isSecureConnections: true)
@@ -443,7 +443,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     #expect(pair.responderFailure == .local(.encryptionKeySize))
 }
 
-@Test func whatALinkHasBondedItDoesNotBondWeaker() throws {
+@Test func linkDoesNotRebondWithWeakerSecurity() throws {
     var pair = PairedMachines(
         PairingPolicy(ioCapability: .displayYesNo), PairingPolicy(ioCapability: .displayYesNo))
     try pair.pair()
@@ -454,7 +454,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 }
 
 /// A peer that has lost its bond pairs like a new one: not before the owner has said so.
-@Test func nothingHappensBeforeTheOwnerAccepts() throws {
+@Test func pairingRequestWaitsForAcceptance() throws {
     var policy = PairingPolicy()
     policy.existing = PairingStrength(isAuthenticated: false, isSecureConnections: true)
     var machine = PairedMachines(PairingPolicy(), policy).responder
@@ -471,7 +471,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 // MARK: - Keys
 
 @Test(arguments: [SMPCode.encryptionInformation, .identityInformation, .signingInformation])
-func keysOnALinkThatIsNotEncryptedAreRefused(code: SMPCode) throws {
+func keysOnUnencryptedLinkAreRefused(code: SMPCode) throws {
     for isSecure in [true, false] {
         var machine = PairedMachines(isSecure ? PairingPolicy() : legacy(PairingPolicy()))
         // The link layer never says that it encrypts.
@@ -484,7 +484,7 @@ func keysOnALinkThatIsNotEncryptedAreRefused(code: SMPCode) throws {
     }
 }
 
-@Test func aKeyThatDoesNotEncryptMakesNoBond() throws {
+@Test func failedEncryptionCreatesNoBond() throws {
     var pair = PairedMachines()
     pair.stopsAtEncryption = true
     try pair.pair()
@@ -495,7 +495,7 @@ func keysOnALinkThatIsNotEncryptedAreRefused(code: SMPCode) throws {
 }
 
 @Test(arguments: [0x4000_0000_0001, 0x0000_0000_0001, 0x8000_0000_0001])
-func anIdentityThatChangesIsRefused(address: UInt64) throws {
+func nonStaticRandomIdentityAddressIsRefused(address: UInt64) throws {
     var pair = PairedMachines()
     pair.meddle = { frame, _ in
         frame.from == .central && frame.octets.first == 9

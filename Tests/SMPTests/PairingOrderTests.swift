@@ -50,7 +50,7 @@ private let packets: [SMPCommand] = {
 }()
 
 @Test(arguments: kinds.indices)
-func packetsOutOfOrderEndThePairing(kind: Int) throws {
+func packetsOutOfOrderEndPairing(kind: Int) throws {
     var untouched = kinds[kind].pair()
     try untouched.pair()
     #expect(untouched.initiatorBond != nil && untouched.responderBond != nil)
@@ -85,7 +85,7 @@ func packetsOutOfOrderEndThePairing(kind: Int) throws {
 }
 
 @Test(arguments: kinds.indices)
-func whatIsCutOrTooLongEndsThePairing(kind: Int) throws {
+func packetsOfWrongLengthEndPairing(kind: Int) throws {
     var untouched = kinds[kind].pair()
     try untouched.pair()
     for (position, frame) in untouched.frames.enumerated() {
@@ -105,7 +105,7 @@ func whatIsCutOrTooLongEndsThePairing(kind: Int) throws {
 
 /// Wherever the peer falls silent, thirty seconds end it, and the link pairs no more.
 @Test(arguments: kinds.indices)
-func silenceEndsThePairingAfterThirtySeconds(kind: Int) throws {
+func unresponsivePeerEndsPairingAfterThirtySeconds(kind: Int) throws {
     var untouched = kinds[kind].pair()
     try untouched.pair()
     for (position, frame) in untouched.frames.enumerated() where position > 0 {
@@ -129,7 +129,7 @@ func silenceEndsThePairingAfterThirtySeconds(kind: Int) throws {
     }
 }
 
-@Test func timePassesOnlyWhileNothingIsSent() throws {
+@Test func pairingTimeoutRestartsOnSending() throws {
     var machine = PairedMachines().initiator
     try machine.begin(.encryption, at: .zero)
     #expect(machine.deadline == .zero + .seconds(30))
@@ -141,7 +141,7 @@ func silenceEndsThePairingAfterThirtySeconds(kind: Int) throws {
     #expect(machine.deadline == .zero + .seconds(55))
 }
 
-@Test func aPairingIsNotBegunInAnother() throws {
+@Test func pairingDoesNotStartDuringAnother() throws {
     var pair = PairedMachines()
     try pair.initiator.begin(.encryption, at: pair.now)
     #expect(throws: PairingImpossible.busy) { try pair.initiator.begin(.encryption, at: pair.now) }

@@ -23,7 +23,7 @@ private func answer(_ machine: inout PairingRefusal, to frame: [UInt8]) -> (
     #expect(machine.deadline == nil)
 }
 
-@Test func otherCommandsAreNotSupportedAndCutOnesInvalid() {
+@Test func otherCommandsAreRefusedAndTruncatedOnesInvalid() {
     var machine = PairingRefusal()
     #expect(answer(&machine, to: [0x0e, 0]).frame == [5, 7])
     #expect(answer(&machine, to: [0x03] + [UInt8](repeating: 0, count: 16)).frame == [5, 7])
@@ -41,14 +41,14 @@ private func answer(_ machine: inout PairingRefusal, to frame: [UInt8]) -> (
     }
 }
 
-@Test func aFloodWhileNothingLeavesIsOneAnswer() {
+@Test func requestFloodReceivesOneResponse() {
     var machine = PairingRefusal()
     for _ in 0..<1000 { machine.receive([0x0b, 1].span, at: .zero) }
     #expect(answer(&machine, to: [0x0e, 0]).frame == [5, 7])
     #expect(answer(&machine, to: [5, 7]).frame.isEmpty)
 }
 
-@Test func twoRefusalsFallSilent() {
+@Test func twoRefusingEndsStopResponding() {
     var random = SplitMix64(seed: 7)
     for _ in 0..<2000 {
         var ends = [PairingRefusal(), PairingRefusal()]

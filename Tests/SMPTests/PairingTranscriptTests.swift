@@ -21,7 +21,7 @@ private func transcript(_ text: String) -> [PairedMachines.Frame] {
     }
 }
 
-@Test func everyOctetOfALegacyPairing() throws {
+@Test func legacyPairingMatchesTranscript() throws {
     var policies = [PairingPolicy(ioCapability: .keyboardOnly), PairingPolicy(ioCapability: .displayOnly)]
     policies[0].secureConnections = .off
     policies[1].fixedPasskey = Passkey(19655)
@@ -54,7 +54,7 @@ private func transcript(_ text: String) -> [PairedMachines.Frame] {
     #expect(pair.responderEvents.contains(.provide(key)))
 }
 
-@Test func everyOctetOfASecureConnectionsPairing() throws {
+@Test func secureConnectionsPairingMatchesTranscript() throws {
     var pair = PairedMachines(
         PairingPolicy(ioCapability: .displayYesNo), PairingPolicy(ioCapability: .keyboardDisplay),
         CountedNumbers(tag: 0xa1), CountedNumbers(tag: 0xb2))

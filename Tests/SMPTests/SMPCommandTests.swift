@@ -75,7 +75,7 @@ private let messages: [(String, SMPCommand)] = [
 ]
 
 @Test(arguments: messages)
-func everyMessageBothWays(text: String, command: SMPCommand) throws {
+func everyMessageRoundTrips(text: String, command: SMPCommand) throws {
     let bytes = octets(text)
     #expect(try SMPCommand(bytes) == command)
     #expect(command.encoded == bytes)
@@ -87,7 +87,7 @@ func everyMessageBothWays(text: String, command: SMPCommand) throws {
     #expect(throws: DecodeError.self) { try SMPCommand(bytes + [0]) }
 }
 
-@Test func allFourteenCodesAreCovered() {
+@Test func samplesCoverAllFourteenCodes() {
     let covered = Set(messages.map(\.1.code.rawValue))
     #expect(covered == Set(0x01...0x0e))
 }
@@ -103,7 +103,7 @@ func everyMessageBothWays(text: String, command: SMPCommand) throws {
     #expect(throws: expected) { try SMPCommand([9, 2, 1, 2, 3, 4, 5, 6]) }
 }
 
-@Test func namesAndUnknownNumbersPrint() {
+@Test func valuesPrintNamesOrNumbers() {
     #expect("\(SMPCode.pairingDHKeyCheck)" == "Pairing DHKey Check")
     #expect("\(SMPCode(rawValue: 0x0f))" == "0x0f")
     #expect("\(PairingFailureReason.pairingNotSupported)" == "Pairing Not Supported")
@@ -114,7 +114,7 @@ func everyMessageBothWays(text: String, command: SMPCommand) throws {
     #expect("\(IOCapability(rawValue: 5))" == "0x05")
 }
 
-@Test func whatDecodesEncodesTheSame() {
+@Test func randomOctetsRoundTripWhenDecoded() {
     var random = SplitMix64(seed: 0x5eed)
     var decoded = 0
     for _ in 0..<20_000 {

@@ -3,7 +3,7 @@ import SMP
 import TestSupport
 import Testing
 
-@Test func withoutAToolboxNoPairingBegins() {
+@Test func pairingRequiresToolbox() {
     var pair = PairedMachines(toolbox: nil)
     #expect(throws: PairingImpossible.unsupported) { try pair.initiator.begin(.encryption, at: .zero) }
     pair.responder.receive([1, 3, 0, 1, 16, 7, 7], at: .zero)
@@ -15,13 +15,13 @@ import Testing
 }
 
 #if SecurityManager
-@Test func theBuildHasAToolbox() {
+@Test func buildHasToolbox() {
     #expect(SecurityManager.defaultToolbox != nil)
 }
 
 // MARK: - Security Request
 
-@Test func aSecurityRequestMakesTheCentralPair() throws {
+@Test func securityRequestIsReportedToCentral() throws {
     var pair = PairedMachines(
         PairingPolicy(ioCapability: .keyboardDisplay), PairingPolicy(ioCapability: .displayOnly))
     try pair.responder.begin(.authenticated, at: pair.now)
@@ -36,14 +36,14 @@ import Testing
 }
 
 /// What was asked for with Security Request is what the Pairing Request must come to.
-@Test func theWishOfASecurityRequestHolds() throws {
+@Test func securityRequestRequirementsApplyToPairing() throws {
     var pair = PairedMachines(PairingPolicy(), PairingPolicy(ioCapability: .displayOnly))
     try pair.responder.begin(.authenticated, at: pair.now)
     try pair.pair()
     #expect(pair.responderFailure == .local(.authenticationRequirements))
 }
 
-@Test func aSecurityRequestCanBeRefusedOrMetWithTheKeyOfABond() throws {
+@Test func securityRequestEndsWithRefusalOrEncryption() throws {
     var pair = PairedMachines()
     try pair.responder.begin(.encryption, at: pair.now)
     pair.settle()
@@ -62,7 +62,7 @@ import Testing
 }
 
 /// A central that does not answer has not begun to pair, so it may still.
-@Test func aSecurityRequestIsGivenUpAfterThirtySeconds() throws {
+@Test func securityRequestTimesOutAfterThirtySeconds() throws {
     var pair = PairedMachines()
     try pair.responder.begin(.encryption, at: pair.now)
     pair.settle()
@@ -77,7 +77,7 @@ import Testing
 
 // MARK: - What is wanted
 
-@Test func whatCannotBeIsNotBegun() throws {
+@Test func impossibleRequirementsPreventPairing() throws {
     var legacy = PairingPolicy(ioCapability: .displayYesNo)
     legacy.secureConnections = .off
     let cases: [(PairingPolicy, PairingRequirements)] = [
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-@Test func peersThatCannotAreRefused() throws {
+@Test func peersBelowRequirementsAreRefused() throws {
     var only = PairingPolicy()
     only.secureConnections = .only
     var legacy = PairingPolicy()
@@ -125,7 +125,7 @@ import Testing
     #expect(pair.initiatorFailure == .local(.authenticationRequirements))
 }
 
-@Test func theOwnerCanRefuseAndCancel() throws {
+@Test func pairingCanBeRefusedAndCancelled() throws {
     var pair = PairedMachines()
     pair.initiatorUser.accepts = false
     try pair.pair()
@@ -155,7 +155,7 @@ import Testing
 // MARK: - Key presses
 
 @Test(arguments: [true, false])
-func keyPressesAreToldWhenBothWantThem(isSecure: Bool) throws {
+func keypressesAreReportedWhenBothEndsSupportThem(isSecure: Bool) throws {
     var policies = [PairingPolicy(ioCapability: .keyboardOnly), PairingPolicy(ioCapability: .displayOnly)]
     for index in 0..<2 { policies[index].reportsKeypresses = true }
     if !isSecure { policies[0].secureConnections = .off }

@@ -37,7 +37,7 @@ private let a2 = DeviceAddress(0xa713_702d_cfc1, type: .public)
     (0, "bb1d6929e95937287fa37d129b756746"), (16, "070a16b46b4d4144f79bdd9dd04a287c"),
     (40, "dfa66747de9ae63030ca32611497c827"), (64, "51f0bebf7e3b9d92fc49741779363cfe"),
 ])
-func aesCMAC(octets: Int, code: String) throws {
+func aesCMACMatchesVectors(octets: Int, code: String) throws {
     let message = try #require(
         [UInt8](
             hex: "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
@@ -46,7 +46,7 @@ func aesCMAC(octets: Int, code: String) throws {
     #expect(try toolbox().aesCMAC([UInt8](message.prefix(octets)), key: key) == number(code))
 }
 
-@Test func legacyFunctions() throws {
+@Test func legacyFunctionsMatchSamples() throws {
     let toolbox = try toolbox()
     let request = PairingFeatures(
         ioCapability: .displayYesNo, authentication: [], maximumKeySize: 16,
@@ -66,7 +66,7 @@ func aesCMAC(octets: Int, code: String) throws {
     #expect(toolbox.ah(try number("ec0234a357c8ad05341010a60a397d9b"), 0x708194) == 0x0dfbaa)
 }
 
-@Test func secureConnectionsFunctions() throws {
+@Test func secureConnectionsFunctionsMatchSamples() throws {
     let toolbox = try toolbox()
     // D.2
     let confirm = toolbox.f4(try wide(publicA), try wide(publicB), try number(n1), 0)
@@ -89,7 +89,7 @@ func aesCMAC(octets: Int, code: String) throws {
         toolbox.g2(try wide(publicA), try wide(publicB), try number(n1), try number(n2)) == 0x2f9e_d5ba)
 }
 
-@Test func keysOfKeys() throws {
+@Test func keyDerivationMatchesSamples() throws {
     let toolbox = try toolbox()
     let key = try number("ec0234a357c8ad05341010a60a397d9b")
     // D.6 and D.8
@@ -134,7 +134,7 @@ private let agreements = [
 ]
 
 @Test(arguments: agreements)
-private func keyAgreement(sample: KeyAgreement) throws {
+private func keyAgreementMatchesSamples(sample: KeyAgreement) throws {
     let toolbox = try toolbox()
     let a = try #require(toolbox.keyPair(try wide(sample.privateA)))
     let b = try #require(toolbox.keyPair(try wide(sample.privateB)))
@@ -145,12 +145,12 @@ private func keyAgreement(sample: KeyAgreement) throws {
 }
 
 /// 2.3.5.6.1: the debug key is that of the first sample.
-@Test func theDebugKeyIsTheSpecifications() throws {
+@Test func debugKeyMatchesSpecification() throws {
     let pair = try #require(toolbox().keyPair(try wide(agreements[0].privateA)))
     #expect(pair.publicKey == .debug)
 }
 
-@Test func pointsBesideTheCurveAndNumbersOutOfRangeAreNoKeys() throws {
+@Test func invalidPointsAndPrivateKeysAreRefused() throws {
     let toolbox = try toolbox()
     let pair = try #require(toolbox.keyPair(try wide(agreements[0].privateB)))
     var moved = PairingPublicKey.debug

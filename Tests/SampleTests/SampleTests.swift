@@ -2,7 +2,7 @@ import Testing
 
 /// The samples in documentation comments are those that this target compiles.
 struct SampleTests {
-    @Test func everyCodeBlockOfTheDocumentationIsCompiled() throws {
+    @Test func everyDocumentationCodeBlockIsCompiled() throws {
         let samples = try Passage.compiled()
         let blocks = try Passage.documented()
         // Fewer are found when the parser does not recognize them.
@@ -24,7 +24,7 @@ struct SampleTests {
         (["…"], true), (["…", "let x = f()"], true), (["let x = f()", "…"], true), ([], false),
         (["let x = f()", "f()"], false), (["f()", "…"], false),
     ])
-    func anEllipsisLeavesCodeOut(_ shown: [Substring], _ isShown: Bool) {
+    func ellipsisMatchesOmittedCode(_ shown: [Substring], _ isShown: Bool) {
         let block = Passage(file: "A.swift", place: "A.swift:1", shown)
         let sample = Passage(file: "A.swift", place: "B.swift:1", ["    let x = f()"])
         #expect(block.shows(sample) == isShown)

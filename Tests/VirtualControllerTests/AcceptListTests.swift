@@ -6,7 +6,7 @@ import VirtualController
 @Suite struct AcceptListTests {
     let device = HCIAddress(0xc000_0000_0077, type: .random)
 
-    @Test func isBounded() {
+    @Test func acceptListIsBounded() {
         var configuration = VirtualController.Configuration()
         configuration.acceptListSize = 2
         var bench = Bench()
@@ -29,7 +29,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    @Test func doesNotChangeWhileItIsUsed() {
+    @Test func acceptListCannotChangeWhileInUse() {
         func statuses(_ bench: inout Bench, _ id: ID) -> [HCIStatus] {
             [
                 bench.status(LEAddDeviceToFilterAcceptList(device: device), on: id),

@@ -45,7 +45,7 @@ import VirtualController
             ("00 0000 200000 200000 07 01 00 000000000000 00 7f 01 00 01 10 00", .invalidCommandParameters),
             ("00 0000 200000 200000 07 01 00 000000000000 00 7f 01 00 01 00 02", .invalidCommandParameters),
         ] as [(String, HCIStatus)])
-    func parameters(_ hex: String, _ expected: HCIStatus) {
+    func extendedAdvertisingParametersAreValidated(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended { $0.resolvingListSize = 0 }
         let octets = octets(hex)
@@ -55,7 +55,7 @@ import VirtualController
         #expect(answer.returned.count == 1)
     }
 
-    @Test func physThatAreNotThere() {
+    @Test func unsupportedPHYsAreRefused() {
         var bench = Bench()
         let id = bench.joinExtended(.init(phys: []))
         for (primary, secondary) in [(PHY.leCoded, PHY.le1M), (.le1M, .le2M), (.le1M, .leCoded)] {
@@ -65,7 +65,7 @@ import VirtualController
         }
     }
 
-    @Test func setsComeAndGo() throws {
+    @Test func setsAreCreatedRemovedAndCleared() throws {
         var bench = Bench()
         let id = bench.joinExtended(.init(advertisingSets: 2))
         #expect(try bench.ask(LEReadNumberOfSupportedAdvertisingSets(), on: id).value == 2)
@@ -89,7 +89,7 @@ import VirtualController
         #expect(bench.air.deadline == nil)
     }
 
-    @Test func addressesOfSets() {
+    @Test func eachSetNeedsItsOwnRandomAddress() {
         var bench = Bench()
         let id = bench.joinExtended()
         let address = DeviceAddress(0xc0de_0000_0001, type: .random)
@@ -115,7 +115,7 @@ import VirtualController
         #expect(bench.status(Bench.enabling(3), on: id) == .invalidCommandParameters, "no public address")
     }
 
-    @Test func powerIsWithinTheControllersRange() throws {
+    @Test func txPowerIsClampedToControllerRange() throws {
         var bench = Bench()
         let id = bench.joinExtended(.init()) {
             ($0.transmitPower, $0.minimumTransmitPower) = (8, -12)
@@ -152,7 +152,7 @@ import VirtualController
             ([.connectable], false, 3, 0, 251, .success), ([.connectable], true, 3, 0, 245, .success),
             ([.connectable], true, 3, 0, 246, .packetTooLong),
         ] as [(Bench.SetParameters.Properties, Bool, UInt8, UInt8, Int, HCIStatus)])
-    func data(
+    func advertisingDataCommandIsValidated(
         _ properties: Bench.SetParameters.Properties, _ isEnabled: Bool, _ operation: UInt8,
         _ preference: UInt8, _ count: Int, _ expected: HCIStatus
     ) {
@@ -178,7 +178,7 @@ import VirtualController
             ([.legacy, .scannable], false, 1, 9, .invalidCommandParameters),
             ([], false, 3, 1, .invalidCommandParameters), ([], false, 3, 0, .success),
         ] as [(Bench.SetParameters.Properties, Bool, UInt8, Int, HCIStatus)])
-    func scanResponses(
+    func scanResponseDataCommandIsValidated(
         _ properties: Bench.SetParameters.Properties, _ isEnabled: Bool, _ operation: UInt8, _ count: Int,
         _ expected: HCIStatus
     ) {
@@ -192,7 +192,7 @@ import VirtualController
         #expect(bench.answer(packet, on: id).status == expected)
     }
 
-    @Test func dataThatAreTooMany() throws {
+    @Test func dataBeyondCapacityIsRefusedAndDiscarded() throws {
         var bench = Bench()
         let id = bench.joinExtended(.init(advertisingDataLength: 300))
         bench.perform(Bench.parameters(0, []), on: id)
@@ -219,7 +219,7 @@ import VirtualController
     }
 
     /// 1,650 octets on LE Coded take more than 100 ms.
-    @Test func dataThatTakeLongerThanAnInterval() throws {
+    @Test func dataThatExceedsIntervalFailsWithPacketTooLong() throws {
         var bench = Bench()
         let id = bench.joinExtended()
         let data = [UInt8](repeating: 7, count: 1650)
@@ -236,7 +236,7 @@ import VirtualController
         #expect(statuses.contains(.packetTooLong))
     }
 
-    @Test func parametersThatDoNotGoWithTheData() {
+    @Test func parametersIncompatibleWithDataAreRefused() {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, []), on: id, data: [UInt8](repeating: 0, count: 32))
@@ -251,7 +251,7 @@ import VirtualController
         bench.perform(Bench.parameters(0, .connectable), on: id)
     }
 
-    @Test func enabling() throws {
+    @Test func enableCommandIsValidated() throws {
         var bench = Bench()
         let id = bench.joinExtended()
         func enable(_ flag: UInt8, _ sets: [(UInt8, UInt16)]) -> HCIStatus {

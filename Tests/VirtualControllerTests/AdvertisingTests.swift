@@ -11,7 +11,7 @@ import VirtualController
             (.connectable, .connectable, true), (.scannable, .scannable, true),
             (.nonconnectable, .nonconnectable, false),
         ] as [(AdvertisingType, LEAdvertisingReports.Report.Kind, Bool)])
-    func undirected(
+    func undirectedAdvertisingIsReportedByType(
         _ type: AdvertisingType, _ kind: LEAdvertisingReports.Report.Kind, _ isScannable: Bool
     ) throws {
         var bench = Bench()
@@ -29,7 +29,7 @@ import VirtualController
     }
 
     @Test(arguments: [AdvertisingType.directedLowDutyCycle, .directedHighDutyCycle])
-    func directedIsHeardByItsTargetOnly(_ type: AdvertisingType) {
+    func directedAdvertisingReachesOnlyItsTarget(_ type: AdvertisingType) {
         var bench = Bench()
         let (advertiser, target, other) = (bench.join(), bench.join(), bench.join())
         bench.scan(on: target, .active)
@@ -44,7 +44,7 @@ import VirtualController
         #expect(bench.reports(other).isEmpty)
     }
 
-    @Test func highDutyCycleEndsByItself() {
+    @Test func highDutyCycleAdvertisingTimesOut() {
         var bench = Bench()
         let (advertiser, target) = (bench.join(), bench.join())
         bench.scan(on: target)
@@ -60,7 +60,7 @@ import VirtualController
         #expect(bench.reports(target).isEmpty)
     }
 
-    @Test func intervalsAndTheirDelay() {
+    @Test func advertisingIntervalsHaveRandomDelay() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
         bench.scan(on: scanner)
@@ -76,7 +76,7 @@ import VirtualController
         #expect(Set(gaps).count > 5, "the delay is random")
     }
 
-    @Test func stoppingAndStarting() {
+    @Test func repeatedEnableAndDisableHaveNoEffect() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
         bench.scan(on: scanner)
@@ -91,7 +91,7 @@ import VirtualController
         #expect(bench.air.deadline == nil)
     }
 
-    @Test func dataMayChangeWhileAdvertising() throws {
+    @Test func dataCanChangeWhileAdvertising() throws {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
         bench.scan(on: scanner)
@@ -102,7 +102,7 @@ import VirtualController
         #expect(bench.reports(scanner).map(\.data) == [[2, 1, 6], [2, 1, 4]])
     }
 
-    @Test func scanRequestFilter() {
+    @Test func scanRequestFilterIgnoresUnlistedScanners() {
         var bench = Bench()
         let (advertiser, known, stranger) = (bench.join(), bench.join(), bench.join())
         bench.perform(
@@ -138,7 +138,7 @@ import VirtualController
             // While advertising nothing is right.
             (1, "2000 2000 00 01 00 000000000000 07 00", .commandDisallowed),
         ] as [(Int, String, HCIStatus)])
-    func parameters(_ isAdvertising: Int, _ hex: String, _ expected: HCIStatus) {
+    func advertisingParametersAreValidated(_ isAdvertising: Int, _ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.join()
         if isAdvertising == 1 { bench.advertise(on: id) }
@@ -148,7 +148,7 @@ import VirtualController
     }
 
     @Test(arguments: [HCIOpcode.leSetAdvertisingData, .leSetScanResponseData])
-    func dataThatAreTooLong(_ opcode: HCIOpcode) {
+    func dataLongerThan31OctetsIsRefused(_ opcode: HCIOpcode) {
         var bench = Bench()
         let id = bench.join()
         for (length, expected) in [(31, HCIStatus.success), (32, .invalidCommandParameters)] {
@@ -159,7 +159,7 @@ import VirtualController
         }
     }
 
-    @Test func withoutAnAddressOfThatTypeThereIsNoAdvertising() {
+    @Test func enableFailsWithoutAddressOfRequestedType() {
         var bench = Bench()
         let id = bench.air.add()
         let enable = LESetAdvertisingEnable(enable: true)
@@ -180,7 +180,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    @Test func aPublicAddressIsUsed() {
+    @Test func advertisingUsesPublicAddress() {
         var bench = Bench()
         let address = DeviceAddress(0x0011_2233_4455, type: .public)
         let (id, scanner) = (bench.join(.init(publicAddress: address)), bench.join())

@@ -23,13 +23,13 @@ import VirtualController
         return [central, peripheral, scanner].map { bench.packets($0) }
     }
 
-    @Test func theSameSeedGivesTheSameLife() {
+    @Test func sameSeedReproducesSameRun() {
         for conditions in [VirtualAir.Conditions(), .init(loss: 0.3, delay: .milliseconds(7))] {
             #expect(Self.life(seed: 5, conditions) == Self.life(seed: 5, conditions))
         }
     }
 
-    @Test func lossIsForAdvertisingOnly() throws {
+    @Test func lossDropsAdvertisementsButNotData() throws {
         var bench = Bench(conditions: .init(loss: 0.5))
         let (advertiser, scanner) = (bench.join(), bench.join())
         bench.scan(on: scanner)
@@ -49,7 +49,7 @@ import VirtualController
     }
 
     /// Each loss of a packet on a link costs an interval of it.
-    @Test func lossOnALinkIsDelay() throws {
+    @Test func lossOnLinkDelaysDataByWholeIntervals() throws {
         var slowest = Bench.parameters
         slowest.intervalMin = ConnectionInterval(rawValue: 80)
         slowest.intervalMax = ConnectionInterval(rawValue: 80)
@@ -81,7 +81,7 @@ import VirtualController
 
     /// With traffic, a link is lost when a packet is lost for as long as the supervision timeout; without
     /// traffic when everything is.
-    @Test func lossThatEndsLinks() throws {
+    @Test func lossForSupervisionTimeoutEndsLink() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.air.conditions = .init(loss: 0.999)
         bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
@@ -103,7 +103,7 @@ import VirtualController
         #expect(quiet.events(right) == [DisconnectionTests.ended(far, .connectionTimeout)])
     }
 
-    @Test func aConnectionRequestThatIsLost() {
+    @Test func lostConnectionRequestEndsAsNotEstablished() {
         var outcomes: Set<HCIStatus> = []
         for seed: UInt64 in 0..<40 {
             var bench = Bench(seed: seed, conditions: .init(loss: 0.4))
@@ -123,7 +123,7 @@ import VirtualController
 
     /// However long signals take, a connection is made and answered: a report, a request and its answer are on
     /// their way for 300 ms each, so that a question has its answer after 600 ms.
-    @Test func muchDelay() throws {
+    @Test func connectionSurvivesLongSignalDelay() throws {
         var bench = Bench(conditions: .init(delay: .milliseconds(300)))
         let (central, peripheral) = (bench.join(), bench.join())
         bench.perform(bench.creation(to: peripheral), on: central)
@@ -141,7 +141,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty, "it lasts")
     }
 
-    @Test func delay() throws {
+    @Test func dataAndCompletionsAreDelayed() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.air.conditions = .init(delay: .milliseconds(20))
         bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
@@ -160,7 +160,7 @@ import VirtualController
         #expect(bench.packets(central).isEmpty)
     }
 
-    @Test func connectingWithDelay() {
+    @Test func connectionIsEstablishedDespiteDelay() {
         var bench = Bench(conditions: .init(delay: .milliseconds(10)))
         let (central, peripheral) = (bench.join(), bench.join())
         bench.perform(bench.creation(to: peripheral), on: central)
@@ -170,7 +170,7 @@ import VirtualController
         #expect(bench.events(peripheral).count == 1)
     }
 
-    @Test func hostsTakeTurns() {
+    @Test func nextPacketAlternatesBetweenHosts() {
         var air = VirtualAir(seed: 1)
         let (one, two) = (air.add(), air.add())
         for id in [one, one, two, two] {
@@ -182,7 +182,7 @@ import VirtualController
         #expect(order.count == 4)
     }
 
-    @Test func controllersThatAreNotThere() {
+    @Test func removedControllersAreIgnored() {
         var air = VirtualAir(seed: 1)
         let gone = air.add()
         let there = air.add()
@@ -199,7 +199,7 @@ import VirtualController
     }
 
     /// A driver that comes late finds everything that was due, and one that comes at the end of time ends.
-    @Test func lateDrivers() {
+    @Test func lateDriverProcessesAllDueEvents() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
         bench.scan(on: scanner)

@@ -20,7 +20,7 @@ import VirtualController
         return (bench, (central, one), (peripheral, other))
     }
 
-    @Test func readingAndWriting() throws {
+    @Test func authenticatedPayloadTimeoutIsReadAndWritten() throws {
         var (bench, central, _) = try Self.pair()
         let (id, handle) = central
         #expect(
@@ -48,7 +48,7 @@ import VirtualController
     }
 
     /// The peripheral may skip events, so it cannot prove itself more often than it listens.
-    @Test func noLessThanTheLatency() throws {
+    @Test func timeoutCannotBeShorterThanLatency() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         var parameters = Bench.parameters
@@ -63,7 +63,7 @@ import VirtualController
         #expect(write(12) == .success, "120 ms: four intervals of 30 ms")
     }
 
-    @Test func silenceOnAnEncryptedLink() throws {
+    @Test func silentEncryptedLinkReportsPayloadTimeout() throws {
         var (bench, central, peripheral) = try Self.pair()
         let write = WriteAuthenticatedPayloadTimeout(
             connection: central.1, timeout: Centiseconds(rawValue: 500))
@@ -94,7 +94,7 @@ import VirtualController
         #expect(bench.events(peripheral.0).isEmpty, "its host does not want the event")
     }
 
-    @Test func theEndComesFirst() throws {
+    @Test func connectionTimeoutPreemptsPayloadTimeout() throws {
         var (bench, central, peripheral) = try Self.pair()
         bench.encrypt(central, peripheral)
         bench.remove(peripheral.0)

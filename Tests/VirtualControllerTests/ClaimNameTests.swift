@@ -16,7 +16,7 @@ import VirtualController
     }
 
     /// FNV-1a of "kitchen" is 0xbf9f3cbc9ac75fb9 (64 bits); its low 46 bits behind 0b11.
-    @Test func aNamesAddressDependsOnTheNameOnly() throws {
+    @Test func addressDependsOnlyOnName() throws {
         var first = Bench(seed: 1)
         var second = Bench(seed: 2)
         _ = second.join()
@@ -31,7 +31,7 @@ import VirtualController
         #expect(DeviceAddress.randomStatic(named: "foobar".utf8) == .randomStatic(0x8594_4171_f739_67e8))
     }
 
-    @Test func anEmptyNameGivesAnAddressOfItsOwn() throws {
+    @Test func emptyNameGetsUniqueAddress() throws {
         var bench = Bench()
         let (one, two) = (bench.join(), bench.join())
         let addresses = try [one, two, one].map { try Self.claim("", on: $0, &bench).address }
@@ -43,7 +43,7 @@ import VirtualController
         #expect(try Self.claim("", on: same, &again).address == addresses[0], "by the seed")
     }
 
-    @Test func aNameHasOneHolder() throws {
+    @Test func nameHasOneHolder() throws {
         var bench = Bench()
         let holder = bench.air.add(processID: 4711)
         let other = bench.join()
@@ -66,7 +66,7 @@ import VirtualController
         #expect(try Self.claim("door", on: other, &bench).status == .success)
     }
 
-    @Test func namesThatAreNone() throws {
+    @Test func invalidNamesAreRefused() throws {
         var bench = Bench()
         let id = bench.join()
         let wrong = ClaimName.Answer(status: .invalidCommandParameters)

@@ -7,7 +7,7 @@ import VirtualController
 @Suite struct ConnectingTests {
     @Test(arguments: [
         AdvertisingType.connectable, .directedLowDutyCycle, .directedHighDutyCycle,
-    ]) func bothSidesAreTold(_ type: AdvertisingType) {
+    ]) func bothSidesReportConnection(_ type: AdvertisingType) {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         bench.perform(bench.creation(to: peripheral), on: central)
@@ -33,7 +33,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty && bench.events(peripheral).isEmpty, "and it lasts")
     }
 
-    @Test func advertisingStopsWithTheConnection() throws {
+    @Test func advertisingStopsOnConnection() throws {
         var bench = Bench()
         let (central, peripheral, scanner) = (bench.join(), bench.join(), bench.join())
         _ = try bench.connect(central, to: peripheral)
@@ -46,7 +46,7 @@ import VirtualController
     }
 
     @Test(arguments: [AdvertisingType.scannable, .nonconnectable])
-    func notEveryAdvertiserConnects(_ type: AdvertisingType) {
+    func nonconnectableTypesDoNotConnect(_ type: AdvertisingType) {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         bench.advertise(on: peripheral, type)
@@ -55,7 +55,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty)
     }
 
-    @Test func directedAdvertisingConnectsWithItsTargetOnly() {
+    @Test func directedAdvertiserIgnoresOtherInitiators() {
         var bench = Bench()
         let (central, peripheral, target) = (bench.join(), bench.join(), bench.join())
         bench.advertise(on: peripheral, .directedLowDutyCycle, at: bench.address(target))
@@ -64,7 +64,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty)
     }
 
-    @Test func acceptListOfTheInitiator() {
+    @Test func initiatorConnectsOnlyToListedDevice() {
         var bench = Bench()
         let (central, unwanted, wanted) = (bench.join(), bench.join(), bench.join())
         bench.perform(LEAddDeviceToFilterAcceptList(device: HCIAddress(bench.address(wanted))), on: central)
@@ -80,7 +80,7 @@ import VirtualController
 
     /// An initiator believes that it is connected once it has sent its request. An advertiser that did not
     /// take it sends nothing on it.
-    @Test func anAdvertiserThatRefusesIsAConnectionNotEstablished() {
+    @Test func refusedConnectionFailsToBeEstablished() {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         bench.perform(bench.creation(to: peripheral), on: central)
@@ -97,7 +97,7 @@ import VirtualController
         #expect(bench.events(peripheral).isEmpty)
     }
 
-    @Test func acceptListOfTheAdvertiser() {
+    @Test func advertiserAcceptsListedInitiator() {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         bench.perform(
@@ -108,7 +108,7 @@ import VirtualController
         #expect(bench.connections(peripheral).map(\.peer) == [HCIAddress(bench.address(central))])
     }
 
-    @Test func twoInitiatorsOneAdvertiser() {
+    @Test func advertiserAcceptsOneOfTwoInitiators() {
         var bench = Bench()
         let (peripheral, first, second) = (bench.join(), bench.join(), bench.join())
         bench.perform(bench.creation(to: peripheral), on: first)
@@ -122,7 +122,7 @@ import VirtualController
         #expect(endings == [0, 1])
     }
 
-    @Test func cancelling() {
+    @Test func cancelledConnectionReportsUnknownIdentifier() {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         #expect(bench.status(LECreateConnectionCancel(), on: central) == .commandDisallowed)
@@ -137,7 +137,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty)
     }
 
-    @Test func aPeerThatIsConnectedAlready() throws {
+    @Test func connectedPeerCannotBeConnectedAgain() throws {
         var (bench, central, peripheral, _, _) = try Bench.pair()
         #expect(bench.status(bench.creation(to: peripheral), on: central) == .connectionAlreadyExists)
         // By accept list it is passed over.
@@ -149,7 +149,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty)
     }
 
-    @Test func theLimitOfConnections() throws {
+    @Test func connectionLimitIsEnforced() throws {
         var configuration = VirtualController.Configuration()
         configuration.maximumConnections = 2
         var bench = Bench()
@@ -170,7 +170,7 @@ import VirtualController
         #expect(three.central != one.central, "handles do not come back at once")
     }
 
-    @Test func bothRolesAtOnce() throws {
+    @Test func controllerCanBeCentralAndPeripheral() throws {
         var bench = Bench()
         let (low, middle, high) = (bench.join(), bench.join(), bench.join())
         _ = try bench.connect(middle, to: low)
@@ -205,7 +205,7 @@ import VirtualController
             ("1000 1000 00 01 0a000000 00c0 01 1800 9001 0000 6400 0000 0000", .invalidCommandParameters),
             ("1000 1000 00 01 0a000000 00c0 01 1800 2800 0000 2a00 0200 0100", .invalidCommandParameters),
         ] as [(String, HCIStatus)])
-    func parameters(_ hex: String, _ expected: HCIStatus) {
+    func createConnectionParametersAreValidated(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.join()
         let parameters = octets(hex)

@@ -9,7 +9,7 @@ import VirtualController
             NumberOfCompletedPackets(completed: [CompletedPackets(connection: handle, count: count)]))
     }
 
-    @Test func bothWaysInOrderWithTheControllersFlags() throws {
+    @Test func dataArrivesInOrderWithControllerFlags() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         for (near, far) in [((central, one), (peripheral, other)), ((peripheral, other), (central, one))] {
             for (boundary, data) in [
@@ -29,7 +29,7 @@ import VirtualController
         }
     }
 
-    @Test func aHostThatDoesNotReadHoldsItsPeerBack() throws {
+    @Test func unreadDataBlocksSendingPeer() throws {
         var configuration = VirtualController.Configuration()
         configuration.aclPackets = 3
         var (bench, central, peripheral, one, _) = try Bench.pair(configuration)
@@ -50,7 +50,7 @@ import VirtualController
         #expect(completed.reduce(0) { $0 + Int($1.count) } == 3)
     }
 
-    @Test func completionsThatTheHostDoesNotTakeAddUp() throws {
+    @Test func unreadCompletionsAreMerged() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.deaf = [central]
         for _ in 0..<5 {
@@ -71,7 +71,7 @@ import VirtualController
         #expect(bench.events(central) == [Self.completed(one, 0xffff), Self.completed(one, 2)])
     }
 
-    @Test func packetsLongerThanTheBuffers() throws {
+    @Test func oversizedPacketReportsBufferOverflow() throws {
         var configuration = VirtualController.Configuration()
         configuration.aclPacketLength = 27
         var (bench, central, peripheral, one, _) = try Bench.pair(configuration)
@@ -86,7 +86,7 @@ import VirtualController
         #expect(bench.data(peripheral).map(\.data.count) == [27])
     }
 
-    @Test func dataThatTheLinkLayerHasNoPacketFor() throws {
+    @Test func invalidACLPacketsAreDropped() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         for packet in [
             ACLPacket(handle: one, boundary: .firstNonFlushable, data: []),
@@ -103,7 +103,7 @@ import VirtualController
         #expect(bench.packets(central).isEmpty, "no such connection")
     }
 
-    @Test func dataOfALinkThatEndsBeforeTheyAreRead() throws {
+    @Test func unreadDataPrecedesDisconnection() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.deaf = [peripheral]
         bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
@@ -116,7 +116,7 @@ import VirtualController
         #expect(bench.events(central).count == 1, "nothing is completed on a link that is gone")
     }
 
-    @Test func dataWaitWhileThePeerIsOutOfRange() throws {
+    @Test func dataWaitsWhilePeerIsOutOfRange() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)
         for octet: UInt8 in 1...3 {
@@ -133,7 +133,7 @@ import VirtualController
 
     /// The host's side and the controller's fit together: frames of any size through `ACLFlow`, never an
     /// overflow.
-    @Test func framesThroughTheHostsOwnFlow() throws {
+    @Test func framesOfAnySizeCrossACLFlowIntact() throws {
         var configuration = VirtualController.Configuration()
         configuration.aclPacketLength = 27
         configuration.aclPackets = 2
@@ -212,8 +212,8 @@ import VirtualController
         }
     }
 
-    @Test("packets leave at connection events, both ways, and their buffers are free one event later")
-    func pace() throws {
+    @Test("packets leave at connection events in both directions, and buffers are freed one event later")
+    func packetsLeaveAtConnectionEvents() throws {
         var pair = try Pair()
         pair.send(1...5, on: pair.central, pair.one)
         pair.send(11...13, on: pair.peripheral, pair.other)
@@ -233,8 +233,8 @@ import VirtualController
         #expect(pair.bench.air.deadline.map { $0 > pair.bench.now + .seconds(1) } ?? true, "and then rest")
     }
 
-    @Test("what a link that ends has not sent is gone")
-    func disconnect() throws {
+    @Test("a disconnection discards data that was not sent")
+    func disconnectionDiscardsUnsentData() throws {
         var pair = try Pair()
         pair.send(1...5, on: pair.central, pair.one)
         pair.bench.run(for: Self.interval)
@@ -244,8 +244,8 @@ import VirtualController
         #expect(pair.completed(pair.central) == 0)
     }
 
-    @Test("out of range nothing is completed; what waits goes on in order")
-    func outOfRange() throws {
+    @Test("queued data waits while the peer is out of range, then arrives in order")
+    func queuedDataResumesInOrder() throws {
         var pair = try Pair()
         pair.bench.setRSSI(nil, between: pair.central, and: pair.peripheral)
         pair.send(1...5, on: pair.central, pair.one)

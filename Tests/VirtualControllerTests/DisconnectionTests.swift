@@ -9,7 +9,7 @@ import VirtualController
     }
 
     @Test(arguments: [0x05, 0x13, 0x14, 0x15, 0x1a, 0x29, 0x3b] as [UInt8], [true, false])
-    func byTheHost(_ reason: UInt8, _ isByCentral: Bool) throws {
+    func disconnectReportsReasonToBothSides(_ reason: UInt8, _ isByCentral: Bool) throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         let reason = HCIStatus(rawValue: reason)
         let (near, far) =
@@ -22,9 +22,8 @@ import VirtualController
         #expect(bench.air.deadline == nil)
     }
 
-    @Test(arguments: [0x00, 0x08, 0x16, 0x3e, 0xff] as [UInt8]) func reasonsThatAreNone(_ reason: UInt8)
-        throws
-    {
+    @Test(arguments: [0x00, 0x08, 0x16, 0x3e, 0xff] as [UInt8])
+    func invalidDisconnectReasonsAreRefused(_ reason: UInt8) throws {
         var (bench, central, _, one, _) = try Bench.pair()
         #expect(
             bench.status(Disconnect(connection: one, reason: HCIStatus(rawValue: reason)), on: central)
@@ -32,7 +31,7 @@ import VirtualController
     }
 
     /// A controller that is gone is missed after the supervision timeout, 420 ms here.
-    @Test func aDeadClientIsALostLink() throws {
+    @Test func removedControllerCausesConnectionTimeout() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.remove(peripheral)
         #expect(bench.air.controllers == [central])
@@ -45,7 +44,7 @@ import VirtualController
         #expect(bench.packets(central).isEmpty)
     }
 
-    @Test func aResetIsALostLink() throws {
+    @Test func resetCausesConnectionTimeoutAtPeer() throws {
         var (bench, central, peripheral, _, other) = try Bench.pair()
         bench.perform(Reset(), on: central)
         #expect(bench.packets(central).isEmpty)
@@ -54,7 +53,7 @@ import VirtualController
         #expect(bench.packets(central).isEmpty)
     }
 
-    @Test func anUpdateChangesTheSupervisionTimeout() throws {
+    @Test func connectionUpdateChangesSupervisionTimeout() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         var parameters = Bench.parameters
         parameters.supervisionTimeout = Centiseconds(rawValue: 200)
@@ -67,7 +66,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Self.ended(other, .connectionTimeout)])
     }
 
-    @Test func outOfRangeAndBackInTime() throws {
+    @Test func linkSurvivesShortLossOfRange() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)
         bench.perform(LEReadRemoteFeatures(connection: one), on: central)
@@ -81,7 +80,7 @@ import VirtualController
     }
 
     /// What the host waits for ends with the link, and before it.
-    @Test func outOfRangeForTooLong() throws {
+    @Test func pendingProceduresFailBeforeConnectionTimeout() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)
         bench.perform(LEReadRemoteFeatures(connection: one), on: central)
@@ -100,7 +99,7 @@ import VirtualController
     }
 
     /// A disconnect that cannot reach the peer waits until it can.
-    @Test func disconnectWhileOutOfRange() throws {
+    @Test func disconnectWaitsUntilPeerIsInRange() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)
         bench.perform(Disconnect(connection: one), on: central)
@@ -112,7 +111,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Self.ended(other, .remoteUserTerminatedConnection)])
     }
 
-    @Test func resetGoesBackToTheBeginning() throws {
+    @Test func resetRestoresInitialState() throws {
         var (bench, central, peripheral, _, _) = try Bench.pair()
         bench.scan(on: central)
         bench.advertise(on: peripheral)
@@ -140,7 +139,7 @@ import VirtualController
         #expect(bench.packets(central).isEmpty)
     }
 
-    @Test func resetTakesBackEventsButNotAnswers() {
+    @Test func resetDropsEventsButKeepsCommandAnswers() {
         var bench = Bench()
         let (scanner, advertiser) = (bench.join(), bench.join())
         bench.scan(on: scanner)

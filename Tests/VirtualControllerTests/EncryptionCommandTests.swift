@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct EncryptionCommandTests {
-    @Test func commandsThatAreNotForNow() throws {
+    @Test func encryptionCommandsOutOfOrderAreRefused() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         let (enable, reply, refusal) = (
             { LEEnableEncryption(connection: $0, key: 1) },
@@ -41,7 +41,7 @@ import VirtualController
         #expect(bench.status(enable(one), on: central) == .commandDisallowed)
     }
 
-    @Test func theNewerEventWhereTheHostKnowsIt() throws {
+    @Test func encryptionChangeV2IsSentIfEnabled() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         bench.perform(SetEventMaskPage2(mask: [.encryptionChangeV2]), on: central)
         bench.perform(LEEnableEncryption(connection: one, key: 1), on: central)
@@ -60,7 +60,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Bench.request(other), Bench.change(other)])
     }
 
-    @Test func hostsThatDoNotWantTheEvents() throws {
+    @Test func maskedEncryptionEventsAreNotSent() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(SetEventMask(mask: [.leMeta]), on: central)
         bench.perform(SetEventMask(mask: [.leMeta]), on: peripheral)
@@ -73,7 +73,7 @@ import VirtualController
     }
 
     /// A host that is not asked has no key (Vol 6, Part B, 5.1.3.1).
-    @Test func aHostThatDoesNotWantToBeAsked() throws {
+    @Test func maskedKeyRequestFailsWithKeyMissing() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LESetEventMask(mask: [.connectionComplete]), on: peripheral)
         bench.perform(LEEnableEncryption(connection: one, key: 1), on: central)
@@ -84,7 +84,7 @@ import VirtualController
                 == .commandDisallowed)
     }
 
-    @Test func controllersWithoutEncryption() throws {
+    @Test func encryptionFailsWhenUnsupported() throws {
         var bench = Bench()
         var configuration = VirtualController.Configuration()
         configuration.encrypts = false

@@ -8,7 +8,7 @@ import VirtualController
         .encryptionKeyRefreshComplete(EncryptionKeyRefreshComplete(connection: handle))
     }
 
-    @Test func equalKeysEncryptBothEnds() throws {
+    @Test func matchingKeysEncryptBothEnds() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(
             LEEnableEncryption(
@@ -34,7 +34,7 @@ import VirtualController
     }
 
     /// Core Specification 5.4, Vol 4, Part E, 7.8.24: the link layer ends the connection.
-    @Test(arguments: [false, true]) func unequalKeysEndTheConnection(_ isRefresh: Bool) throws {
+    @Test(arguments: [false, true]) func mismatchedKeysEndConnection(_ isRefresh: Bool) throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         if isRefresh { bench.encrypt((central, one), (peripheral, other)) }
         bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
@@ -47,7 +47,7 @@ import VirtualController
     }
 
     /// Only the central reports it, and the connection goes on as it was.
-    @Test func aPeripheralWithoutTheKey() throws {
+    @Test func missingPeripheralKeyLeavesLinkUnencrypted() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
         _ = bench.events(peripheral)
@@ -62,7 +62,7 @@ import VirtualController
         bench.encrypt((central, one), (peripheral, other))
     }
 
-    @Test func anotherKeyForAnEncryptedLink() throws {
+    @Test func encryptedLinkRefreshesKey() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.encrypt((central, one), (peripheral, other))
         for key: UInt128 in [Bench.key, 5] {
@@ -79,7 +79,7 @@ import VirtualController
     }
 
     /// Core Specification 5.4, Vol 6, Part B, 5.1.3.1: what was encrypted does not go on in the clear.
-    @Test func aPeripheralThatHasLostTheKeyOfAnEncryptedLink() throws {
+    @Test func missingKeyOnRefreshEndsConnection() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.encrypt((central, one), (peripheral, other))
         bench.perform(LEEnableEncryption(connection: one, key: 5), on: central)
@@ -90,7 +90,7 @@ import VirtualController
     }
 
     /// Nothing but the procedure goes over the link while it lasts, at the start and at a refresh.
-    @Test(arguments: [false, true]) func dataWaitForTheEnd(_ isRefresh: Bool) throws {
+    @Test(arguments: [false, true]) func dataWaitsForEncryptionProcedure(_ isRefresh: Bool) throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         if isRefresh { bench.encrypt((central, one), (peripheral, other)) }
         bench.send([1], one, on: central)
@@ -116,7 +116,7 @@ import VirtualController
         #expect(events.count == 3, "and the features")
     }
 
-    @Test func theConnectionMayEndMeanwhile() throws {
+    @Test func connectionCanEndDuringEncryption() throws {
         for isByCentral in [true, false] {
             var (bench, central, peripheral, one, other) = try Bench.pair()
             bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
@@ -139,7 +139,7 @@ import VirtualController
     }
 
     /// 40 s after the last word of the procedure both ends give up (Vol 6, Part B, 5.2).
-    @Test func aHostThatDoesNotAnswer() throws {
+    @Test func unansweredKeyRequestEndsLinkAfter40Seconds() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
         bench.run(for: .milliseconds(39_999))
@@ -150,7 +150,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [DisconnectionTests.ended(other, .llResponseTimeout)])
     }
 
-    @Test func outOfRangeInBetween() throws {
+    @Test func encryptionResumesAfterLossOfRange() throws {
         var parameters = Bench.parameters
         parameters.supervisionTimeout = Centiseconds(rawValue: 1000)
         var bench = Bench()
@@ -176,7 +176,7 @@ import VirtualController
     }
 
     /// Data and the procedure cross on a slow and lossy air, and none of them gets lost or comes too early.
-    @Test(arguments: 0..<8 as Range<UInt64>) func dataCrossTheProcedure(_ seed: UInt64) throws {
+    @Test(arguments: 0..<8 as Range<UInt64>) func dataSurvivesEncryptionOnLossyAir(_ seed: UInt64) throws {
         var bench = Bench(seed: seed)
         let (central, peripheral) = (bench.join(), bench.join())
         let (one, other) = try bench.connect(central, to: peripheral)

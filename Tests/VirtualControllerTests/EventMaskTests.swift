@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct EventMaskTests {
-    @Test func afterAResetThereAreNoLEEvents() {
+    @Test func leEventsAreMaskedByDefault() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.air.add())
         bench.perform(LESetRandomAddress(address: bench.address(scanner)), on: scanner)
@@ -21,7 +21,7 @@ import VirtualController
         bench.perform(SetEventMaskPage2(mask: HCIEventMaskPage2(rawValue: 0)), on: scanner)
     }
 
-    @Test func theEnhancedEventTakesThePlaceOfTheOther() {
+    @Test func enhancedConnectionCompleteReplacesPlainEvent() {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         bench.perform(
@@ -41,7 +41,7 @@ import VirtualController
         #expect(bench.events(peripheral).isEmpty, "it wants neither")
     }
 
-    @Test func otherEvents() throws {
+    @Test func maskedEventsAreNotSent() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.perform(SetEventMask(mask: []), on: peripheral)
         bench.perform(SetEventMask(mask: [.disconnectionComplete]), on: central)

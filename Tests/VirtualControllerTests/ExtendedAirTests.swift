@@ -5,7 +5,7 @@ import VirtualController
 
 /// Advertising and scanning with the extended commands, two controllers on one air.
 @Suite struct ExtendedAirTests {
-    @Test func whatAReportSays() {
+    @Test func extendedReportHasAllFields() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: scanner, phys: [.le1M, .leCoded])
@@ -23,7 +23,7 @@ import VirtualController
     }
 
     /// Legacy packets by the extended commands: what a scanner gets that asks.
-    @Test func legacyPackets() {
+    @Test func legacyPacketsAreReportedAsLegacy() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: scanner, .active)
@@ -38,7 +38,7 @@ import VirtualController
         #expect(reports.allSatisfy { $0.sid == 0xff && $0.secondaryPHY == .none && $0.txPower == 127 })
     }
 
-    @Test func scannableSets() {
+    @Test func scannableSetSendsResponseToActiveScanner() {
         var bench = Bench()
         let (advertiser, active, passive) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -69,7 +69,7 @@ import VirtualController
             ])
     }
 
-    @Test(arguments: [0, 229, 230, 1650]) func chains(_ count: Int) {
+    @Test(arguments: [0, 229, 230, 1650]) func chainedDataIsReportedInFragments(_ count: Int) {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         let data = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
@@ -85,7 +85,7 @@ import VirtualController
     }
 
     /// Where the air loses packets, chains come to an early end, and the host learns that.
-    @Test func chainsThatAreCut() {
+    @Test func lossTruncatesChains() {
         var bench = Bench(conditions: .init(loss: 0.2))
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: scanner)
@@ -105,7 +105,7 @@ import VirtualController
         #expect((outcomes[.truncated] ?? 0) > 20)
     }
 
-    @Test func reportsWithoutRoomAreCut() {
+    @Test func reportsBeyondLimitAreTruncated() {
         var bench = Bench()
         let (advertiser, scanner) = (
             bench.joinExtended(), bench.joinExtended(.init()) { $0.reportLimit = 3 }
@@ -124,7 +124,7 @@ import VirtualController
         #expect(bench.air.controller(scanner)?.droppedReports == 5)
     }
 
-    @Test func anonymousAdvertisers() {
+    @Test func anonymousAdvertiserMatchesAcceptListEntry() {
         var bench = Bench()
         let (advertiser, scanner, picky) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -144,7 +144,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    @Test func directedSets() {
+    @Test func directedSetReachesOnlyItsTarget() {
         var bench = Bench()
         let (advertiser, target, other) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -162,7 +162,7 @@ import VirtualController
         #expect(reports.map(\.data) == [[9]])
     }
 
-    @Test func severalSetsAtOnce() {
+    @Test func setsAdvertiseAtTheirOwnIntervals() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: scanner, phys: [.le1M, .leCoded])
@@ -187,7 +187,7 @@ import VirtualController
         #expect(bench.extendedReports(scanner).allSatisfy { $0.sid != 0 })
     }
 
-    @Test func aScannerOfOnePHYDoesNotHearTheOther() {
+    @Test func scannerReceivesOnlyItsPHYs() {
         var bench = Bench()
         let (advertiser, coded, plain, simple) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended(),
@@ -206,7 +206,7 @@ import VirtualController
         #expect(bench.extendedReports(simple).map(\.sid) == [0xff], "it has no LE 2M")
     }
 
-    @Test func durationsAndEvents() {
+    @Test func setEndsAfterDurationOrEventLimit() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: scanner)
@@ -234,7 +234,7 @@ import VirtualController
         #expect(bench.air.deadline == nil)
     }
 
-    @Test func highDutyCycleOfTheExtendedCommands() {
+    @Test func highDutyCycleSetTimesOut() {
         var bench = Bench()
         let (advertiser, target) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: target)

@@ -16,7 +16,7 @@ import VirtualController
             ([.legacy, .connectable, .scannable], .le1M, .le1M, .leCoded, false),
             ([], .le1M, .le1M, .le1M, false),
         ] as [(Bench.SetParameters.Properties, PHY, PHY, PHYSet, Bool)])
-    func connecting(
+    func initiatorConnectsOnMatchingPHYs(
         _ properties: Bench.SetParameters.Properties, _ primary: PHY, _ secondary: PHY, _ phys: PHYSet,
         _ connects: Bool
     ) throws {
@@ -59,7 +59,7 @@ import VirtualController
                 == LEReadPHY.ReturnParameters(connection: handle, transmit: phy, receive: phy))
     }
 
-    @Test func theOtherSetsGoOn() {
+    @Test func otherSetsKeepAdvertisingAfterConnection() {
         var bench = Bench()
         let (central, peripheral, scanner) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -78,7 +78,7 @@ import VirtualController
     }
 
     /// A host of the legacy commands and one of the extended ones meet by legacy packets.
-    @Test func bothFamilies() throws {
+    @Test func legacyAndExtendedHostsConnect() throws {
         for isCentralOld in [true, false] {
             var bench = Bench()
             let (old, new) = (bench.join(), bench.joinExtended())
@@ -112,7 +112,7 @@ import VirtualController
         }
     }
 
-    @Test func cancelling() {
+    @Test func cancelledConnectionReportsUnknownIdentifier() {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.perform(bench.extendedCreation(to: peripheral), on: central)
@@ -124,7 +124,7 @@ import VirtualController
         #expect(events == [.unknownConnectionIdentifier])
     }
 
-    @Test func acceptList() {
+    @Test func initiatorConnectsByAcceptList() {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.perform(
@@ -152,7 +152,7 @@ import VirtualController
             ("00 01 01 0200000000c0 08", 1, .unsupportedFeatureOrParameterValue),
             ("00 01 01 0200000000c0 03", 1, .invalidCommandParameters),
         ] as [(String, Int, HCIStatus)])
-    func parameters(_ hex: String, _ phys: Int, _ expected: HCIStatus) {
+    func createConnectionParametersAreValidated(_ hex: String, _ phys: Int, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended { $0.resolvingListSize = 0 }
         let one: [UInt8] = [16, 0, 16, 0, 24, 0, 40, 0, 0, 0, 42, 0, 0, 0, 0, 0]
@@ -162,7 +162,7 @@ import VirtualController
         #expect(bench.answer(packet, on: id).status == expected)
     }
 
-    @Test func badTiming() throws {
+    @Test func invalidInitiatingParametersAreRefused() throws {
         var (bench, central, peripheral, _, _) = try Bench.extendedPair()
         let other = bench.joinExtended()
         #expect(

@@ -24,7 +24,7 @@ import VirtualController
             (0, "01 04 01 00 1000 1000", .invalidCommandParameters),
             (1, "01 00 01 00 1000 1000", .commandDisallowed),
         ] as [(Int, String, HCIStatus)])
-    func parameters(_ isScanning: Int, _ hex: String, _ expected: HCIStatus) {
+    func scanParametersAreValidated(_ isScanning: Int, _ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended { $0.resolvingListSize = 0 }
         if isScanning == 1 { bench.scanExtended(on: id) }
@@ -42,7 +42,7 @@ import VirtualController
             ("01 02 6400 0000", .invalidCommandParameters), ("01 00 8000 0100", .invalidCommandParameters),
             ("01 00 8100 0100", .invalidCommandParameters), ("01 00 0000 0100", .success),
         ] as [(String, HCIStatus)])
-    func enabling(_ hex: String, _ expected: HCIStatus) {
+    func scanEnableIsValidated(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.scanExtended(on: id)
@@ -54,14 +54,14 @@ import VirtualController
                 == (hex.hasPrefix("00") ? .success : .commandDisallowed))
     }
 
-    @Test func withoutAnAddressThereIsNoScanning() {
+    @Test func scanEnableFailsWithoutAddress() {
         var bench = Bench()
         let id = bench.air.add(.init(extended: .init()))
         #expect(
             bench.status(LESetExtendedScanEnable(enable: true), on: id) == .invalidCommandParameters)
     }
 
-    @Test func aScanForSomeTime() {
+    @Test func scanEndsWithTimeoutAfterDuration() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.make(Bench.parameters(0, []), on: advertiser, data: [1])
@@ -76,7 +76,7 @@ import VirtualController
     }
 
     /// 500 ms of every 1.28 s, for ever.
-    @Test func aScanAgainAndAgain() {
+    @Test func periodicScanReceivesOnlyDuringDuration() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.make(Bench.parameters(0, [], interval: 32), on: advertiser, data: [1])
@@ -93,7 +93,7 @@ import VirtualController
         #expect(heard.allSatisfy { $0 <= 510 })
     }
 
-    @Test func duplicates() throws {
+    @Test func duplicatesAreFilteredByMode() throws {
         var bench = Bench()
         let (advertiser, all, once, each) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended(), bench.joinExtended()

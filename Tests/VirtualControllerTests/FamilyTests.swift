@@ -22,7 +22,7 @@ import VirtualController
     ]
 
     @Test(arguments: [(legacy, extended), (extended, legacy)])
-    func theFirstExcludesTheOther(_ first: [HCIOpcode], _ second: [HCIOpcode]) {
+    func firstCommandFamilyExcludesTheOther(_ first: [HCIOpcode], _ second: [HCIOpcode]) {
         var bench = Bench()
         let id = bench.joinExtended()
         for opcode in first {
@@ -38,7 +38,7 @@ import VirtualController
         }
     }
 
-    @Test func aLegacyControllerKnowsNoneOfThem() {
+    @Test func legacyControllerRejectsExtendedCommands() {
         var bench = Bench()
         let id = bench.join()
         for opcode in Self.extended + [.leReadPHY, .leSetPHY, .leSetDefaultPHY, .leReadTransmitPower] {
@@ -50,7 +50,7 @@ import VirtualController
     /// A controller reports exactly what it supports, in every configuration: a command has its bit where it
     /// is answered by more than Unknown HCI Command, and the features are exactly these.
     @Test(arguments: [nil, [], [.le2M], [.leCoded], [.le2M, .leCoded]] as [Set<PHY>?], [0, 4] as [UInt8])
-    func supportedCommandsAndFeatures(_ phys: Set<PHY>?, _ count: UInt8) throws {
+    func supportedCommandsAndFeaturesAreExact(_ phys: Set<PHY>?, _ count: UInt8) throws {
         var configuration = VirtualController.Configuration(
             extended: phys.map { .init(phys: $0, periodicSyncs: count) })
         configuration.resolvingListSize = count
@@ -93,7 +93,7 @@ import VirtualController
     }
 
     /// Hosts of both families receive legacy packets; only those of the extended one receive others.
-    @Test func whichControllerReceivesWhich() throws {
+    @Test func onlyExtendedScannersReceiveExtendedPackets() throws {
         var bench = Bench()
         let (legacyAdvertiser, advertiser) = (bench.join(), bench.joinExtended())
         let (old, oldFamily, new) = (bench.join(), bench.joinExtended(), bench.joinExtended())

@@ -27,7 +27,8 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-05-C.
-    @Test(arguments: [0x02, 0x08, 0x10, 0x20, 0x40, 0x80] as [UInt8]) func scanningPHYs(_ phys: UInt8) {
+    @Test(arguments: [0x02, 0x08, 0x10, 0x20, 0x40, 0x80] as [UInt8])
+    func unsupportedScanPHYsAreRefused(_ phys: UInt8) {
         var bench = Bench()
         let id = bench.joinExtended()
         let packet = HCICommandPacket(
@@ -37,7 +38,7 @@ import VirtualController
 
     /// HCI/DDI/BI-06-C to BI-11-C: no random address has been set.
     @Test(arguments: [OwnAddressType.random, .resolvableOrRandom])
-    func enablingWithoutAnAddress(_ type: OwnAddressType) {
+    func enableFailsWithoutRandomAddress(_ type: OwnAddressType) {
         var bench = Bench()
         var configuration = VirtualController.Configuration(
             publicAddress: DeviceAddress(0x11, type: .public), extended: .init())
@@ -64,7 +65,7 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-12-C: a scannable set without a response.
-    @Test func scannableWithoutAResponse() {
+    @Test func scannableSetNeedsScanResponse() {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(parameters(.scannable), on: id)
@@ -76,7 +77,7 @@ import VirtualController
 
     /// HCI/DDI/BI-13-C, BI-14-C, BI-70-C and BV-07-C: half of the data, pieces while the train is on, and no
     /// parameters.
-    @Test func dataOfTrains() throws {
+    @Test func periodicDataIsRefusedInWrongState() throws {
         var bench = Bench()
         let id = bench.joinExtended()
         func piece(_ operation: AdvertisingDataFragment.Operation) throws -> LESetPeriodicAdvertisingData {
@@ -97,7 +98,7 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-15-C to BI-25-C: another kind of set while its train is on.
-    @Test(arguments: withoutTrains) func anotherKindWhileTheTrainIsOn(_ properties: Properties) {
+    @Test(arguments: withoutTrains) func setTypeCannotChangeWhileTrainIsEnabled(_ properties: Properties) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(parameters([]), on: id)
@@ -107,7 +108,8 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-26-C to BI-36-C: a train for a set that can have none.
-    @Test(arguments: withoutTrains) func parametersOfATrainForAnotherKind(_ properties: Properties) {
+    @Test(arguments: withoutTrains)
+    func periodicParametersAreRefusedForOtherSetTypes(_ properties: Properties) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.perform(parameters(properties), on: id)
@@ -116,7 +118,7 @@ import VirtualController
 
     /// HCI/DDI/BI-37-C to BI-47-C, and BI-53-C to BI-61-C while the set is on: the train of a set that has
     /// become one that can have none.
-    @Test(arguments: withoutTrains) func enablingTheTrainOfAnotherKind(_ properties: Properties) {
+    @Test(arguments: withoutTrains) func trainCannotBeEnabledAfterSetTypeChange(_ properties: Properties) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(parameters([]), on: id)
@@ -130,7 +132,8 @@ import VirtualController
 
     /// HCI/DDI/BI-50-C and BI-51-C: 755 octets on LE 1M, or 500 on LE Coded, and then an interval of 7.5 ms.
     /// The train goes on as it was.
-    @Test(arguments: [(PHY.le1M, 755), (.leCoded, 500)]) func intervalsTooShort(_ phy: PHY, _ count: Int) {
+    @Test(arguments: [(PHY.le1M, 755), (.leCoded, 500)])
+    func periodicIntervalTooShortForDataIsRefused(_ phy: PHY, _ count: Int) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, [], secondary: phy), on: id)
@@ -149,7 +152,7 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-62-C: 251 octets on LE Coded fit into 30 ms, not into 20 ms.
-    @Test func advertisingIntervalsTooShort() {
+    @Test func advertisingIntervalTooShortForDataIsRefused() {
         var bench = Bench()
         let id = bench.joinExtended()
         func parameters(_ interval: UInt32) -> Bench.SetParameters {
@@ -162,7 +165,7 @@ import VirtualController
 
     /// HCI/DDI/BI-63-C to BI-66-C: one octet more than the controller stores.
     @Test(arguments: [HCIOpcode.leSetExtendedAdvertisingData, .leSetExtendedScanResponseData])
-    func dataThatAreTooMany(_ opcode: HCIOpcode) throws {
+    func dataBeyondMaximumLengthIsRefused(_ opcode: HCIOpcode) throws {
         var bench = Bench()
         let id = bench.joinExtended()
         let limit = Int(try bench.ask(LEReadMaximumAdvertisingDataLength(), on: id).value)
@@ -184,7 +187,8 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-69-C: bits that a controller of 5.4 does not know.
-    @Test(arguments: [0x84, 0x100, 0x200] as [UInt16]) func unknownProperties(_ properties: UInt16) {
+    @Test(arguments: [0x84, 0x100, 0x200] as [UInt16])
+    func unknownPropertyBitsAreRefused(_ properties: UInt16) {
         var bench = Bench()
         let id = bench.joinExtended()
         #expect(
@@ -192,7 +196,7 @@ import VirtualController
     }
 
     /// HCI/DDI/BV-06-C: a scan without parameters has those that it has after a reset.
-    @Test func scanningWithoutParameters() {
+    @Test func scanUsesDefaultParameters() {
         var bench = Bench()
         let id = bench.air.add(
             .init(publicAddress: DeviceAddress(0x11, type: .public), extended: .init()))
@@ -207,7 +211,7 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-04-C: a train that is followed already, even when it is silent.
-    @Test func trainsThatAreFollowed() throws {
+    @Test func secondSyncToSameTrainIsRefused() throws {
         var (bench, sender, receiver, sync) = try Bench.train(timeout: 1000)
         let following = bench.following(sender)
         #expect(bench.status(following, on: receiver) == .connectionAlreadyExists)

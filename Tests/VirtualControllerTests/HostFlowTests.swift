@@ -21,7 +21,7 @@ import VirtualController
             ).packet)
     }
 
-    @Test func dataWaitForBuffersOfTheHost() throws {
+    @Test func dataWaitsForHostBuffers() throws {
         var (bench, central, peripheral) = try Self.pair()
         bench.send([1, 2, 3, 4], central.1, on: central.0)
         #expect(bench.data(peripheral.0).map(\.data) == [[1], [2]])
@@ -41,7 +41,7 @@ import VirtualController
         #expect(bench.data(peripheral.0).map(\.data) == [[4], [5]], "in their order")
     }
 
-    @Test func packetsThatAreLongerThanTheHostsBuffers() throws {
+    @Test func longPacketsAreSplitToHostBufferSize() throws {
         var (bench, central, peripheral) = try Self.pair()
         let data = [UInt8](0..<60)
         bench.send(
@@ -60,7 +60,7 @@ import VirtualController
     }
 
     /// The end of a link frees the host's buffers, and what waited for them is lost.
-    @Test func theEndOfALink() throws {
+    @Test func disconnectionFreesHostBuffers() throws {
         var (bench, central, peripheral) = try Self.pair()
         bench.send([1, 2, 3], central.1, on: central.0)
         bench.perform(Disconnect(connection: central.1), on: central.0)
@@ -75,7 +75,7 @@ import VirtualController
             ])
     }
 
-    @Test func whatIsRefused() throws {
+    @Test func invalidFlowControlCommandsAreRefused() throws {
         var bench = Bench()
         let id = bench.join()
         for size in [
@@ -104,7 +104,7 @@ import VirtualController
     }
 
     /// It is ignored where nothing is counted: without connections, and without flow control.
-    @Test func completedPacketsOfUnknownHandles() throws {
+    @Test func uncountedCompletionsAreIgnored() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.send(Self.done(one, 7), on: central)
         bench.perform(Disconnect(connection: one), on: central)

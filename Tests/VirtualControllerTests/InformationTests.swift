@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct InformationTests {
-    @Test func supportedCommandsAreThoseThatAreKnown() throws {
+    @Test func readBufferSizeIsSupportedOnlyForSharedBuffers() throws {
         for sharesBuffers in [false, true] {
             var configuration = VirtualController.Configuration()
             configuration.sharesBuffers = sharesBuffers
@@ -30,7 +30,7 @@ import VirtualController
         }
     }
 
-    @Test func whatItReportsAboutItself() throws {
+    @Test func controllerReportsItsConfiguration() throws {
         let address = DeviceAddress(0xaabb_ccdd_eeff, type: .public)
         var configuration = VirtualController.Configuration(publicAddress: address)
         configuration.version = .v4_2
@@ -60,7 +60,7 @@ import VirtualController
         #expect(try bench.ask(LEReadSupportedStates(), on: id).value == 0x3ff_ffff_ffff)
     }
 
-    @Test func bufferSizes() throws {
+    @Test func bufferSizesAreReportedForOwnAndSharedBuffers() throws {
         var configuration = VirtualController.Configuration()
         configuration.aclPacketLength = 27
         configuration.aclPackets = 5
@@ -81,7 +81,7 @@ import VirtualController
                 == ReadBufferSize.ReturnParameters(aclLength: 27, aclPackets: 5))
     }
 
-    @Test func randomNumbersAndAES() throws {
+    @Test func leRandIsSeededAndLEEncryptIsAES128() throws {
         var bench = Bench()
         let (one, two) = (bench.join(), bench.join())
         let numbers = try [one, one, two].map { try bench.ask(LERand(), on: $0).value }
@@ -97,7 +97,7 @@ import VirtualController
             ).value == 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a)
     }
 
-    @Test func wrongLengthsAreInvalidParametersInTheFormOfTheCommand() {
+    @Test func wrongLengthFailsWithInvalidParameters() {
         var bench = Bench()
         let id = bench.join()
         // The answer to a refused command is as long as that to one that succeeds.
@@ -115,7 +115,7 @@ import VirtualController
         #expect(bench.packets(id).isEmpty)
     }
 
-    @Test func packetsThatAreNoneAreAHardwareError() {
+    @Test func malformedPacketReportsHardwareError() {
         var bench = Bench()
         let id = bench.join()
         let error = HCIPacket.event(HardwareError(hardwareCode: 1).packet)

@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct LinkTests {
-    @Test func remoteFeaturesAndVersion() throws {
+    @Test func remoteFeaturesAndVersionAreRead() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         for (id, handle) in [(central, one), (peripheral, other)] {
             bench.perform(LEReadRemoteFeatures(connection: handle), on: id)
@@ -27,7 +27,7 @@ import VirtualController
         }
     }
 
-    @Test func parameterUpdate() throws {
+    @Test func connectionUpdateIsReportedToBothSides() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         var parameters = Bench.parameters
         parameters.intervalMin = ConnectionInterval(rawValue: 36)
@@ -57,7 +57,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    @Test func signalStrengthAndPower() throws {
+    @Test func rssiAndTransmitPowerAreRead() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         #expect(
             try bench.ask(ReadRSSI(connection: one), on: central) == ReturnedForConnection(one, -50))
@@ -73,7 +73,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    @Test func channelMap() throws {
+    @Test func centralSetsChannelMap() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         #expect(try bench.ask(LEReadChannelMap(connection: one), on: central).value == .all)
         let map = ChannelMap(rawValue: 0x0f_0000_00ff)
@@ -90,7 +90,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    @Test func dataLength() throws {
+    @Test func dataLengthChangeIsReportedToBothSides() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         let long = DataLength(octets: 251, time: 2120)
         let short = DataLength(octets: 27, time: 328)
@@ -125,7 +125,7 @@ import VirtualController
         }
     }
 
-    @Test func suggestedDataLengthIsForNewLinks() throws {
+    @Test func suggestedDataLengthAppliesToNewLinks() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
         let long = DataLength(octets: 100, time: 2120)
@@ -144,7 +144,7 @@ import VirtualController
     }
 
     /// Every command that names a connection, on one that is not there.
-    @Test func unknownConnections() {
+    @Test func commandsForUnknownConnectionsAreRefused() {
         var bench = Bench()
         let id = bench.join()
         let nowhere = ConnectionHandle(0x0123)

@@ -9,7 +9,7 @@ import VirtualController
         events.compactMap { if case .leMeta(.phyUpdateComplete(let event)) = $0 { event } else { nil } }
     }
 
-    @Test func bothSidesCanAsk() throws {
+    @Test func bothSidesCanUpdatePHY() throws {
         for asksCentral in [true, false] {
             var (bench, central, peripheral, one, two) = try Bench.extendedPair()
             let (asking, asked) = asksCentral ? (central, peripheral) : (peripheral, central)
@@ -37,7 +37,7 @@ import VirtualController
         }
     }
 
-    @Test func whatThePeerDoesNotLikeStays() throws {
+    @Test func peerPreferenceKeepsCurrentPHY() throws {
         var (bench, central, peripheral, one, two) = try Bench.extendedPair()
         bench.perform(
             LESetPHY(connection: two, preference: PHYPreference(transmit: .le1M, receive: .le1M)),
@@ -53,7 +53,7 @@ import VirtualController
         #expect(bench.events(peripheral).isEmpty)
     }
 
-    @Test func anUpdateThatTheLinkDoesNotOutlive() throws {
+    @Test func pendingPHYUpdateFailsWithConnectionTimeout() throws {
         var (bench, central, peripheral, one, _) = try Bench.extendedPair()
         bench.setRSSI(nil, between: central, and: peripheral)
         let command = LESetPHY(
@@ -72,7 +72,9 @@ import VirtualController
             (1, 0, 0, .invalidCommandParameters), (4, 1, 1, .invalidCommandParameters),
             (0, 8, 1, .unsupportedFeatureOrParameterValue), (0, 1, 0x81, .unsupportedFeatureOrParameterValue),
         ] as [(UInt8, UInt8, UInt8, HCIStatus)])
-    func preferences(_ all: UInt8, _ transmit: UInt8, _ receive: UInt8, _ expected: HCIStatus) throws {
+    func phyPreferencesAreValidated(_ all: UInt8, _ transmit: UInt8, _ receive: UInt8, _ expected: HCIStatus)
+        throws
+    {
         var (bench, central, _, one, _) = try Bench.extendedPair()
         let preference = [all, transmit, receive]
         let general = HCICommandPacket(opcode: .leSetDefaultPHY, parameters: preference)
@@ -87,7 +89,7 @@ import VirtualController
                 == .unknownConnectionIdentifier)
     }
 
-    @Test func thePreferenceForNewLinks() throws {
+    @Test func defaultPHYPreferenceAppliesToNewLinks() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.perform(

@@ -35,7 +35,7 @@ import VirtualController
         update(connection, interval: 24, latency: 0, timeout: 42, status: status)
     }
 
-    @Test func accepted() throws {
+    @Test func acceptedRequestUpdatesParameters() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)
         #expect(bench.events(central) == [Self.question(one)])
@@ -65,7 +65,7 @@ import VirtualController
         #expect(bench.events(central) == [Self.question(one)])
     }
 
-    @Test func refused() throws {
+    @Test func refusedRequestLeavesParametersUnchanged() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         for _ in 0..<2 {
             bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)
@@ -78,7 +78,7 @@ import VirtualController
         }
     }
 
-    @Test func answersWithoutAQuestion() throws {
+    @Test func replyWithoutRequestIsRefused() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         for (id, handle) in [(central, one), (peripheral, other)] {
             #expect(
@@ -96,7 +96,7 @@ import VirtualController
     }
 
     /// A host that masks the question, and a controller that does not know the procedure.
-    @Test func centralsThatCannotBeAsked() throws {
+    @Test func requestFailsIfCentralDoesNotSupportIt() throws {
         var (bench, central, peripheral, _, other) = try Bench.extendedPair()
         bench.perform(LESetEventMask(mask: LEEventMask(rawValue: 0xff_ffdf)), on: central)
         bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)
@@ -116,7 +116,7 @@ import VirtualController
     }
 
     /// A host that never answers: after 40 s the connection is no more.
-    @Test func noAnswer() throws {
+    @Test func unansweredRequestEndsConnectionAfter40Seconds() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)
         bench.run(for: .milliseconds(39_999))
@@ -135,7 +135,7 @@ import VirtualController
     }
 
     /// Both want another interval at the same time: the central's wish is what happens.
-    @Test func collision() throws {
+    @Test func centralUpdateWinsCollision() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         bench.air.conditions.delay = .milliseconds(30)
         var own = Self.wanted

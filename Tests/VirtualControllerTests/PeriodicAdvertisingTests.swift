@@ -16,7 +16,7 @@ import VirtualController
             ("01 0600 0600 0000", .unknownAdvertisingIdentifier),
             ("f0 0600 0600 0000", .invalidCommandParameters),
         ] as [(String, HCIStatus)])
-    func parameters(_ hex: String, _ expected: HCIStatus) {
+    func periodicParametersAreValidated(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, []), on: id)
@@ -26,7 +26,7 @@ import VirtualController
     }
 
     @Test(arguments: [.connectable, .scannable, .anonymous, .legacy] as [Bench.SetParameters.Properties])
-    func setsThatHaveNoTrain(_ properties: Bench.SetParameters.Properties) {
+    func unsuitableSetTypesCannotHaveTrain(_ properties: Bench.SetParameters.Properties) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, properties), on: id)
@@ -56,7 +56,7 @@ import VirtualController
             (true, 4, 0, .success), (false, 4, 0, .invalidCommandParameters),
             (true, 4, 1, .invalidCommandParameters),
         ] as [(Bool, UInt8, Int, HCIStatus)])
-    func data(_ isOn: Bool, _ operation: UInt8, _ count: Int, _ expected: HCIStatus) {
+    func periodicDataIsValidated(_ isOn: Bool, _ operation: UInt8, _ count: Int, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, []), on: id)
@@ -76,7 +76,7 @@ import VirtualController
         #expect(bench.answer(unknown, on: id).status == .unknownAdvertisingIdentifier)
     }
 
-    @Test func dataThatAreTooMany() throws {
+    @Test func dataBeyondCapacityIsRefusedAndDiscarded() throws {
         var bench = Bench()
         let id = bench.joinExtended(.init(advertisingDataLength: 300))
         bench.make(Bench.parameters(0, []), on: id)
@@ -93,7 +93,7 @@ import VirtualController
     }
 
     /// 252 octets take 4.9 ms on LE 1M; 1,000 do not go into 7.5 ms.
-    @Test func dataThatTakeLongerThanTheInterval() {
+    @Test func dataThatExceedsIntervalFailsWithPacketTooLong() {
         var bench = Bench()
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, []), on: id)
@@ -111,7 +111,7 @@ import VirtualController
         #expect(bench.status(parameters, on: id) == .packetTooLong)
     }
 
-    @Test func enabling() throws {
+    @Test func periodicEnableIsValidated() throws {
         var bench = Bench()
         let id = bench.joinExtended()
         func enable(_ octet: UInt8, _ number: UInt8 = 0) -> HCIStatus {
@@ -149,7 +149,7 @@ import VirtualController
         bench.perform(LERemoveAdvertisingSet(set: Bench.set(0)), on: id)
     }
 
-    @Test func aControllerWithoutItKnowsNoneOfIt() throws {
+    @Test func periodicAdvertisingCanBeUnsupported() throws {
         var bench = Bench()
         for id in [bench.join(), bench.joinExtended(.init(periodicSyncs: 0))] {
             let features = try bench.ask(LEReadLocalSupportedFeatures(), on: id).value

@@ -6,7 +6,7 @@ import VirtualController
 
 /// Following periodic trains: 7.8.67 to 7.8.73 and 7.8.88.
 @Suite struct PeriodicSyncTests {
-    @Test func followingByAddress() throws {
+    @Test func syncByAddressReportsTrain() throws {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: receiver)
@@ -41,7 +41,7 @@ import VirtualController
                 == .unknownAdvertisingIdentifier)
     }
 
-    @Test func followingByTheList() throws {
+    @Test func syncByAdvertiserListFindsListedTrain() throws {
         var bench = Bench()
         let (one, other, receiver) = (bench.joinExtended(), bench.joinExtended(), bench.joinExtended())
         bench.makeTrain(on: one)
@@ -64,7 +64,7 @@ import VirtualController
         #expect(established.map(\.train.sid) == [4])
     }
 
-    @Test func theList() throws {
+    @Test func advertiserListIsBoundedAndLockedDuringSync() throws {
         var abilities = VirtualController.ExtendedAbilities()
         abilities.periodicAdvertiserListSize = 2
         var bench = Bench()
@@ -116,7 +116,7 @@ import VirtualController
             ("00 03 01 0000 0a00 1f", .commandDisallowed),
             ("00 03 01 0000 0a00 20", .invalidCommandParameters),
         ] as [(String, HCIStatus)])
-    func parameters(_ hex: String, _ expected: HCIStatus) {
+    func createSyncParametersAreValidated(_ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended()
         let octets = octets(hex)
@@ -128,7 +128,7 @@ import VirtualController
         }
     }
 
-    @Test func cancelling() throws {
+    @Test func cancelledSyncReportsCancellation() throws {
         var bench = Bench()
         let id = bench.joinExtended()
         let cancel = LEPeriodicAdvertisingCreateSyncCancel()
@@ -139,7 +139,7 @@ import VirtualController
         #expect(bench.status(cancel, on: id) == .commandDisallowed)
     }
 
-    @Test func limits() throws {
+    @Test func syncLimitsAreEnforced() throws {
         var (bench, sender, receiver, _) = try Bench.train()
         #expect(bench.status(bench.following(sender), on: receiver) == .connectionAlreadyExists)
         #expect(bench.status(bench.following(sender, sid: 4), on: receiver) == .success)
@@ -153,7 +153,7 @@ import VirtualController
         #expect(bench.status(bench.following(more), on: lonely) == .memoryCapacityExceeded)
     }
 
-    @Test func aTrainThatFallsSilentIsLost() throws {
+    @Test func silentTrainIsReportedLost() throws {
         var (bench, sender, receiver, sync) = try Bench.train(timeout: 100)
         bench.perform(LESetPeriodicAdvertisingEnable(enable: [], set: Bench.set(0)), on: sender)
         bench.run(for: .milliseconds(800))
@@ -170,7 +170,7 @@ import VirtualController
     }
 
     /// A receiver of the announcement that gets none of the next six packets does not follow the train.
-    @Test func aTrainThatIsNeverHeard() {
+    @Test func unreceivedTrainFailsToBeEstablished() {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: receiver)
@@ -189,7 +189,7 @@ import VirtualController
     }
 
     /// 1,650 octets: seven reports, the last one complete, for all of it; truncated when packets are lost.
-    @Test func longData() throws {
+    @Test func longDataIsReportedInFragments() throws {
         let data = (0..<1650).map { UInt8(truncatingIfNeeded: $0) }
         var (bench, _, receiver, _) = try Bench.train(data: data)
         bench.run(for: .milliseconds(100))
@@ -211,7 +211,7 @@ import VirtualController
         #expect((35...75).contains(ends[.truncated] ?? 0))
     }
 
-    @Test func skipping() throws {
+    @Test func skipReducesReportsWithoutLosingSync() throws {
         var (bench, _, receiver, _) = try Bench.train(skip: 3)
         bench.run(for: .seconds(4))
         #expect(bench.trainEvents(receiver).reports.count == 10)
@@ -222,7 +222,7 @@ import VirtualController
         #expect(events.lost.isEmpty && events.reports.count > 10)
     }
 
-    @Test func reportsOnWish() throws {
+    @Test func reportsCanBeEnabledAndDisabled() throws {
         var (bench, _, receiver, sync) = try Bench.train(options: .withoutReports)
         bench.run(for: .seconds(1))
         #expect(bench.packets(receiver).isEmpty)
@@ -245,7 +245,7 @@ import VirtualController
     }
 
     /// Only of trains that number their data.
-    @Test(arguments: [true, false]) func duplicates(_ adi: Bool) throws {
+    @Test(arguments: [true, false]) func duplicatesAreFilteredOnlyWithADI(_ adi: Bool) throws {
         var (bench, sender, receiver, _) = try Bench.train(adi: adi, options: .filterDuplicates)
         bench.run(for: .seconds(1))
         #expect(bench.trainEvents(receiver).reports.count == (adi ? 0 : 10))
@@ -258,7 +258,7 @@ import VirtualController
         #expect(reports.allSatisfy { $0.data == [9] })
     }
 
-    @Test func privateAdvertisers() throws {
+    @Test func syncResolvesPrivateAdvertiser() throws {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(receiver, to: sender)
@@ -278,7 +278,7 @@ import VirtualController
     }
 
     /// All packets here are without a constant tone extension.
-    @Test func excludedPackets() {
+    @Test func excludedPacketTypeFailsToSynchronize() {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())
         bench.makeTrain(on: sender)

@@ -9,7 +9,7 @@ import VirtualController
         arguments: [
             (0.0, -20), (0.1, -20), (1, -40), (2, -46), (10, -60), (100, -80), (999, -100),
         ] as [(Double, Int8)])
-    func distances(_ meters: Double, _ rssi: Int8) {
+    func rssiFallsWithDistance(_ meters: Double, _ rssi: Int8) {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.air.setPosition(AirPosition(x: 3, y: 4, z: -1), of: scanner, at: bench.now)
@@ -23,7 +23,7 @@ import VirtualController
 
     /// A set that is sent with less power is received as much weaker, and less far: at 25 m 68 dB are lost.
     @Test(arguments: [(0, -68), (-12, -80), (-32, -100), (-33, nil)] as [(Int8, Int8?)])
-    func powers(_ power: Int8, _ rssi: Int8?) {
+    func rssiFollowsAdvertisingPower(_ power: Int8, _ rssi: Int8?) {
         var bench = Bench()
         let scanner = bench.joinExtended()
         let advertiser = bench.joinExtended { $0.minimumTransmitPower = -40 }
@@ -39,7 +39,7 @@ import VirtualController
     }
 
     /// On a connection, too, each end receives the other's power.
-    @Test func powerOfControllers() throws {
+    @Test func rssiFollowsPeerTransmitPower() throws {
         var bench = Bench()
         var configuration = VirtualController.Configuration()
         let central = bench.join(configuration)
@@ -55,7 +55,7 @@ import VirtualController
         #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == 20, "no report has more")
     }
 
-    @Test func walkingAway() throws {
+    @Test func linkEndsWhenPeerMovesOutOfRange() throws {
         var (bench, central, peripheral, one, _) = try Bench.extendedPair()
         bench.air.setPosition(AirPosition(x: 0), of: central, at: bench.now)
         #expect(try bench.ask(ReadRSSI(connection: one), on: central).value == -50, "the other is anywhere")

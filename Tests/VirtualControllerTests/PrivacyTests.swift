@@ -5,7 +5,7 @@ import VirtualController
 
 /// Private addresses on air (Core Specification 5.4, Vol 6, Part B, 6).
 @Suite struct PrivacyTests {
-    @Test func reportsNameTheIdentity() throws {
+    @Test func reportsContainResolvedIdentity() throws {
         var bench = Bench()
         let (advertiser, friend, stranger) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -32,7 +32,7 @@ import VirtualController
         #expect(seen.last == HCIAddress(current))
     }
 
-    @Test func withoutAKeyTheOtherAddressIsUsed() {
+    @Test func randomAddressIsUsedWithoutLocalKey() {
         var bench = Bench()
         let (advertiser, friend) = (bench.joinExtended(), bench.joinExtended())
         bench.scanExtended(on: friend)
@@ -49,7 +49,7 @@ import VirtualController
 
     /// In network privacy mode a peer that has a key must hide; in device privacy mode it need not.
     @Test(arguments: [LESetPrivacyMode.Mode.network, .device])
-    func identityAddressesOfPeersWithKeys(_ mode: LESetPrivacyMode.Mode) {
+    func onlyDevicePrivacyModeAcceptsIdentityAddress(_ mode: LESetPrivacyMode.Mode) {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(advertiser, to: scanner, mode: mode)
@@ -67,7 +67,7 @@ import VirtualController
         #expect(reports.allSatisfy { $0.address == HCIAddress(bench.address(advertiser)) })
     }
 
-    @Test func acceptListsHoldIdentities() {
+    @Test func acceptListMatchesResolvedIdentities() {
         var bench = Bench()
         let (advertiser, friend, stranger) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -105,7 +105,7 @@ import VirtualController
 
     /// Which ends use private addresses, and the events of both hosts.
     @Test(arguments: [(true, true), (true, false), (false, true)])
-    func connecting(_ centralHides: Bool, _ peripheralHides: Bool) throws {
+    func connectionReportsResolvedAddresses(_ centralHides: Bool, _ peripheralHides: Bool) throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(peripheral, to: central, peerKey: peripheralHides ? nil : 0)
@@ -145,7 +145,7 @@ import VirtualController
     }
 
     /// The event of Core Specification 4.0 has no place for an identity.
-    @Test func thePlainEventHasTheAddressOnAir() throws {
+    @Test func plainConnectionCompleteHasOnAirAddress() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.perform(LESetEventMask(mask: [.connectionComplete]), on: central)
@@ -161,7 +161,7 @@ import VirtualController
     }
 
     /// Directed at a peer that has a key: the target on air is a private address that only the peer knows.
-    @Test func directedAdvertising() throws {
+    @Test func directedAdvertisingUsesPrivateTargetAddress() throws {
         var bench = Bench()
         let (advertiser, target, stranger, curious) = (
             bench.joinExtended(), bench.joinExtended(), bench.joinExtended(), bench.joinExtended()
@@ -194,7 +194,7 @@ import VirtualController
         #expect(bench.air.controller(target)?.connections.count == 1)
     }
 
-    @Test func directedAdvertisingToALegacyScanner() throws {
+    @Test func legacyScannerReportsUnresolvedDirectedAdvertising() throws {
         var configuration = VirtualController.Configuration()
         configuration.resolvingListSize = 4
         var bench = Bench()
@@ -213,7 +213,7 @@ import VirtualController
         #expect(reports.first?.direct.deviceAddress?.isResolved(by: AES128(key: 7)) == true)
     }
 
-    @Test func scanRequestsAreHiddenToo() throws {
+    @Test func scanRequestsUsePrivateAddresses() throws {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(scanner, to: advertiser)

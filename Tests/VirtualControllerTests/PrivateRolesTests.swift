@@ -13,7 +13,7 @@ import VirtualController
 
     /// Own address type 2: the public address stands behind the private one, and takes its place for peers
     /// that there is no key for.
-    @Test func thePublicAddressHides() throws {
+    @Test func resolvableOrPublicUsesPublicAddressWithoutKey() throws {
         var bench = Bench()
         let identity = DeviceAddress(0x11_2233_4455, type: .public)
         let advertiser = bench.joinExtended { $0.publicAddress = identity }
@@ -45,7 +45,7 @@ import VirtualController
     }
 
     /// A scanner calls itself otherwise after each timeout.
-    @Test func scannersRotate() throws {
+    @Test func scannerRotatesPrivateAddress() throws {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(advertiser, to: scanner)
@@ -71,7 +71,7 @@ import VirtualController
     }
 
     /// An initiator that waits for long connects with an address of now.
-    @Test func initiatorsRotate() throws {
+    @Test func initiatorUsesCurrentPrivateAddress() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(peripheral, to: central, peerKey: 0)
@@ -97,7 +97,7 @@ import VirtualController
 
     /// Who has given a key and does not hide is not let in, unless device privacy is enough.
     @Test(arguments: [LESetPrivacyMode.Mode.network, .device])
-    func initiatorsThatDoNotHide(_ mode: LESetPrivacyMode.Mode) throws {
+    func onlyDevicePrivacyModeAdmitsIdentityAddress(_ mode: LESetPrivacyMode.Mode) throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(central, to: peripheral, mode: mode)
@@ -112,7 +112,7 @@ import VirtualController
     }
 
     /// A key of zeros is none: its owner need not use private addresses, and others need not towards it.
-    @Test func keysOfZeros() {
+    @Test func zeroKeyDisablesPrivateAddresses() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
         bench.introduce(advertiser, to: scanner, peerKey: 0)

@@ -138,7 +138,7 @@ import VirtualController
     /// Every command has exactly one answer, in the order of the commands; no host that keeps to its buffers
     /// gets an overflow event; no packet completes that was not sent; and nothing is left to do when all that
     /// is due was done.
-    @Test(arguments: 0..<16 as Range<UInt64>) func accounts(_ seed: UInt64) {
+    @Test(arguments: 0..<16 as Range<UInt64>) func commandsAndBuffersAreAccountedFor(_ seed: UInt64) {
         var pair = Pair(seed: seed)
         var links = 0
         for _ in 0..<2000 {
@@ -159,7 +159,7 @@ import VirtualController
     }
 
     /// After Reset a controller cannot be distinguished from one that has just been switched on.
-    @Test(arguments: 0..<16 as Range<UInt64>) func resets(_ seed: UInt64) throws {
+    @Test(arguments: 0..<16 as Range<UInt64>) func resetRestoresFreshControllerState(_ seed: UInt64) throws {
         var pair = Pair(seed: seed)
         for _ in 0..<6 {
             for _ in 0..<150 { pair.step() }

@@ -13,7 +13,7 @@ import VirtualController
         LEAddDeviceToResolvingList(peer: peer, peerKey: peerKey, localKey: localKey)
     }
 
-    @Test func isBoundedAndHasEachPeerAndKeyOnce() throws {
+    @Test func resolvingListIsBoundedWithUniquePeersAndKeys() throws {
         var bench = Bench()
         let id = bench.joinExtended { $0.resolvingListSize = 3 }
         let other = HCIAddress(0x77, type: .public)
@@ -46,7 +46,7 @@ import VirtualController
             (HCIAddress(0x77, type: .publicIdentity), .invalidCommandParameters),
             (HCIAddress(0x77, type: .anonymous), .invalidCommandParameters),
         ] as [(HCIAddress, HCIStatus)])
-    func identities(_ peer: HCIAddress, _ expected: HCIStatus) {
+    func onlyIdentityAddressesAreAccepted(_ peer: HCIAddress, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.joinExtended()
         #expect(bench.status(adding(peer), on: id) == expected)
@@ -54,7 +54,7 @@ import VirtualController
         #expect(bench.status(LESetPrivacyMode(peer: peer, mode: .device), on: id) == unknown)
     }
 
-    @Test func addressesThatAreUsed() throws {
+    @Test func localResolvableAddressRotates() throws {
         var bench = Bench()
         let id = bench.joinExtended()
         let (local, remote) = (
@@ -79,7 +79,7 @@ import VirtualController
         #expect(try bench.ask(local, on: id).address != second)
     }
 
-    @Test func ranges() {
+    @Test func privacyParametersAreValidated() {
         var bench = Bench()
         let id = bench.joinExtended()
         for (seconds, expected): (UInt16, HCIStatus) in [
@@ -103,7 +103,7 @@ import VirtualController
     }
 
     /// The list does not change while it is used, and its use not while something goes on.
-    @Test func doesNotChangeWhileItIsUsed() {
+    @Test func resolvingListCannotChangeWhileInUse() {
         var bench = Bench()
         let (id, other) = (bench.joinExtended(), bench.joinExtended())
         func statuses() -> [HCIStatus] {
@@ -141,7 +141,7 @@ import VirtualController
         }
     }
 
-    @Test func aControllerWithoutPrivacyKnowsNoneOfIt() throws {
+    @Test func privacyCanBeUnsupported() throws {
         var bench = Bench()
         for id in [bench.join(), bench.joinExtended { $0.resolvingListSize = 0 }] {
             #expect(bench.status(LEReadResolvingListSize(), on: id) == .unknownCommand)

@@ -5,7 +5,7 @@ import Testing
 import VirtualController
 
 @Suite struct ScanningTests {
-    @Test func acceptList() {
+    @Test func scanReportsOnlyListedDevices() {
         var bench = Bench()
         let (wanted, unwanted, scanner) = (bench.join(), bench.join(), bench.join())
         bench.perform(LEAddDeviceToFilterAcceptList(device: HCIAddress(bench.address(wanted))), on: scanner)
@@ -18,7 +18,7 @@ import VirtualController
         #expect(reports.allSatisfy { $0.address == HCIAddress(bench.address(wanted)) })
     }
 
-    @Test func duplicates() {
+    @Test func duplicateFilterReportsOncePerScan() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
         bench.advertise(on: advertiser)
@@ -31,7 +31,7 @@ import VirtualController
         #expect(bench.reports(scanner).count == 2)
     }
 
-    @Test func theDuplicateFiltersMemoryIsBounded() {
+    @Test func duplicateFilterMemoryIsBounded() {
         var configuration = VirtualController.Configuration()
         configuration.duplicateMemory = 2
         var bench = Bench()
@@ -48,7 +48,7 @@ import VirtualController
         #expect(bench.reports(scanner).isEmpty, "two are remembered")
     }
 
-    @Test func windowsByPhase() {
+    @Test func reportsArriveOnlyDuringScanWindow() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
         // 160 ms of 640 ms.
@@ -68,7 +68,7 @@ import VirtualController
         #expect(bench.reports(scanner).count > 120, "always listening")
     }
 
-    @Test func reportsThatTheHostDoesNotTakeAreDropped() {
+    @Test func unreadReportsAreDroppedAtLimit() {
         var configuration = VirtualController.Configuration()
         configuration.reportLimit = 10
         var bench = Bench()
@@ -85,7 +85,7 @@ import VirtualController
         #expect(bench.reports(scanner).count > 3, "there is room again")
     }
 
-    @Test func rssiOfEachPair() {
+    @Test func rssiIsSetPerPair() {
         var bench = Bench()
         let (near, far, scanner) = (bench.join(), bench.join(), bench.join())
         bench.setRSSI(-20, between: scanner, and: near)
@@ -100,7 +100,7 @@ import VirtualController
         #expect(Set(bench.reports(scanner).map(\.rssi)) == [-90])
     }
 
-    @Test func noControllerReceivesItself() {
+    @Test func controllerDoesNotReceiveItself() {
         var bench = Bench()
         let id = bench.join()
         bench.advertise(on: id)
@@ -125,7 +125,7 @@ import VirtualController
             (0, "00 1000 1000 01 04", .invalidCommandParameters),
             (1, "00 1000 1000 01 00", .commandDisallowed),
         ] as [(Int, String, HCIStatus)])
-    func parameters(_ isScanning: Int, _ hex: String, _ expected: HCIStatus) {
+    func scanParametersAreValidated(_ isScanning: Int, _ hex: String, _ expected: HCIStatus) {
         var bench = Bench()
         let id = bench.join()
         if isScanning == 1 { bench.scan(on: id) }
@@ -134,7 +134,7 @@ import VirtualController
         #expect(bench.answer(packet, on: id).status == expected)
     }
 
-    @Test func enabling() {
+    @Test func scanEnableIsValidated() {
         var bench = Bench()
         let id = bench.air.add()
         #expect(

@@ -4,8 +4,8 @@ import Testing
 
 /// `bletool air`.
 @Suite(.timeLimit(.minutes(10))) struct AirTests {
-    @Test("the first SIGTERM ends it, and so its clients, who say why")
-    func terminated() async throws {
+    @Test("the first SIGTERM ends air and its clients, which report an error")
+    func sigtermEndsAirAndClients() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "air-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

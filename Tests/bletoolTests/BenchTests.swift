@@ -30,7 +30,7 @@ import Testing
         return [found.1, found.2, found.3, found.4, found.5].map(String.init)
     }
 
-    @Test func bothEndsInOneProcess() async throws {
+    @Test func benchMeasuresBothEndsInOneProcess() async throws {
         let air = try await TemporaryAir()
         let bench = try RunningProgram(
             ["bletool", "bench", "--adapter", "virtual", "--count", "20", "--size", "100", "--json"],
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.status() == 0)
     }
 
-    @Test func theOtherEndIsAnotherProcess() async throws {
+    @Test func benchMeasuresServerInAnotherProcess() async throws {
         let air = try await TemporaryAir()
         let server = try RunningProgram(
             ["bletool", "bench", "--serve", "--size", "100", "--adapter", "virtual:b", "--json"],
@@ -65,7 +65,7 @@ import Testing
         #expect(end.reason == .uncaughtSignal && end.status == SIGINT)
     }
 
-    @Test func whatMakesNoSenseIsSaid() async {
+    @Test func contradictoryArgumentsAreRefused() async {
         let lines: [[String]] = [
             [], ["--adapter", "hci0"], ["--serve", "name:X"], ["--serve", "--count", "1"],
             ["--serve", "--read", "2a19"], ["--serve", "--size", "3"],
@@ -76,7 +76,7 @@ import Testing
         for line in lines { #expect(await BLETool.run(["bench"] + line) == .badInput, "\(line)") }
     }
 
-    @Test func numbersThatAreLeftOutAreCounted() {
+    @Test func skippedNumbersAreCountedAsMissing() {
         let meter = Meter()
         for number in [UInt8(3), 4, 6, 9] { meter.arrived([number, 0, 0, 0, 0x55], isNumbered: true) }
         // The first begins the measurement.

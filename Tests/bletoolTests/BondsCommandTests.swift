@@ -33,7 +33,7 @@ struct BondsCommandTests {
     }
 
     @Test(
-        "the folder is the one that is asked for, or the system's, or the user's",
+        "the state folder is that of the option, else of the system, else of the user",
         arguments: [
             (["--state-dir", "here"], ["STATE_DIRECTORY": "/var/lib/a"], "here"),
             ([], ["STATE_DIRECTORY": "/var/lib/a:/var/lib/b", "XDG_STATE_HOME": "/x"], "/var/lib/a"),
@@ -41,12 +41,12 @@ struct BondsCommandTests {
             ([], ["XDG_STATE_HOME": "x", "HOME": "/home/me"], "/home/me/.local/state/bletool"),
             ([], [:], "/root/.local/state/bletool"),
         ] as [([String], [String: String], String)])
-    func folders(arguments: [String], environment: [String: String], path: String) throws {
+    func stateFolderIsResolved(arguments: [String], environment: [String: String], path: String) throws {
         let options = try StateOptions.parse(arguments)
         #expect(try options.path(environment: { environment[$0] }, home: { "/root" }) == path)
     }
 
-    @Test func withoutHomeOneMustSayWhere() throws {
+    @Test func missingHomeFailsWithHint() throws {
         let options = try StateOptions.parse([])
         let failure = #expect(throws: Failure.self) {
             try options.path(environment: { _ in nil }, home: { nil })
@@ -59,11 +59,11 @@ struct BondsCommandTests {
             ([], 2), (["C0:11:22:33:44:55"], 2), (["C0:11:22:33:44:55/random"], 1), (["name:pho*"], 1),
             (["C0:11:22:33:44:55/public", "name:Phone"], 2),
         ] as [([String], Int)])
-    func devicesAreFound(devices: [String], count: Int) throws {
+    func recordsAreSelectedByDevice(devices: [String], count: Int) throws {
         #expect(try Self.store().records(devices).count == count)
     }
 
-    @Test func aChangingAddressIsRecognized() throws {
+    @Test func resolvableAddressFindsItsBond() throws {
         let address = DeviceAddress.resolvable(0x12345, key: AES128(key: 0x123))
         for text in [address.text, "\(address)"] {
             #expect(try Self.store().records([text]).map(\.bond) == [Self.bond])
@@ -71,13 +71,13 @@ struct BondsCommandTests {
     }
 
     @Test(arguments: ["C0:11:22:33:44:56", "name:Tablet", "name:-"])
-    func whoHasNoBondIsNotFound(device: String) throws {
+    func unbondedDeviceIsNotFound(device: String) throws {
         let store = try Self.store()
         let failure = #expect(throws: Failure.self) { try store.records([device]) }
         #expect(failure?.kind == .notFound)
     }
 
-    @Test func listHasNoKeys() throws {
+    @Test func listEventOmitsKeys() throws {
         let record = try #require(try Self.store().record(Self.bond.id))
         #expect(
             BondEvent(record).json.description
@@ -87,7 +87,7 @@ struct BondsCommandTests {
                 + #""lastUsed":"2026-11-21T12:00:00.000Z"}"#)
     }
 
-    @Test func showHasKeysWhenAsked() throws {
+    @Test func showIncludesKeysOnlyOnRequest() throws {
         let record = try #require(try Self.store().record(Self.bond.id))
         let names =
             #""keys":["centralKey","peripheralKey","peerIdentityKey"],"signCounter":0,"#
@@ -104,7 +104,7 @@ struct BondsCommandTests {
         #expect(!BondEvent(record, isWhole: true).lines(colored: false).joined().contains("abc"))
     }
 
-    @Test func listIsATable() throws {
+    @Test func listPrintsTable() throws {
         #expect(
             BondEvent.table(try Self.store().records()).lines(colored: false) == [
                 "DEVICE                    NAME   ADAPTER            PAIRING                            LAST USED",
@@ -116,12 +116,12 @@ struct BondsCommandTests {
     }
 
     @Test(arguments: [[], ["--all", "C0:11:22:33:44:55"]])
-    func removeWantsOneOfBoth(arguments: [String]) throws {
+    func removeRequiresDeviceOrAll(arguments: [String]) throws {
         let command = try BondsRemoveCommand.parse(arguments)
         #expect(throws: Failure.self) { try command.check() }
     }
 
-    @Test("each verb points to bluetoothd's bonds where it runs") func daemon() {
+    @Test("each verb refers to bluetoothd's bonds while bluetoothd runs") func verbsReferToBluetoothdBonds() {
         let verbs: [any BondsVerb.Type] = [
             BondsListCommand.self, BondsShowCommand.self, BondsRemoveCommand.self, BondsExportCommand.self,
             BondsImportCommand.self,
@@ -144,12 +144,12 @@ struct BondsCommandTests {
             (0, 0, "imported nothing: all.bonds holds no bonds"), (1, 0, "imported 1 bond"),
             (0, 2, "imported 0 bonds; 2 are older than what is here, which stays"),
         ])
-    func anImportSaysWhatItTookIn(count: Int, older: Int, line: String) {
+    func importReportsImportedAndOlderBonds(count: Int, older: Int, line: String) {
         let event = BondsMovedEvent(imported: count, older: older, file: "all.bonds")
         #expect(event.lines(colored: false) == [line])
     }
 
-    @Test func whatIsExportedIsImportedElsewhere() async throws {
+    @Test func exportedBondsAreImported() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let first = try await BondStore.open("\(folder)/first", on: nil)

@@ -23,8 +23,8 @@ import Testing
         return lines
     }
 
-    @Test("a recording that goes on in another file after a time is whole in each")
-    func rotateTime() async throws {
+    @Test("a recording that is rotated by time is complete in each file")
+    func timeRotationKeepsFilesComplete() async throws {
         let air = try await TemporaryAir()
         let beacon = try await beacon(in: air)
         let told = try await lines(
@@ -50,9 +50,9 @@ import Testing
     }
 
     @Test(
-        "octets go to no terminal",
+        "binary output to a terminal is refused",
         arguments: [["capture", "-", "--adapter", "virtual:tap"], ["decode", "/dev/null", "--write", "-"]])
-    func terminal(_ words: [String]) async throws {
+    func binaryOutputToTerminalIsRefused(_ words: [String]) async throws {
         try await offThePool {
             let program = try PseudoTerminal(
                 try Shell(), ["bletool"] + words, environment: ["NO_COLOR": "1"])
@@ -70,7 +70,8 @@ import Testing
         #expect(output.hasSuffix("bletool: capture: /dev/full: No space left on device\n"), "\(output)")
     }
 
-    @Test("a recording is followed while it is written") func follow() async throws {
+    @Test("decode --follow reads a recording while it is written")
+    func followReadsGrowingRecording() async throws {
         let air = try await TemporaryAir()
         let beacon = try await beacon(in: air)
         let capture = try RunningProgram(

@@ -33,7 +33,7 @@ struct CloneTests {
         """
 
     @Test(.timeLimit(.minutes(10)))
-    func theDumpOfADumpIsTheDump() async throws {
+    func dumpOfServedDumpIsIdentical() async throws {
         let shell = try Shell()
         try shell.write(Self.server, to: "original.yaml")
         let (status, output) = try await shell.run(

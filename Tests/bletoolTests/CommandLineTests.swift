@@ -23,7 +23,7 @@ struct CommandLineTests {
         (["--json", "bonds"], ["bonds", "--json"]),
         (["--json", "gatt", "name:tree", "tree"], ["gatt", "--json", "name:tree", "tree"]),
     ])
-    func globalOptionsMayComeFirst(arguments: [String], expected: [String]) {
+    func globalOptionsCanComeFirst(arguments: [String], expected: [String]) {
         #expect(BLETool.globalsLast(arguments) == expected)
     }
 
@@ -31,7 +31,7 @@ struct CommandLineTests {
         try AdvertiseOptions.parse(arguments).settings(names: someNames)
     }
 
-    @Test func allOptionsAreRead() throws {
+    @Test func advertisingOptionsAreParsed() throws {
         let settings = try settings([
             "--name", "Lamp", "--service", "180f", "--service", "battery_level", "--solicit", "1809",
             "--manufacturer",
@@ -77,17 +77,17 @@ struct CommandLineTests {
         ("--raw-scan-response", "x"),
         ("--interval", "19ms"), ("--interval", "11s"),
     ])
-    func badValuesNameTheirOption(option: String, value: String) throws {
+    func invalidValueErrorNamesOption(option: String, value: String) throws {
         let failure = #expect(throws: Failure.self) { try settings([option, value]) }
         #expect(failure?.what == option)
         #expect(failure?.kind.status == .badInput)
     }
 
-    @Test func extendedIntervalsAreLonger() throws {
+    @Test func extendedAdvertisingAllowsLongerIntervals() throws {
         #expect(try settings(["--extended", "--interval", "11s"]).interval == .seconds(11))
     }
 
-    @Test func adaptersComeFromOptionOrEnvironment() throws {
+    @Test func adapterComesFromOptionOrEnvironment() throws {
         let options = try RadioOptions.parse(["--adapter", "hci1"])
         #expect(try options.adapter { _ in "virtual" } == .kernel(.index(1)))
         let none = try RadioOptions.parse([])
@@ -97,12 +97,12 @@ struct CommandLineTests {
         #expect(failure?.what == "BLETOOL_ADAPTER")
     }
 
-    @Test func timeLimitsAreMoreThanNothing() throws {
+    @Test func timeLimitMustBePositive() throws {
         #expect(try TimeLimitOptions.parse(["--timeout", "2s"]).limit() == .seconds(2))
         #expect(throws: Failure.self) { try TimeLimitOptions.parse(["--timeout", "0s"]).limit() }
     }
 
-    @Test func failuresSayWhatWouldHelp() throws {
+    @Test func oversizedContentFailureHasHint() throws {
         let crowded = try settings(["--name", "Thermometer in the kitchen", "--service", "1809"])
         let failure = try #require(#expect(throws: Failure.self) { try crowded.checkedPlan() })
         #expect(failure.hint == "--overflow shorten-name, scan-response or extended makes room")
@@ -110,7 +110,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "what cannot be advertised names the option and what would help",
+        "content that cannot be advertised fails with its option, reason and hint",
         arguments: [
             (["--raw", "0201"], "--raw", "AD structure at octet 0 needs 2 octets, 1 left", nil),
             (
@@ -155,7 +155,7 @@ struct CommandLineTests {
             ),
             (["--raw-scan-response", "05"], "--raw-scan-response", "needs 5 octets, 0 left", nil),
         ] as [([String], String, String, String?)])
-    func whatCannotBeAdvertised(_ arguments: [String], _ option: String, _ why: String, _ hint: String?)
+    func invalidContentFailsWithHint(_ arguments: [String], _ option: String, _ why: String, _ hint: String?)
         throws
     {
         let settings = try settings(arguments)
@@ -164,7 +164,7 @@ struct CommandLineTests {
         #expect(failure.why.contains(why), "\(failure.why)")
     }
 
-    @Test func howToAdvertiseIsRead() throws {
+    @Test func advertisingParametersAreParsed() throws {
         let settings = try settings([
             "--type", "nonconnectable", "--anonymous", "--preset", "background", "--channels", "37,39",
             "--primary-phy",
@@ -179,7 +179,7 @@ struct CommandLineTests {
         #expect(request.plan.extended == [])
     }
 
-    @Test func aTrainIsRead() throws {
+    @Test func periodicAdvertisingOptionsAreParsed() throws {
         let same = try settings(["--name", "T", "--periodic", "100ms"]).checkedRequest()
         // Nonconnectable and extended; the train says what the advertisement says.
         #expect(same.kind == .nonconnectable && same.plan.extended == [2, 9, 0x54])
@@ -199,7 +199,7 @@ struct CommandLineTests {
         #expect(failure.what == "--periodic-data")
     }
 
-    @Test func directedAdvertisingSaysNothingElse() throws {
+    @Test func directedAdvertisingHasNoContent() throws {
         let settings = try settings(["--directed", "C0:00:00:00:00:01/random", "--high-duty"])
         let request = try settings.checkedRequest()
         let peer = try #require(DeviceAddress("C0:00:00:00:00:01/random"))
@@ -207,7 +207,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "what does not go together",
+        "invalid values and combinations of options are refused",
         arguments: [
             (["--directed", "x"], "--directed"), (["--high-duty"], "--high-duty"),
             (["--directed", "00:00:00:00:00:01", "--name", "x"], "--directed"),
@@ -222,13 +222,13 @@ struct CommandLineTests {
             (["--periodic", "1s", "--type", "connectable"], "--periodic"),
             (["--periodic", "1s", "--anonymous"], "--periodic"),
         ])
-    func whatDoesNotGoTogether(_ arguments: [String], _ option: String) throws {
+    func invalidOptionCombinationsAreRefused(_ arguments: [String], _ option: String) throws {
         let failure = try #require(#expect(throws: Failure.self) { try settings(arguments) })
         #expect(failure.what == option)
     }
 
     @Test(
-        "what concerns the whole command may stand behind --and",
+        "options of the whole command are moved before --and",
         arguments: [
             ("advertise --name x", "advertise --name x"),
             ("advertise --name x --and --name y --json", "advertise --name x --json --and --name y"),
@@ -238,13 +238,13 @@ struct CommandLineTests {
             ),
             ("scan --and --json", "scan --and --json"),
         ])
-    func andComesLast(_ arguments: String, _ expected: String) {
+    func globalOptionsMoveBeforeAnd(_ arguments: String, _ expected: String) {
         let split = { (text: String) in text.split(separator: " ").map(String.init) }
         #expect(AdvertiseCommand.andLast(split(arguments)) == split(expected))
     }
 
-    @Test("levels of security are words, in help and in completion, too")
-    func levelsOfSecurity() throws {
+    @Test("security levels are named in arguments and in help")
+    func securityLevelsAreParsedAndDocumented() throws {
         #expect(
             try GATTReadCommand.parse(["name:X", "2a19", "--security", "fips"]).options.link.security
                 == .secureConnections

@@ -21,7 +21,7 @@ struct CompletionScriptTests {
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func theVerbMayStandBehindTheDevice(_ name: String) async throws {
+    func completionScriptHasValidSyntax(_ name: String) async throws {
         let shell = try Self.shell(name)
         guard Self.isInstalled(name) else { return }
         let result = try await shell.run(
@@ -45,7 +45,7 @@ struct CompletionScriptTests {
         ("--timeout 5s --log-level wa", "warning"), ("--json --adapter virtual bonds li", "list"),
         ("bonds li", "list"), ("doctor --", "--json --version --help --log-level --color"),
     ])
-    func bashOffers(_ words: String, _ offered: String) async throws {
+    func bashCompletionOffersExpectedWords(_ words: String, _ offered: String) async throws {
         let result = try await Self.shell("bash").run(
             """
             cat >try <<'END'
@@ -69,7 +69,7 @@ struct CompletionScriptTests {
             ("gatt X -i --sec", "--secure-connections-only --security"),
             ("gatt X read 2a19 --phy ", "1m 2m coded"), ("gatt --mtu 23 X write --ch", "--chunk"),
         ])
-    func fishOffers(_ line: String, _ offered: String) async throws {
+    func fishCompletionOffersExpectedWords(_ line: String, _ offered: String) async throws {
         let result = try await Self.shell("fish").run(
             "fish --no-config -c 'source ./script; complete -C \"bletool \(line)\"' | cut -f1 | xargs")
         #expect(result.output == offered + "\n")

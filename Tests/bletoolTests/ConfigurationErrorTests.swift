@@ -102,7 +102,7 @@ struct ConfigurationErrorTests {
             "2 services 1809"
         ),
     ])
-    func isLocated(file: String, line: Int, column: Int, words: String) throws {
+    func configurationErrorHasPosition(file: String, line: Int, column: Int, words: String) throws {
         let error = try #require(#expect(throws: ConfigurationError.self) { try configuration(file) })
         #expect(error.reason.contains(words), "\(error.reason)")
         #expect(error.position == SourcePosition(line: line, column: column), "\(error)")
@@ -176,21 +176,21 @@ struct ConfigurationErrorTests {
         ("properties: []\ndescriptors: [{uuid: 2904}]", 6, "has 7 octets, not 0"),
         ("properties: []\ndescriptors: [{value: x}]", 6, "needs the key \"uuid\""),
     ])
-    func isLocatedInCharacteristics(lines: String, line: Int, words: String) throws {
+    func characteristicErrorHasPosition(lines: String, line: Int, words: String) throws {
         let file = Self.characteristic(lines)
         let error = try #require(#expect(throws: ConfigurationError.self) { try configuration(file) })
         #expect(error.reason.contains(words), "\(error.reason)")
         #expect(error.position?.line == line, "\(error)")
     }
 
-    @Test func failuresNameTheFile() {
+    @Test func failureNamesFileAndPosition() {
         let failure = Failure(
             ConfigurationError(SourcePosition(line: 3, column: 9), "no", hint: "so"), file: "a.yaml")
         #expect(failure.lines == ["bletool: a.yaml:3:9: no", "hint: so"])
         #expect(failure.kind.status == .badInput)
     }
 
-    @Test func unreadableFilesAreFailures() {
+    @Test func unreadableFileFails() {
         for path in ["/nonexistent/x.yaml", "/", "/dev/null"] {
             let failure = #expect(throws: Failure.self) {
                 try ServeConfiguration.load(path, names: someNames)
@@ -200,7 +200,7 @@ struct ConfigurationErrorTests {
     }
 
     /// Every part of the example taken out, doubled or replaced gives a configuration or an error with a place.
-    @Test func mutationsNeverTrap() {
+    @Test func mutatedFilesLoadOrFailWithPosition() {
         var random = SplitMix64(seed: 5)
         let words = ServeConfigurationTests.example.split(separator: " ", omittingEmptySubsequences: false)
             .map(String.init)

@@ -41,7 +41,7 @@ struct ContractTests {
         ("scan --foo", 1, "scan: unknown option '--foo'\nhint: "),
         ("lescan", 1, "the command for this is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
-    func commandsEndSo(arguments: String, status: Int32, text: String) async throws {
+    func commandsExitWithStatusAndText(arguments: String, status: Int32, text: String) async throws {
         let result = try await Shell().run("bletool \(arguments)")
         #expect(result.status == status)
         #expect(result.output.contains(text) || text.isEmpty, "\(result.output)")
@@ -71,7 +71,7 @@ struct ContractTests {
     }
 
     /// Answers that do not go to a terminal are objects, and so is the error that ended them.
-    @Test func aScriptThatFailsEndsWithAnObject() async throws {
+    @Test func failingScriptEndsWithErrorObject() async throws {
         let result = try await beside(
             """
             printf 'read 2a06\\nread 2a19\\nread 2a06\\n' | bletool gatt name:Lamp run - --adapter virtual 2>messages
@@ -83,13 +83,13 @@ struct ContractTests {
         #expect(result.status == 2)
     }
 
-    @Test func whatCannotBeSignedIsAMatterOfSecurity() async throws {
+    @Test func unsignableWriteFailsWithSecurityStatus() async throws {
         let result = try await beside("bletool gatt name:Lamp write 2a06 01 --signed --adapter virtual")
         #expect(result.status == 6)
         #expect(result.output.contains("bletool pair"), "\(result.output)")
     }
 
-    @Test("octets as they are go to stdout and to files") func raw() async throws {
+    @Test("raw octets are written to stdout and to files") func rawValuesGoToStdoutAndFiles() async throws {
         let result = try await beside(
             """
             lamp='bletool gatt name:Lamp --adapter virtual'
@@ -109,9 +109,8 @@ struct ContractTests {
                 """)
     }
 
-    @Test("values that are listened for with --reconnect go on with the next server") func reconnect()
-        async throws
-    {
+    @Test("notify --reconnect continues with the restarted server")
+    func notifyReconnectsToRestartedServer() async throws {
         let serving = "bletool serve counting.yaml --adapter virtual:counter >>counting.log 2>&1 & counter=$!"
         let result = try await beside(
             """
@@ -146,7 +145,7 @@ struct ContractTests {
     }
 
     /// A program that runs when a link is made also runs when it ends, also when the command ends it.
-    @Test func maintainReportsTheLastEnd() async throws {
+    @Test func maintainRunsProgramOnFinalDisconnection() async throws {
         let result = try await beside(
             """
             mkfifo up

@@ -13,8 +13,8 @@ struct ContradictionTests {
             + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
     }
 
-    @Test("a characteristic with the UUID of a descriptor")
-    func descriptorAsCharacteristic() throws {
+    @Test("a characteristic with a descriptor's UUID is an error, or a warning if the file is not strict")
+    func descriptorUUIDOnCharacteristicIsReported() throws {
         let lines = """
             services:
             - {uuid: 180f, characteristics: [{uuid: 2a19, properties: [read]}, {uuid: 2902, properties: [read]}]}
@@ -25,8 +25,8 @@ struct ContradictionTests {
         #expect(error?.reason == "2902 is the UUID of a descriptor" && error?.position?.line == 2)
     }
 
-    @Test("handles that a service leaves out are said, and served, and no error in a strict file")
-    func holes() throws {
+    @Test("gaps in a service's handles produce a warning if the file is not strict, and no error if it is")
+    func handleGapsProduceWarningOnlyIfNotStrict() throws {
         let lines = """
             services:
             - {uuid: 180f, handle: 0x20, characteristics: [{uuid: 2a19, valueHandle: 0x23, properties: [notify], value: {u8: 1}}]}
@@ -72,7 +72,7 @@ struct ContradictionTests {
             ("properties: [write]\nread: {exec: x}", [(7, "read makes values")]),
             ("properties: [read]\nwrite: {exec: x}", [(7, "write takes values")]),
         ] as [(String, [(Int, String)])])
-    func isWarnedOf(_ lines: String, _ warnings: [(line: Int, words: String)]) throws {
+    func contradictionsAreWarningsOrErrors(_ lines: String, _ warnings: [(line: Int, words: String)]) throws {
         let served = try configuration(file(lines))
         #expect(served.warnings.map(\.position?.line) == warnings.map(\.line))
         for (warning, expected) in zip(served.warnings, warnings) {
@@ -85,7 +85,7 @@ struct ContradictionTests {
         #expect(error == served.warnings.first)
     }
 
-    @Test func circlesOfIncludes() throws {
+    @Test func circularIncludesProduceWarning() throws {
         let circle = """
             services:
             - {uuid: 180f, includes: [{uuid: 1809}]}
@@ -102,12 +102,12 @@ struct ContradictionTests {
         "properties: [read]\nvalueHandle: 0x0010", "properties: [read]\nvalue: abc\nlength: {max: 2}",
         "properties: [notify]\ndescriptors: [{uuid: 2902, value: {hex: 0100}}]",
     ])
-    func whatCannotBeServed(_ lines: String) {
+    func unservableConfigurationIsRefused(_ lines: String) {
         #expect(throws: ConfigurationError.self) { try configuration(file(lines)) }
     }
 
     /// Descriptors that properties need are added also without strictness, unless the file says otherwise.
-    @Test func missingDescriptors() throws {
+    @Test func missingDescriptorsAreAddedOrReported() throws {
         let lines = "properties: [notify, extended, broadcast]"
         let completed = try configuration(file(lines))
         #expect(completed.warnings.isEmpty)
@@ -129,7 +129,7 @@ struct ContradictionTests {
     }
 
     /// A client sees the properties, reads nothing that no link may read, and subscribes by either of two descriptors.
-    @Test func clientsSeeItAsWritten() throws {
+    @Test func contradictionsAreServedAsWritten() throws {
         let text = """
             strict: false
             standardServices: false

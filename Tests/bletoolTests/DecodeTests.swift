@@ -56,7 +56,7 @@ private let objects = #"""
     """#
 
 struct DecodeTests {
-    @Test func linesSayWhatThePacketIsAbout() {
+    @Test func linesDescribePackets() {
         var printer = PacketText(isColored: false)
         var text = ""
         for packet in packets.dropFirst() {
@@ -66,7 +66,7 @@ struct DecodeTests {
     }
 
     /// People read units and names, programs the numbers of the packet.
-    @Test func numbersHaveUnitsForPeople() {
+    @Test func textHasUnitsAndJSONRawNumbers() {
         var printer = PacketText(isColored: false)
         var (line, tree, object) = ("", "", "")
         printer.appendLine(packets[0], since: records[0].time, to: &line)
@@ -78,7 +78,7 @@ struct DecodeTests {
         #expect(object.contains(#""interval":24,"latency":0,"supervisionTimeout":500,"#))
     }
 
-    @Test func linesCanHaveTheTimeOfDay() {
+    @Test func linesCanHaveAbsoluteTime() {
         var printer = PacketText(isColored: false, time: .absolute)
         var text = ""
         printer.appendLine(packets[3], since: records[0].time, to: &text)
@@ -103,7 +103,7 @@ struct DecodeTests {
             + [
                 ["--svg", "b"], ["--write", "b"], ["--follow"], ["--layer", "att"], ["--errors"],
             ].map { (["--hex", "020106", "--as", "adv"] + $0, $0[0], "--hex") })
-    func whatWouldBeIgnoredIsRefused(arguments: [String], option: String, form: String) async throws {
+    func inapplicableOptionsAreRefused(arguments: [String], option: String, form: String) async throws {
         let command = try DecodeCommand.parse(arguments)
         var message: String?
         do throws(Failure) {
@@ -114,7 +114,7 @@ struct DecodeTests {
         #expect(message == "\(option): does not apply to \(form)")
     }
 
-    @Test func objectsAreThoseOfTheContract() throws {
+    @Test func jsonObjectsMatchContract() throws {
         var printer = PacketJSON(showsLayers: false)
         var text = ""
         for packet in packets.dropFirst(4) { printer.appendLine(packet, to: &text) }
@@ -127,7 +127,7 @@ struct DecodeTests {
         #expect(layers.description + "\n" == object)
     }
 
-    @Test func treesSayEverything() {
+    @Test func treeShowsAllLayersAndOctets() {
         var text = ""
         PacketText(isColored: false).appendTree(packets[4], to: &text)
         #expect(
@@ -167,7 +167,7 @@ struct DecodeTests {
             (["--since", "3ms"], [4, 5, 6]), (["--until", "1ms"], [1, 2]),
             (["--since", "2026-11-18T11:06:40.002Z", "--until", "2026-11-18T11:06:40.003Z"], [3, 4]),
         ] as [([String], [Int])])
-    func packetsAreChosen(arguments: [String], frames: [Int]) throws {
+    func filtersSelectPackets(arguments: [String], frames: [Int]) throws {
         let filter = try FilterOptions.parse(arguments).filter()
         let chosen = packets.filter { filter.matches($0, start: records[0].time) }
         #expect(chosen.map(\.frame) == frames)
@@ -178,7 +178,7 @@ struct DecodeTests {
         ["--uuid", "?"], ["--frames", "3-2"], ["--frames", "-"], ["--frames", "a"], ["--since", "noon"],
         ["--opcode", ""],
     ])
-    func nonsenseIsRefused(arguments: [String]) throws {
+    func invalidFiltersAreRefused(arguments: [String]) throws {
         let options = try FilterOptions.parse(arguments)
         #expect(throws: Failure.self) { try options.filter() }
     }
@@ -196,7 +196,7 @@ struct DecodeTests {
             (.l2cap, "03000400020000ff", "l2cap", "L2CAP frame: end at octet 7: 1 octets too many"),
             (.hci, "01030c00", "hci", nil),
         ] as [(DecodeCommand.Form, String, String, String?)])
-    func octetsAreExplained(form: DecodeCommand.Form, hex: String, layer: String, problem: String?) throws {
+    func hexInputIsDecoded(form: DecodeCommand.Form, hex: String, layer: String, problem: String?) throws {
         let layers = form.layers([UInt8](hex: hex) ?? [])
         let object = PacketJSON.object(layers).description
         #expect(object.hasPrefix(#"{"frame":null,"time":null,"direction":null,"layer":"\#(layer)","#))
@@ -204,7 +204,7 @@ struct DecodeTests {
         #expect(layers.compactMap(\.problem).first == problem)
     }
 
-    @Test func timesHaveMicroseconds() {
+    @Test func timesHaveMicrosecondPrecision() {
         var clock = RecordingClock()
         #expect(clock.text(RecordingTime(microseconds: -1)) == "1969-12-31T23:59:59.999999Z")
         #expect(clock.text(RecordingTime(microseconds: 1)) == "1970-01-01T00:00:00.000001Z")

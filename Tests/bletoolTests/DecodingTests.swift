@@ -50,13 +50,13 @@ private func decode(
 
 struct DecodingTests {
     @Test(arguments: [100, 65_536])
-    func aWholeFileIsShown(size: Int) throws {
+    func wholeFileIsDecoded(size: Int) throws {
         let result = try decode(recording(), chunks: size)
         #expect(result.lines == 300 && result.failure == nil)
     }
 
     /// A rotated set is one recording: a limit counts through all files, and damage is that of its file.
-    @Test func severalFilesAreOneRecording() throws {
+    @Test func filesAreDecodedAsOneRecording() throws {
         let whole = try decode(recording(80), recording(80), recording(80), chunks: 100)
         #expect(whole.lines == 240 && whole.failure == nil)
         let some = try decode(recording(80), recording(80), recording(80), chunks: 100, limit: 100)
@@ -69,7 +69,7 @@ struct DecodingTests {
         #expect(foreign.failure?.message.hasPrefix("b: ") == true)
     }
 
-    @Test func whatIsCutIsShownAndTold() throws {
+    @Test func truncatedFileIsDecodedAndReported() throws {
         let result = try decode(recording(cut: 3), chunks: 100)
         #expect(result.lines == 299)
         #expect(
@@ -80,15 +80,15 @@ struct DecodingTests {
     }
 
     /// Who has enough in the middle of a record has found no damage, nor has who follows a file that is being written.
-    @Test func theMiddleOfARecordIsNoDamage() throws {
+    @Test func partialRecordIsNotDamageAtLimitOrInGrowingFile() throws {
         let enough = try decode(recording(), chunks: 100, limit: 7)
         #expect(enough.lines == 7 && enough.failure == nil && !enough.isRead)
         let growing = try decode(recording(cut: 3), chunks: 100, isWhole: false)
         #expect(growing.lines == 299 && growing.failure == nil)
     }
 
-    @Test("a time limit ends the wait for a pipe and for a file that may grow", arguments: [true, false])
-    func timeLimit(isPipe: Bool) async throws {
+    @Test("a time limit ends the wait for a pipe and for a growing file", arguments: [true, false])
+    func timeLimitEndsWaitForInput(isPipe: Bool) async throws {
         var ends: [Int32] = [0, 0]
         var output: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0 && pipe(&output) == 0)
@@ -118,7 +118,7 @@ struct DecodingTests {
         }
     }
 
-    @Test func whatIsNoRecordingIsRefused() throws {
+    @Test func otherFilesAreRefused() throws {
         let result = try decode(Array("root:x:0:0:".utf8), chunks: 3)
         #expect(result.lines == 0 && result.failure?.kind == .input)
     }

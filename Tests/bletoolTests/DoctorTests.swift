@@ -19,7 +19,7 @@ struct DoctorTests {
 
     private let both: Set<Capability> = [.netRaw, .netAdmin]
 
-    @Test func allIsWell() {
+    @Test func usableAdapterPassesAllChecks() {
         let report = DoctorReport(Diagnosis(capabilities: both, adapters: [adapter()]))
         #expect(report.failure == nil)
         #expect(report.checks.allSatisfy { $0.status == .ok && $0.fix == nil })
@@ -36,14 +36,14 @@ struct DoctorTests {
     }
 
     @Test(
-        "each lack has its status, its exit status and its fix",
+        "each problem has its status, exit status and fix",
         arguments: [
             (Diagnosis(listingError: .adapter(.noBluetooth)), "sockets", 3, "modprobe"),
             (Diagnosis(listingError: .adapter(.isolated)), "sockets", 3, "network=host"),
             (Diagnosis(listingError: .managementRefused(.listAdapters, .busy)), "sockets", 3, nil),
             (Diagnosis(capabilities: [.netRaw, .netAdmin]), "adapter", 3, "virtual"),
         ])
-    func lacks(diagnosis: Diagnosis, check: String, status: Int32, fix: String?) throws {
+    func problemsHaveStatusAndFix(diagnosis: Diagnosis, check: String, status: Int32, fix: String?) throws {
         let report = DoctorReport(diagnosis)
         let found = try #require(report.checks.first { $0.name == check })
         #expect(found.status == .problem)
@@ -52,7 +52,7 @@ struct DoctorTests {
         #expect(report.abilities.filter { $0.missing.isEmpty }.map(\.name) == ["virtual"])
     }
 
-    @Test func capabilities() throws {
+    @Test func missingCapabilitiesAreReportedWithFix() throws {
         let report = DoctorReport(Diagnosis(capabilities: [.netRaw], adapters: [adapter()]))
         #expect(report.failure?.kind == .permission)
         #expect(report.failure?.message == "capabilities: this process lacks CAP_NET_ADMIN")
@@ -68,7 +68,7 @@ struct DoctorTests {
         #expect(off.abilities.first { $0.name == "scan" }?.missing == ["CAP_NET_ADMIN"])
     }
 
-    @Test func adaptersThatCannotBeUsed() throws {
+    @Test func unusableAdaptersAreReported() throws {
         func check(_ one: AdapterDescription, _ holders: [AdapterProblem.Holder.Process] = []) throws
             -> DoctorReport.Check
         {
@@ -93,7 +93,7 @@ struct DoctorTests {
         #expect(report.failure?.kind.status == .adapter)
     }
 
-    @Test func notesAreNoProblems() {
+    @Test func notesAreNotFailures() {
         let report = DoctorReport(
             Diagnosis(
                 capabilities: both, bluetoothDaemon: 42, adapters: [adapter()],
@@ -107,7 +107,7 @@ struct DoctorTests {
         #expect(report.lines(colored: false).last == "may not -")
     }
 
-    @Test func colorsAreOrdersToTheTerminal() throws {
+    @Test func coloredLinesUseEscapeSequences() throws {
         let report = DoctorReport(Diagnosis(listingError: .adapter(.noBluetooth)))
         let (plain, colored) = (report.lines(colored: false), report.lines(colored: true))
         let line = try #require(colored.first { $0.contains("sockets: ") })
@@ -116,7 +116,7 @@ struct DoctorTests {
         #expect(plain.contains { $0.hasPrefix("problem sockets: ") })
     }
 
-    @Test func adapterEvents() {
+    @Test func adapterEventDescribesAdapter() {
         var one = adapter([], .taken)
         one.usbPort = "1-1.4"
         let json = AdapterEvent(.changed(one)).json

@@ -40,7 +40,7 @@ struct DumpTests {
         Array(try ClonedConfiguration(image).yaml.drop { $0.hasPrefix("#") })
     }
 
-    @Test func aDeviceWithoutGenericServicesIsServedExactly() throws {
+    @Test func deviceWithoutGenericServicesIsClonedExactly() throws {
         let image = try image(
             [service(at: 5, [.read, .notify], descriptors: [0x2902, 0x2901])],
             [
@@ -65,7 +65,7 @@ struct DumpTests {
         #expect(try ClonedConfiguration(image).fidelity == .exact)
     }
 
-    @Test func whatContradictsItselfIsServedAsFound() throws {
+    @Test func contradictoryDeviceIsClonedAsFound() throws {
         let image = try image(
             [service(at: 5, .read, descriptors: [0x2902, 0x2904, 0x2901, 0x2901])], [9: [1]])
         let clone = try ClonedConfiguration(image)
@@ -80,7 +80,7 @@ struct DumpTests {
             ])
     }
 
-    @Test func descriptorsThatAreMissingStayMissing() throws {
+    @Test func missingDescriptorsStayMissing() throws {
         // A notification without 0x2902, and the next service at once.
         let image = try image([service(at: 1, .notify), service(0x180f, at: 4, .read)])
         let clone = try ClonedConfiguration(image)
@@ -89,7 +89,7 @@ struct DumpTests {
     }
 
     /// What is offered for reading and refused on every link is so in the clone.
-    @Test func valuesThatAreOfferedAndRefused() throws {
+    @Test func unreadableValueIsClonedWithoutReadPermission() throws {
         var image = try image([service(at: 5, .read)])
         image.shown[handle(7)] = DeviceImage.Shown(.readNotPermitted, at: .open)
         let clone = try ClonedConfiguration(image)
@@ -97,7 +97,7 @@ struct DumpTests {
         #expect(clone.yaml.contains("        permissions: {read: none}"))
     }
 
-    @Test func whatItAdvertises() throws {
+    @Test func advertisingDataIsCloned() throws {
         var image = try image([service(at: 5, .read)])
         image.advertised = .init(data: [2, 1, 6], scanResponse: [], isExtended: false)
         #expect(try lines(image)[0] == #"advertise: {raw: "020106"}"#)
@@ -109,7 +109,7 @@ struct DumpTests {
         #expect(try lines(image)[0] == "advertise: {}  # what it advertises is malformed: 030106")
     }
 
-    @Test func handlesThatDoNotRiseMove() throws {
+    @Test func nonascendingHandlesAreReassigned() throws {
         // The value before its declaration.
         var service = service(at: 1, .read)
         service.characteristics[0].valueHandle = handle(1)
@@ -131,7 +131,7 @@ struct DumpTests {
             (.encryptionKeySizeTooShort, .encrypted, "{read: encrypted, keySize: 16}"),
             (.insufficientAuthorization, .open, nil),
         ] as [(ATTErrorCode, SecurityLevel, String?)])
-    func refusalsTellWhatReadingNeeds(_ code: ATTErrorCode, _ link: SecurityLevel, _ permissions: String?)
+    func readErrorDeterminesPermission(_ code: ATTErrorCode, _ link: SecurityLevel, _ permissions: String?)
         throws
     {
         var image = try image([service(at: 5, .read)])
@@ -142,7 +142,7 @@ struct DumpTests {
         #expect(lines.last == "        value: {hex: \"\"}  # not read: \(code)")
     }
 
-    @Test func textFromTheAirStaysInItsLine() throws {
+    @Test func receivedTextCannotBreakLines() throws {
         var image = try image(
             [service(at: 5, .read, descriptors: [0x2901])],
             [7: Array("a\n- b".utf8), 8: Array("\u{202e}x\"".utf8)])

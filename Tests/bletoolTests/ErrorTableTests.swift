@@ -670,7 +670,7 @@ struct ErrorTableTests {
             "read: connect: Permission denied", hint: "run as a user who may use it"),
     ]
 
-    @Test(arguments: rows) func whatTheToolMakesOfIt(_ row: Row) {
+    @Test(arguments: rows) func errorMapsToFailure(_ row: Row) {
         let failure = Failure(row.error, while: "read")
         #expect(failure.kind == row.kind)
         #expect(failure.message == row.message)
@@ -684,7 +684,7 @@ struct ErrorTableTests {
         #expect("\(failure.json)" == json)
     }
 
-    @Test func aSilentSerialPortHasAHintWithOtherSettings() {
+    @Test func silentSerialPortHintOffersOtherSettings() {
         #expect(
             Failure.silentSerialPort("/dev/ttyACM0", 1_000_000, true)
                 == """
@@ -697,7 +697,7 @@ struct ErrorTableTests {
     }
 
     /// The cases that stand in the files of the library's errors: each is in the table, but for what no user can make.
-    @Test func everyCaseIsThere() throws {
+    @Test func everyErrorCaseIsInTable() throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent()
         let table = try String(contentsOf: tests.appending(path: "ErrorTableTests.swift"), encoding: .utf8)
         let errors = tests.appending(path: "../../Sources/BLE/Errors")

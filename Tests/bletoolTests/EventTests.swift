@@ -24,7 +24,7 @@ struct EventTests {
         return try AdvertisingPlan(content, kind: .connectable, overflow: overflow)
     }
 
-    @Test func packets() throws {
+    @Test func packetsEventDescribesPackets() throws {
         let event = PacketsEvent(plan: try plan(.scanResponse))
         #expect(
             event.json.description == """
@@ -44,14 +44,14 @@ struct EventTests {
         #expect(hex == event.plan.data.hex + event.plan.scanResponse.hex)
     }
 
-    @Test func extendedPacketsWarn() throws {
+    @Test func extendedPacketsEventHasWarning() throws {
         let event = PacketsEvent(plan: try plan(.extended))
         #expect(event.json["data"] == "")
         #expect(event.json["extended"] != .null)
         #expect(event.lines(colored: false).last == PacketsEvent.invisible)
     }
 
-    @Test func ready() throws {
+    @Test func readyEventDescribesAdvertising() throws {
         let event = ReadyEvent(
             adapter: "hci0", address: address,
             sets: [.init(AdvertisingRequest(try plan(.shortenName)), power: -7)])
@@ -64,7 +64,7 @@ struct EventTests {
         #expect(ReadyEvent(adapter: "hci0", address: address).json["advertising"] == .null)
     }
 
-    @Test func advertisement() throws {
+    @Test func advertisementEventHasAllFields() throws {
         let payload = try #require([UInt8](hex: "0201060303180f04ff4c00020416aafe0103084c1b"))
         let event = AdvertisementEvent(
             address: address, rssi: -50, isConnectable: true, isScannable: true, isScanResponse: false,
@@ -92,7 +92,7 @@ struct EventTests {
         #expect(line.hasSuffix("feaa:01 (Eddystone: frame type at octet 0 has the invalid value 0x1)"))
     }
 
-    @Test func anonymousAdvertisement() {
+    @Test func anonymousAdvertisementHasNullFields() {
         let event = AdvertisementEvent(
             address: nil, isConnectable: false, isScannable: false, isScanResponse: false, isLegacy: false,
             secondaryPHY: "2m", set: 3, fields: AdvertisingData(), payload: [],
@@ -105,7 +105,7 @@ struct EventTests {
         #expect(event.lines(colored: false) == ["   ? dBm  anonymous"])
     }
 
-    @Test func truncatedAndPeriodic() {
+    @Test func advertisementEventShowsTruncationAndInterval() {
         let event = AdvertisementEvent(
             address: nil, isConnectable: false, isScannable: false, isScanResponse: false, isLegacy: false,
             fields: AdvertisingData(), payload: [], time: Timestamp(milliseconds: 0), isTruncated: true,
@@ -115,7 +115,7 @@ struct EventTests {
         #expect(event.lines(colored: false) == ["   ? dBm  anonymous  periodic 7.5ms  truncated"])
     }
 
-    @Test func loss() {
+    @Test func scanLossEventReportsCounts() {
         #expect(ScanLossEvent(dropped: 0, evicted: 0).isNone)
         let loss = ScanLossEvent(dropped: 2, evicted: 1)
         #expect(loss.json.description == #"{"event":"loss","dropped":2,"evicted":1}"#)
@@ -126,13 +126,13 @@ struct EventTests {
             ])
     }
 
-    @Test func lossOfValues() {
+    @Test func valueLossEventReportsCount() {
         let loss = ValueLossEvent(handle: 0x0012, uuid: 0x2a19, count: 3)
         #expect(loss.json.description == #"{"event":"loss","handle":18,"uuid":"2a19","dropped":3}"#)
         #expect(loss.lines(colored: false) == ["2a19: 3 values came too fast to be shown"])
     }
 
-    @Test func savedValues() {
+    @Test func savedValueEventNamesFile() {
         let saved = SavedValueEvent(handle: 0x0012, uuid: 0x2a19, count: 1, file: "v\n.bin")
         #expect(
             saved.json.description
@@ -140,7 +140,7 @@ struct EventTests {
         #expect(saved.lines(colored: false) == [#"read 1 octet into v\u{a}.bin"#])
     }
 
-    @Test func values() {
+    @Test func valueEventsHaveHandlesAndValues() {
         let one = ValueEvent(handles: [0x0012], uuid: 0x2a19, value: [100], format: .hex)
         #expect(one.json.description == #"{"event":"value","handle":18,"uuid":"2a19","value":"64"}"#)
         let many = ValueEvent(handles: [1, 2], uuid: nil, value: [1, 2], format: .hex)
@@ -157,14 +157,14 @@ struct EventTests {
                 == #"{"event":"written","handle":3,"octets":2}"#)
     }
 
-    @Test("a server without services says so")
-    func emptyTree() {
+    @Test("a tree without services is reported as such")
+    func emptyTreeReportsNoServices() {
         let event = TreeEvent(address: address, mtu: 23, services: [], name: { _ in nil })
         #expect(event.lines(colored: false) == ["C0:BB:CC:DD:EE:01/random has no services"])
     }
 
-    @Test("members of the SIG have services: a characteristic with such a number has no name")
-    func membersNameServices() {
+    @Test("member UUIDs name services only, not characteristics or descriptors")
+    func memberUUIDsNameOnlyServices() {
         let characteristic = TreeEvent.Characteristic(
             uuid: 0xfff2, handle: 2, valueHandle: 3, properties: ["read"],
             descriptors: [.init(uuid: 0xfff1, handle: 4)])
@@ -181,7 +181,7 @@ struct EventTests {
         #expect(attribute.label == "fff2")
     }
 
-    @Test func tree() {
+    @Test func treeEventHasServicesAndValues() {
         let event = TreeEvent(
             address: address, mtu: 517,
             services: [
@@ -266,7 +266,7 @@ struct EventTests {
                 #""security",C,"level":"medium","keySize":16,"bonded":true"#
             ),
         ] as [(ServerEvent.What, String)])
-    func server(what: ServerEvent.What, json: String) {
+    func serverEventsHaveJSON(what: ServerEvent.What, json: String) {
         let central = #""central":"C0:BB:CC:DD:EE:01","addressType":"random""#
         let whole = json.split(separator: "C,", maxSplits: 1).joined(separator: central + ",")
         let event = ServerEvent(central: address, what: what, time: Timestamp(milliseconds: 42))
@@ -310,7 +310,7 @@ struct EventTests {
                 "security  high  key of 16 octets  bonded"
             ),
         ] as [(ServerEvent.What, String)])
-    func serverForPeople(what: ServerEvent.What, words: String) {
+    func serverEventsHaveText(what: ServerEvent.What, words: String) {
         let event = ServerEvent(central: address, what: what, time: Timestamp(milliseconds: 42))
         #expect(
             event.lines(colored: false) == ["1970-01-01T00:00:00.042Z  C0:BB:CC:DD:EE:01 \(words)"])

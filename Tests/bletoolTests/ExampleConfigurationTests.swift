@@ -19,7 +19,7 @@ struct ExampleConfigurationTests {
         }
     }
 
-    @Test("the example is one that serve takes") func loads() throws {
+    @Test("serve loads the example without warnings") func exampleLoadsWithoutWarnings() throws {
         let configuration = try ServeConfiguration(Array(ServeConfiguration.example.utf8), context)
         #expect(configuration.warnings.isEmpty)
         #expect(configuration.beacons.count == 3 && configuration.services.count == 2)
@@ -27,7 +27,7 @@ struct ExampleConfigurationTests {
 
     /// A mapping with a key that there is not: the hint names those that there are.
     @Test(
-        "the example has every key",
+        "the example contains every key",
         arguments: [
             "x: 1", "security: {x: 1}", "connection: {x: 1}", "advertise: {x: 1}", "beacons: [{x: 1}]",
             "beacons: [{periodic: {x: 1}}]", "services: [{x: 1}]",
@@ -39,7 +39,7 @@ struct ExampleConfigurationTests {
             "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [write], write: {x: 1}}]}]",
             "services: [{uuid: 1809, characteristics: [{uuid: 2a1c, properties: [], descriptors: [{x: 1}]}]}]",
         ])
-    func isWhole(text: String) throws {
+    func exampleContainsEveryKey(text: String) throws {
         let hint = try #require(problem(text.contains("services:") ? text : text + "\nservices: []")?.hint)
         let keys = hint.matches(of: /[A-Za-z]+/).map { String($0.output) }.filter {
             !["its", "keys", "are", "and"].contains($0)
@@ -53,14 +53,14 @@ struct ExampleConfigurationTests {
         }
     }
 
-    @Test("the document shows it") func document() throws {
+    @Test("docs/serve.md contains the example") func documentContainsExample() throws {
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/serve.md")
         let document = try String(contentsOf: url, encoding: .utf8)
         #expect(document.contains("```yaml\n\(ServeConfiguration.example)```\n"))
     }
 
     /// The second configuration of the document is what a file without any of these keys means.
-    @Test("the document has the defaults") func defaults() throws {
+    @Test("docs/serve.md states the defaults") func documentStatesDefaults() throws {
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/serve.md")
         let document = try String(contentsOf: url, encoding: .utf8)
         let blocks = document.components(separatedBy: "```yaml\n").dropFirst()

@@ -8,7 +8,7 @@ import Testing
 struct FileTests {
     private let new = Array("new".utf8)
 
-    @Test func anOldFileIsReplaced() throws {
+    @Test func existingFileIsReplaced() throws {
         try withTemporaryPath { path in
             try File.replace(path, with: Array("older".utf8), mode: 0o640)
             try File.replace(path, with: new)
@@ -19,7 +19,7 @@ struct FileTests {
         }
     }
 
-    @Test func aLinkStaysOne() throws {
+    @Test func symbolicLinkIsKept() throws {
         try withTemporaryPath { path in
             try withTemporaryPath { link in
                 try File.replace(path, with: [])
@@ -32,7 +32,7 @@ struct FileTests {
         }
     }
 
-    @Test func aPipeIsWrittenToAndReadOnce() throws {
+    @Test func pipesCanBeWrittenAndRead() throws {
         try withTemporaryPath { path in
             #expect(mkfifo(path, 0o600) == 0)
             // The pipe has no reader and no writer.
@@ -59,7 +59,7 @@ struct FileTests {
         for _ in 1...2 { #expect(try File.contents(path, limit: 100, takesPipes: true) == new) }
     }
 
-    @Test func aFolderIsNoFile() throws {
+    @Test func folderIsRefusedAsFile() throws {
         let folder = FileManager.default.temporaryDirectory.path
         #expect(throws: BadInput.self) { try File.contents(folder, limit: 100) }
         #expect(throws: BadInput.self) { try File.replace(folder, with: new) }

@@ -14,7 +14,7 @@ struct GATTShellTests {
         """
 
     @Test(.timeLimit(.minutes(10)))
-    func aSessionAtATerminal() async throws {
+    func shellSessionSucceedsAndRestoresTerminal() async throws {
         let (status, isAsItWas) = try await offThePool { try Self.session(try Shell()) }
         #expect(status == 0)
         #expect(isAsItWas)

@@ -10,7 +10,7 @@ struct HealthEventTests {
         HealthEvent(event: event, time: Timestamp(milliseconds: 0)).json.description
     }
 
-    @Test func objects() {
+    @Test func healthEventsHaveJSON() {
         #expect(
             json(.recovering(.silence(command: .leSetScanEnable), by: .reset)) == """
                 {"event":"health","what":"recovering","fault":"silence","command":"LE Set Scan Enable","code":null,\

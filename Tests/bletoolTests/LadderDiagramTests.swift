@@ -24,7 +24,7 @@ struct LadderDiagramTests {
         return diagram
     }
 
-    @Test func everyPacketIsAnArrowButPartsOfFrames() {
+    @Test func packetsBecomeArrowsExceptFragments() {
         let diagram = diagram()
         #expect(diagram.peers == ["01:02:03:04:05:06", "connection 0x0041"])
         #expect(
@@ -42,7 +42,7 @@ struct LadderDiagramTests {
             ])
     }
 
-    @Test func thePictureIsXML() {
+    @Test func svgIsEscapedXML() {
         let picture = diagram().svg(title: "a<b> & \"c\".btsnoop")
         #expect(picture.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1300\" height=\"166\""))
         #expect(picture.contains("<title>a&lt;b&gt; &amp; &quot;c&quot;.btsnoop</title>"))

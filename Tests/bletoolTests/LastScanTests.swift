@@ -8,7 +8,7 @@ struct LastScanTests {
     private static let one = DeviceAddress(0xc102_0304_0506, type: .random)
     private static let two = DeviceAddress(0x0001_0203_0405, type: .public)
 
-    @Test func addressesAreFoundByTheirBits() throws {
+    @Test func addressIsFoundByItsValue() throws {
         try withTemporaryPath { path in
             let scan = LastScan(path: path)
             #expect(scan.addresses(Self.one.value) == [])
@@ -22,7 +22,7 @@ struct LastScanTests {
         }
     }
 
-    @Test func addressesThatAreAlikeAreBothTold() throws {
+    @Test func equalAddressesOfBothTypesAreReturned() throws {
         try withTemporaryPath { path in
             let other = DeviceAddress(Self.one.value, type: .public)
             LastScan(path: path).keep([Self.one, other])
@@ -31,15 +31,15 @@ struct LastScanTests {
     }
 
     @Test(arguments: ["", "\n\n", "nonsense", "C1:02:03:04:05:06", "\u{0}"])
-    func whatElseIsInTheFileIsNoAddress(_ text: String) throws {
+    func invalidFileContentYieldsNoAddress(_ text: String) throws {
         try withTemporaryPath { path in
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             #expect(LastScan(path: path).addresses(Self.one.value) == [])
         }
     }
 
-    @Test("a device that the last scan has found is connected to by its address alone, without another scan")
-    func theTypeIsKnown() async throws {
+    @Test("a device of the last scan is connected by its address alone, without another scan")
+    func lastScanProvidesAddressType() async throws {
         let shell = try Shell()
         try shell.write(
             "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 87}}]}]",

@@ -3,7 +3,7 @@ import Testing
 @testable import bletool
 
 struct LatencyProfileTests {
-    @Test func percentilesAreOfTheNearestRank() {
+    @Test func percentilesUseNearestRank() {
         let profile = LatencyProfile((1...200).reversed().map { .milliseconds($0) })
         #expect(profile.minimum == .milliseconds(1))
         #expect(profile.percentile(50) == .milliseconds(100))
@@ -14,7 +14,7 @@ struct LatencyProfileTests {
         #expect(LatencyProfile([.seconds(1)]).percentile(1) == .seconds(1))
     }
 
-    @Test func bucketsDouble() {
+    @Test func bucketBoundsDouble() {
         let profile = LatencyProfile([3, 4, 5, 20].map { .microseconds($0) })
         #expect(
             profile.buckets == [
@@ -23,7 +23,7 @@ struct LatencyProfileTests {
             ])
     }
 
-    @Test func nothingHasNoProfile() {
+    @Test func emptyProfileHasNoStatistics() {
         let profile = LatencyProfile([])
         #expect(profile.buckets.isEmpty && profile.percentile(50) == nil && profile.maximum == nil)
     }

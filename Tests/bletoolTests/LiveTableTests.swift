@@ -40,8 +40,8 @@ import Testing
         return terminal
     }
 
-    @Test("keys filter, open and quit; the screen follows the window")
-    func keysAndSizes() throws {
+    @Test("keys filter, open and quit; the screen follows the window size")
+    func tableHandlesKeysAndResizing() throws {
         let terminal = try scan()
         #expect(terminal.output.contains("\u{1b}[?1049h") && !terminal.isAsItWas)
         #expect(terminal.screen.count == 24 && terminal.screen[0].hasPrefix("2 devices"))
@@ -69,8 +69,8 @@ import Testing
         #expect(terminal.isAsItWas)
     }
 
-    @Test("Ctrl-Z gives the terminal back, and fg takes it again")
-    func stopping() throws {
+    @Test("Ctrl-Z restores the terminal, and fg resumes the table")
+    func suspendRestoresTerminal() throws {
         let terminal = try scan()
         terminal.type("\u{1a}")
         try terminal.wait(until: "stopped") {
@@ -88,15 +88,15 @@ import Testing
         #expect(terminal.isAsItWas)
     }
 
-    @Test("every end gives the terminal back", arguments: [SIGINT, SIGTERM, SIGHUP])
-    func signals(_ signal: CInt) throws {
+    @Test("every signal restores the terminal", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func signalsRestoreTerminal(_ signal: CInt) throws {
         let terminal = try scan()
         if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
         #expect(try terminal.end() == -signal)
         #expect(terminal.output.contains("\u{1b}[?25h\u{1b}[?1049l") && terminal.isAsItWas)
     }
 
-    @Test func timeLimits() throws {
+    @Test func durationEndsScanAndRestoresTerminal() throws {
         let terminal = try PseudoTerminal(
             shell, ["bletool", "scan", "--adapter", "virtual", "--duration", "3s"],
             environment: ["NO_COLOR": "1"])
@@ -108,8 +108,8 @@ import Testing
         #expect(found.allSatisfy { last.contains($0) } && last.contains(" packets"))
     }
 
-    @Test("c leaves the table for a shell on the device; its end is that of the program")
-    func connecting() throws {
+    @Test("c opens a shell on the device, and the program ends with the shell")
+    func connectKeyOpensShell() throws {
         let terminal = try scan()
         terminal.type("/lamp\r\u{1b}[Bc")
         try terminal.expect("\u{1b}[?1049l")
@@ -123,8 +123,8 @@ import Testing
         #expect(terminal.isAsItWas)
     }
 
-    @Test("a device that has gone is the same error as in gatt, and the terminal is as it was")
-    func connectingInVain() throws {
+    @Test("connecting to a lost device fails as in gatt and restores the terminal")
+    func failedConnectionRestoresTerminal() throws {
         let terminal = try scan("--timeout", "3s")
         for device in devices { device.terminate() }
         terminal.type("/lamp\r\u{1b}[Bc")

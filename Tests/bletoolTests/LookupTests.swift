@@ -11,7 +11,7 @@ struct LookupTests {
         try LookupCommand.parse(arguments).found().map { $0.json.description }
     }
 
-    @Test func numbersHaveNames() throws {
+    @Test func numbersAreLookedUp() throws {
         let apple = #"{"event":"company","company":76,"companyName":"Apple, Inc."}"#
         for text in ["76", "0x004c", "004c"] { #expect(try found("company", text) == [apple]) }
         let battery = #"{"event":"uuid","uuid":"180f","name":"Battery Service","kind":"service"}"#
@@ -24,7 +24,7 @@ struct LookupTests {
             ])
     }
 
-    @Test func partsOfNamesFindAll() throws {
+    @Test func partialNamesFindAllMatches() throws {
         #expect(try found("company", "apple, inc").count == 1)
         let batteries = try found("uuid", "battery", "level")
         #expect(batteries.contains { $0.contains("2a19") })
@@ -35,12 +35,12 @@ struct LookupTests {
     @Test(arguments: [
         ["company", "no such company"], ["uuid", "ffff"], ["appearance", "65535"], ["uuid", "2a19 x"],
     ])
-    func nothingIsAFailure(arguments: [String]) throws {
+    func noMatchFailsWithNotFound(arguments: [String]) throws {
         let failure = #expect(throws: Failure.self) { try LookupCommand.parse(arguments).found() }
         #expect(failure?.kind.status == .notFound)
     }
 
-    @Test func equalNamesGoByKind() {
+    @Test func equalNamesAreResolvedByKind() {
         #expect(Names.uuid("Current Time", .characteristic) == 0x2a2b)
         #expect(Names.uuid("current_time", .service) == 0x1805)
         #expect(Names.uuid("battery level", .service) == 0x2a19)
@@ -75,7 +75,7 @@ struct LookupTests {
         ("70b3d5", ["70B3D5 IEEE Registration Authority", "70B3D5F2F TELEPLATFORMS"]),
         ("Cyber-Blue", ["001A7D cyber-blue(HK)Ltd"]), ("c0:00:00:00:00:01", []), ("001a", []),
     ])
-    func addressesHaveMakers(_ text: String, _ expected: [String]) throws {
+    func addressPrefixesNameManufacturers(_ text: String, _ expected: [String]) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("oui-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -84,7 +84,7 @@ struct LookupTests {
         #expect(prefixes.matching(text).map { "\($0.digits) \($0.organization)" } == expected)
     }
 
-    @Test func withoutListsThereIsNothingToLookIn() {
+    @Test func missingOrInvalidListsYieldNoPrefixes() {
         #expect(AddressPrefixes(in: ["/nonexistent"]) == nil)
         #expect(
             AddressPrefixes.entries(of: Array("zz (hex)\n12 (base 16) x\n123456-1 (base 16) y\n-".utf8))

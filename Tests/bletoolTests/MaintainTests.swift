@@ -10,7 +10,7 @@ struct MaintainEventTests {
     private static let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
     private static let lost = DisconnectReason.status(.connectionTimeout)
 
-    @Test func eventsAreShownAsScriptsTakeThem() {
+    @Test func maintainEventsHaveJSON() {
         let events: [(MaintenanceEvent, String)] = [
             (
                 .connected(session: 1),
@@ -32,7 +32,7 @@ struct MaintainEventTests {
         }
     }
 
-    @Test func programsFindWhatHappened() {
+    @Test func eventEnvironmentDescribesDisconnection() {
         let ended = MaintainEvent(
             device: Self.lamp, what: .disconnected(session: 3, Self.lost, pause: .zero))
         #expect(
@@ -44,15 +44,15 @@ struct MaintainEventTests {
         #expect(failed.environment == nil)
     }
 
-    @Test func aProgramSeesItsEnvironmentAndTheProcessesOwn() async throws {
+    @Test func programInheritsAndExtendsEnvironment() async throws {
         // Not the usual limit: beside a thousand other tests a shell may take seconds to start.
         let printed = try await ProgramRunner(timeLimit: .seconds(600)).run(
             .shell("echo $BLETOOL_EVENT; test -n \"$PATH\""), environment: ["BLETOOL_EVENT": "connected"])
         #expect(String(decoding: printed, as: UTF8.self) == "connected")
     }
 
-    @Test("a time limit in which there was no link is reported", .timeLimit(.minutes(10)))
-    func nothingFound() async throws {
+    @Test("a time limit without any link is reported", .timeLimit(.minutes(10)))
+    func timeLimitWithoutLinkIsReported() async throws {
         let (status, output) = try await Shell().run(
             "bletool maintain name:Nope --adapter virtual --timeout 500ms")
         #expect(status == 2)
@@ -60,8 +60,8 @@ struct MaintainEventTests {
     }
 
     @Test(
-        "a time limit counts the links that had ended, not the one that it closes", .timeLimit(.minutes(10)))
-    func fewerLinks() async throws {
+        "a time limit counts only links that ended before it", .timeLimit(.minutes(10)))
+    func timeLimitReportsEndedLinks() async throws {
         let (status, output) = try await Shell().run(
             """
             bletool advertise --adapter virtual:lamp --name Lamp >advertise & peer=$!

@@ -17,7 +17,7 @@ struct MessageTests {
         try AdvertiseOptions.parse(arguments).settings(names: someNames)
     }
 
-    @Test func roomOfNonconnectableIsTold() throws {
+    @Test func oversizedContentHintNamesNonconnectableLimit() throws {
         let big = ["--manufacturer", "76:" + String(repeating: "00", count: 300), "--extended"]
         for type in ["connectable", "nonconnectable"] {
             let settings = try settings(big + ["--type", type])
@@ -28,14 +28,14 @@ struct MessageTests {
         }
     }
 
-    @Test func aSetsNumberNeedsExtendedPackets() throws {
+    @Test func sidRequiresExtendedAdvertising() throws {
         let failure = try #require(#expect(throws: Failure.self) { try settings(["--sid", "3"]) })
         #expect(failure.message == "--sid: legacy advertising has no SID")
         #expect(failure.kind == .usage)
         #expect(try settings(["--sid", "3", "--extended"]).sid == 3)
     }
 
-    @Test func aServiceIsSaidOnce() throws {
+    @Test func duplicateServicesAreMerged() throws {
         let settings = try settings([
             "--service", "180f", "--service", "1809", "--service", "0000180f",
         ])
@@ -50,7 +50,7 @@ struct MessageTests {
         ),
         (["gatt", "name:X", "frob"], "gatt: \"frob\" is not a verb"),
     ])
-    func verbsAreNamed(_ arguments: [String], _ message: String) {
+    func missingOrUnknownVerbIsReported(_ arguments: [String], _ message: String) {
         #expect(GATTCommand.verbFailure(arguments).message == message)
     }
 
@@ -64,11 +64,11 @@ struct MessageTests {
             "Unknown option '--durration'. Did you mean '--duration'?"
         ),
     ])
-    func theParsersMessagesAreOneLine(_ message: String, _ line: String) {
+    func parserMessagesBecomeOneLine(_ message: String, _ line: String) {
         #expect(BLETool.plain(message) == line)
     }
 
-    @Test func aValueThatIsTooLongCanBeWrittenInParts() throws {
+    @Test func oversizedValueFailsWithChunkHint() throws {
         try withTemporaryPath { path in
             try File.replace(path, with: [UInt8](repeating: 1, count: 513))
             let words = ["name:X", "2a06", "--from", path]
@@ -80,7 +80,7 @@ struct MessageTests {
         }
     }
 
-    @Test func signedWritesThatWouldBeDroppedAreRefused() throws {
+    @Test func signedWritesRequireProperty() throws {
         let command = try GATTWriteCommand.parse(["name:X", "2a06", "01", "--signed"])
         for (properties, isTaken) in [([.read, .write], false), ([.authenticatedSignedWrites], true)]
             as [(CharacteristicProperties, Bool)]
@@ -98,13 +98,13 @@ struct MessageTests {
         }
     }
 
-    @Test func aCompressedRecordingIsUnpackedFirst() {
+    @Test func compressedRecordingHintsAtGunzip() {
         let failure = Failure(.unknownFormat([0x1f, 0x8b, 8, 0]), in: "x.gz")
         #expect(failure.hint == "it is compressed: gunzip -c FILE | bletool decode -")
         #expect(Failure(.unknownFormat([1, 2, 3]), in: "x").hint == nil)
     }
 
-    @Test func onlyTheNewestFilesAreKept() {
+    @Test func captureSummaryStatesKeptFiles() {
         func line(_ files: Int, _ kept: Int) -> [String] {
             CaptureEvent.ended(file: "a", records: 236, files: files, kept: kept).lines(colored: false)
         }
@@ -117,17 +117,17 @@ struct MessageTests {
         ("mask", 0x3dbf_ffff_ffff_ffff, "0x3dbfffffffffffff"), ("company", 65_530, "0xfffa"),
         ("count", 5, "5"),
     ])
-    func numbersOfFields(_ name: String, _ number: Int, _ text: String) {
+    func fieldNumbersAreFormattedByName(_ name: String, _ number: Int, _ text: String) {
         #expect(FieldText.text(number, named: name) == text)
     }
 
-    @Test func whatIsNotPermittedEndsWithItsStatus() {
+    @Test func permissionErrorHasPermissionStatus() {
         let failure = Failure(.port(.system(.permissionDenied, during: "connect")), while: "unix:x")
         #expect(failure.kind.status == .permission)
         #expect(failure.message == "unix:x: connect: Permission denied")
     }
 
-    @Test func refusedPowerIsTold() throws {
+    @Test func refusedPowerIsReported() throws {
         let request = try settings(["--tx-power-field", "--power", "10"]).checkedRequest()
         let set = ReadyEvent.Advertised(request, power: 0)
         #expect(set.plan.data == [2, 1, 6, 2, 0x0a, 0])
@@ -135,7 +135,7 @@ struct MessageTests {
         #expect(ReadyEvent.Advertised(request, power: 10).refusedPower == nil)
     }
 
-    @Test func whyThereIsNoTrain() throws {
+    @Test func missingTrainFailureStatesReason() throws {
         let device = DeviceSelector.name("Plain")
         var seen = TrainSightings()
         #expect(seen.failure(device, nil, within: .seconds(1)).why == "not found within 1s")

@@ -18,7 +18,7 @@ struct DeviceSelectorTests {
             ("C0:BB:CC:DD:EE:01/random", .address(DeviceAddress(0xc0bb_ccdd_ee01, type: .random))),
             ("name:Thermo*", .name("Thermo*")), ("name:AA:BB:CC:DD:EE:01", .name("AA:BB:CC:DD:EE:01")),
         ] as [(String, DeviceSelector)])
-    func reads(text: String, device: DeviceSelector) throws {
+    func selectorsRoundTrip(text: String, device: DeviceSelector) throws {
         #expect(try DeviceSelector(text: text) == device)
         #expect(try DeviceSelector(text: device.description) == device)
     }
@@ -27,12 +27,14 @@ struct DeviceSelectorTests {
         "", "name:", "AA:BB:CC:DD:EE", "AA:BB:CC:DD:EE:01/rpa", "AA-BB-CC-DD-EE-01", "Thermo",
         "AA:BB:CC:DD:EE:01/",
     ])
-    func refuses(text: String) { #expect(throws: BadInput.self) { try DeviceSelector(text: text) } }
+    func invalidSelectorsAreRefused(text: String) {
+        #expect(throws: BadInput.self) { try DeviceSelector(text: text) }
+    }
 }
 
 struct AttributePathTests {
     @Test(arguments: ["18", "3", "2a1"])
-    func handlesBeginWith0x(_ text: String) throws {
+    func handleWithoutPrefixHasHint(_ text: String) throws {
         let problem = try #require(
             #expect(throws: BadInput.self) { try AttributePath(text: text, names: someNames) })
         #expect(problem.hint == "a handle begins with 0x, as in 0x0012")
@@ -58,7 +60,7 @@ struct AttributePathTests {
                     descriptor: nil)
             ),
         ] as [(String, AttributePath)])
-    func reads(text: String, path: AttributePath) throws {
+    func pathsRoundTrip(text: String, path: AttributePath) throws {
         #expect(try AttributePath(text: text, names: someNames) == path)
         #expect(try AttributePath(text: path.description, names: someNames) == path)
     }
@@ -67,7 +69,7 @@ struct AttributePathTests {
         "", "0x0000", "0x10000", "0x", "180f/", "/2a19", "180f/2a19/2902/1", "nonsense", "2a1",
         "180f/nonsense",
     ])
-    func refuses(text: String) {
+    func invalidPathsAreRefused(text: String) {
         #expect(throws: BadInput.self) { try AttributePath(text: text, names: someNames) }
     }
 }
@@ -77,17 +79,17 @@ struct TextTests {
         ("Lamp", "Lamp"), ("a\nb", #"a\u{a}b"#), ("\u{1b}[2J", #"\u{1b}[2J"#), ("a\u{202e}b", #"a\u{202e}b"#),
         ("a\u{2028}b", #"a\u{2028}b"#), ("👩‍🔬 Zoë", "👩‍🔬 Zoë"), ("\u{9b}1m", #"\u{9b}1m"#),
     ])
-    func printable(text: String, shown: String) { #expect(text.printable == shown) }
+    func controlCharactersAreEscaped(text: String, shown: String) { #expect(text.printable == shown) }
 
     @Test(arguments: [
         ("propertes", "properties"), ("Handel", "handle"), ("serivces", "services"), ("uid", "uuid"),
         ("xyzzy", nil), ("", nil),
     ])
-    func suggestion(word: String, nearest: String?) {
+    func nearestWordIsSuggested(word: String, nearest: String?) {
         #expect(["uuid", "handle", "services", "properties"].nearest(to: word) == nearest)
     }
 
-    @Test func lists() {
+    @Test func wordsAreJoinedAsList() {
         #expect([String]().joined(lastBy: "or") == "")
         #expect(["a"].joined(lastBy: "or") == "a")
         #expect(["a", "b", "c"].joined(lastBy: "or") == "a, b or c")

@@ -8,7 +8,7 @@ struct DecimalNumberTests {
         ("0", 0, 0), ("36.60", 3660, -2), ("-0.05", -5, -2), ("+7", 7, 0), ("1.5e3", 15, 2), ("2E-3", 2, -3),
         (".5", 5, -1), ("007", 7, 0),
     ])
-    func reads(text: String, mantissa: Int, exponent: Int) {
+    func decimalNumbersAreParsed(text: String, mantissa: Int, exponent: Int) {
         #expect(DecimalNumber(text) == DecimalNumber(Int128(mantissa), exponent: exponent))
     }
 
@@ -17,7 +17,7 @@ struct DecimalNumberTests {
         "1e99999999999999999999",
         "1e-9223372036854775808", "999999999999999999999999999999999999999999", "１",
     ])
-    func refuses(text: String) { #expect(DecimalNumber(text) == nil) }
+    func invalidDecimalNumbersAreRefused(text: String) { #expect(DecimalNumber(text) == nil) }
 
     @Test(arguments: [
         (DecimalNumber(3660, exponent: -2), "36.60"), (DecimalNumber(-5, exponent: -2), "-0.05"),
@@ -26,12 +26,12 @@ struct DecimalNumberTests {
         (DecimalNumber(0, exponent: -2), "0.00"),
         (DecimalNumber(1, exponent: -18), "0.000000000000000001"), (DecimalNumber(1, exponent: -19), "1e-19"),
     ])
-    func writes(number: DecimalNumber, text: String) {
+    func decimalNumbersAreFormatted(number: DecimalNumber, text: String) {
         #expect(number.description == text)
         #expect(DecimalNumber(text)?.mantissa(atExponent: -18) == number.mantissa(atExponent: -18))
     }
 
-    @Test func changesExponentOnlyWithoutLoss() {
+    @Test func exponentChangesOnlyWithoutLoss() {
         #expect(DecimalNumber(15, exponent: 2).mantissa(atExponent: -1) == 15_000)
         #expect(DecimalNumber(1500, exponent: 0).mantissa(atExponent: 2) == 15)
         #expect(DecimalNumber(1501, exponent: 0).mantissa(atExponent: 2) == nil)
@@ -42,14 +42,14 @@ struct DecimalNumberTests {
 
 struct NumberTextTests {
     @Test(arguments: [("0", 0), ("0x10", 16), ("0XfF", 255), ("-1", -1), ("-0x10", -16), ("65535", 65_535)])
-    func reads(text: String, number: Int) { #expect(Int.number(text) == number) }
+    func integersAreParsed(text: String, number: Int) { #expect(Int.number(text) == number) }
 
     @Test(arguments: [
         "", "-", "0x", "+1", "--1", "-+1", "0x-1", "010", "1_000", "ff", "1.0", "99999999999999999999",
     ])
-    func refuses(text: String) { #expect(Int.number(text) == nil) }
+    func invalidIntegersAreRefused(text: String) { #expect(Int.number(text) == nil) }
 
-    @Test func namesTheRange() {
+    @Test func rangeErrorNamesRange() {
         #expect(throws: BadInput("the MTU is 23 to 517, not 600")) {
             try UInt16(text: "600", in: 23...517, "the MTU")
         }
@@ -63,7 +63,7 @@ struct NumberTextTests {
         ("01:02", "leave out the separators"),
         ("0g", "\"g\" is no digit"), ("０１", "is no digit"),
     ])
-    func saysWhyHexIsNone(text: String, why: String) throws {
+    func invalidHexErrorStatesReason(text: String, why: String) throws {
         let error = #expect(throws: BadInput.self) { try [UInt8](hexText: text) }
         #expect(try #require(error).reason.contains(why))
     }
@@ -78,7 +78,7 @@ struct DurationTests {
             ("0.5m", 30_000_000_000),
             ("100h", 360_000_000_000_000),
         ] as [(String, Int64)])
-    func reads(text: String, nanoseconds: Int64) throws {
+    func durationsAreParsed(text: String, nanoseconds: Int64) throws {
         let duration = try Duration(text: text)
         #expect(duration == .nanoseconds(nanoseconds))
         #expect(try Duration(text: duration.text) == duration)
@@ -88,7 +88,9 @@ struct DurationTests {
         "", "s", "10", "10 s", "-1s", "1e3s", "10S", "1d", "1s2", "1.s", "99999999999999999999h",
         "0.0000000001s", "9999999h",
     ])
-    func refuses(text: String) { #expect(throws: BadInput.self) { try Duration(text: text) } }
+    func invalidDurationsAreRefused(text: String) {
+        #expect(throws: BadInput.self) { try Duration(text: text) }
+    }
 
     @Test(
         arguments: [
@@ -96,7 +98,9 @@ struct DurationTests {
             (90_000_000_000, "90s"),
             (7_200_000_000_000, "2h"), (1_500, "1.5us"), (500, "0.5us"), (0, "0s"), (1_250_000, "1.25ms"),
         ] as [(Int64, String)])
-    func writes(nanoseconds: Int64, text: String) { #expect(Duration.nanoseconds(nanoseconds).text == text) }
+    func durationsAreFormatted(nanoseconds: Int64, text: String) {
+        #expect(Duration.nanoseconds(nanoseconds).text == text)
+    }
 }
 
 struct MedicalFloatTests {
@@ -111,7 +115,7 @@ struct MedicalFloatTests {
             (0x0803, .two, "-2045"),
             (0x107d, .two, "1250"), (0xe096, .two, "1.50"),
         ] as [(UInt32, MedicalFloat.Width, String)])
-    func readsAndWrites(bits: UInt32, width: MedicalFloat.Width, text: String) throws {
+    func medicalFloatsRoundTrip(bits: UInt32, width: MedicalFloat.Width, text: String) throws {
         let number = MedicalFloat(bits: bits, width: width)
         #expect(number.description == text)
         #expect(number.bits == bits)
@@ -119,7 +123,7 @@ struct MedicalFloatTests {
     }
 
     @Test(arguments: [("2046", 0x10cc, nil), ("5000", 0x11f4, "5000"), ("0.000000", 0xa000, "0.000000")])
-    func fitsByMovingZeros(text: String, bits: UInt32, shown: String?) throws {
+    func mantissaIsScaledToFit(text: String, bits: UInt32, shown: String?) throws {
         guard let shown else {
             #expect(throws: BadInput.self) { try MedicalFloat(text: text, width: .two) }
             return
@@ -130,11 +134,11 @@ struct MedicalFloatTests {
     }
 
     @Test(arguments: ["36.123", "2046", "1e12", "1e-9", "", "x", "20460000000000"])
-    func refuses(text: String) {
+    func invalidSFloatTextIsRefused(text: String) {
         #expect(throws: BadInput.self) { try MedicalFloat(text: text, width: .two) }
     }
 
-    @Test func everyPatternSurvives() {
+    @Test func everyBitPatternRoundTrips() {
         for bits in UInt32(0)...0xffff { #expect(MedicalFloat(bits: bits, width: .two).bits == bits) }
         var random = SplitMix64(seed: 1)
         for _ in 0..<10_000 {

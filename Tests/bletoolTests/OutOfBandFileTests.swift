@@ -11,7 +11,7 @@ struct OutOfBandFileTests {
     private static let record = OutOfBandRecord(.temporaryKey(1), of: peer)
     private static let hex = "081b5544332211c001" + "111001000000000000000000000000000000"
 
-    @Test func aFileIsOneLineOfHexForItsOwnerAlone() throws {
+    @Test func fileIsHexLineReadableOnlyByOwner() throws {
         try withTemporaryPath { path in
             try OutOfBandFile.write(Self.record, to: path)
             #expect(try String(contentsOfFile: path, encoding: .utf8) == Self.hex + "\n")
@@ -21,7 +21,7 @@ struct OutOfBandFileTests {
         }
     }
 
-    @Test func whatATagHoldsIsReadAsItIs() throws {
+    @Test func binaryRecordIsRead() throws {
         try withTemporaryPath { path in
             let octets = try #require([UInt8](hex: Self.hex))
             try Data(octets).write(to: URL(fileURLWithPath: path))
@@ -30,7 +30,7 @@ struct OutOfBandFileTests {
     }
 
     @Test(arguments: ["", "0201", "081b5544332211c001", "no hex"])
-    func otherFilesAreNone(_ text: String) throws {
+    func invalidFilesAreRefused(_ text: String) throws {
         try withTemporaryPath { path in
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
             let arguments = OutOfBandArguments(data: [path])
@@ -42,13 +42,13 @@ struct OutOfBandFileTests {
         }
     }
 
-    @Test func legacyIsAWordAboutTheOffer() throws {
+    @Test func legacyFlagRequiresOffer() throws {
         let arguments = OutOfBandArguments(isLegacy: true)
         let failure = #expect(throws: Failure.self) { try arguments.check(readsNow: true) }
         #expect(failure?.kind == .usage)
     }
 
-    @Test func theRecordOfTheOneWhoPairsIsTaken() {
+    @Test func recordMatchesPairingPeer() {
         let anybody = OutOfBandRecord(.temporaryKey(2))
         let other = DeviceAddress(0xc0ff_ffff_ffff, type: .random)
         let hidden = DeviceAddress(0x4011_2233_4455, type: .random)

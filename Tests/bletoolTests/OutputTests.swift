@@ -13,7 +13,7 @@ struct JSONTests {
             (#"{"b":1,"a":[null,"x"]}"#, ["b": 1, "a": [nil, "x"]]),
             (#""\"\\\n\r\t\u0000\u001f\u007f\u2028é😀""#, "\"\\\n\r\t\u{0}\u{1f}\u{7f}\u{2028}é😀"),
         ] as [(String, JSONValue)])
-    func bothWays(text: String, value: JSONValue) throws {
+    func jsonRoundTrips(text: String, value: JSONValue) throws {
         #expect(value.description == text)
         #expect(try JSONValue(text: text) == value)
     }
@@ -24,7 +24,7 @@ struct JSONTests {
         (#""\ude00\ud83d\u0041""#, #""\#u{fffd}\#u{fffd}A""#),
         (#"{"a":1,"a":2}"#, #"{"a":1,"a":2}"#),
     ])
-    func reads(text: String, written: String) throws {
+    func jsonIsNormalized(text: String, written: String) throws {
         #expect(try JSONValue(text: text).description == written)
     }
 
@@ -34,9 +34,9 @@ struct JSONTests {
         "\"\n\"", #""\x""#, #""\u12""#, #""\u+123""#, "01", "1.", ".5", "-", "1e", "+1", "NaN", "1 2", "'a'",
         String(repeating: "[", count: 100_000),
     ])
-    func refuses(text: String) { #expect(throws: BadInput.self) { try JSONValue(text: text) } }
+    func invalidJSONIsRefused(text: String) { #expect(throws: BadInput.self) { try JSONValue(text: text) } }
 
-    @Test func everyStringSurvives() throws {
+    @Test func stringsRoundTrip() throws {
         var random = SplitMix64(seed: 3)
         for _ in 0..<2000 {
             let text = String(decoding: random.bytes(upTo: 40), as: UTF8.self)
@@ -46,7 +46,7 @@ struct JSONTests {
         }
     }
 
-    @Test func numbers() {
+    @Test func numbersAreFormatted() {
         #expect(JSONValue(30.0).description == "30")
         #expect(JSONValue(11.25).description == "11.25")
         #expect(JSONValue(Double.nan) == .null)
@@ -57,7 +57,7 @@ struct JSONTests {
 }
 
 struct FailureTests {
-    @Test func speaksTwice() {
+    @Test func failureHasTextAndJSON() {
         let failure = Failure(.att, "read 2a19", "Read Not Permitted\n(0x02)", hint: "try\nagain", number: 2)
         #expect(failure.lines == ["bletool: read 2a19: Read Not Permitted (0x02)", "hint: try again"])
         #expect(
@@ -66,14 +66,14 @@ struct FailureTests {
         )
     }
 
-    @Test func hidesControlCharacters() {
+    @Test func failureEscapesControlCharacters() {
         #expect(
             Failure(.notFound, "name:\u{1b}[2J", "not there").lines == [
                 #"bletool: name:\u{1b}[2J: not there"#
             ])
     }
 
-    @Test func codesAreThoseOfTheContract() {
+    @Test func exitCodesMatchContract() {
         let codes = Failure.Kind.allCases.map { "\($0) \($0.status.rawValue)" }
         #expect(
             codes == [
@@ -92,18 +92,18 @@ struct ConsoleTests {
             (.auto, true, ["NO_COLOR": ""], true), (.auto, true, ["TERM": "dumb"], false),
             (.always, false, ["NO_COLOR": "1"], true), (.never, true, [:], false),
         ] as [(ColorPolicy, Bool, [String: String], Bool)])
-    func color(policy: ColorPolicy, terminal: Bool, environment: [String: String], colored: Bool) {
+    func policySetsColor(policy: ColorPolicy, terminal: Bool, environment: [String: String], colored: Bool) {
         #expect(policy.allows(terminal: terminal) { environment[$0] } == colored)
     }
 
-    @Test func tables() {
+    @Test func tableColumnsAreAligned() {
         let table = Table(
             columns: [("name", .left), ("octets", .right), ("in", .left)],
             rows: [["a", "10", "x"], ["long", "1", ""]])
         #expect(table.lines(colored: false) == ["name  octets  in", "a         10  x", "long       1"])
     }
 
-    @Test func linesAreWhole() async throws {
+    @Test func concurrentLinesAreNotInterleaved() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         let (readEnd, writeEnd) = (ends[0], ends[1])
@@ -125,7 +125,7 @@ struct ConsoleTests {
         #expect(Set(lines) == Set((0..<20).map { Substring("\($0) \(long)") }))
     }
 
-    @Test func closedReaderEndsTheWriting() throws {
+    @Test func closedReaderFailsWrites() throws {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
@@ -137,8 +137,8 @@ struct ConsoleTests {
         close(ends[1])
     }
 
-    @Test("a wait for the reader to go ends without a write, and not while there is a reader")
-    func reader() async throws {
+    @Test("readerHasGone returns when the reader closes, without a write, and not before")
+    func readerHasGoneReturnsWhenReaderCloses() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         let (readEnd, writeEnd) = (ends[0], ends[1])

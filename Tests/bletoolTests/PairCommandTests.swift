@@ -42,7 +42,7 @@ import Testing
         return (server, client)
     }
 
-    @Test("both sides read the passkey from a file") func passkeyFile() async throws {
+    @Test("both sides read the passkey from a file") func passkeysAreReadFromFiles() async throws {
         let shell = try Shell()
         try shell.write(Self.lock, to: "lock.yaml")
         try shell.write("012345\nwhat follows is no part of it\n", to: "key")
@@ -64,7 +64,8 @@ import Testing
             lines.last == #""level":"fips","keySize":16,"bonded":true,"authenticated":true}"#, "\(output)")
     }
 
-    @Test("who would enter a passkey learns that the device took none") func justWorks() async throws {
+    @Test("pairing with a keyboard reports Just Works if the device uses no passkey")
+    func justWorksPairingIsReported() async throws {
         let shell = try Shell()
         try shell.write(Self.lock, to: "lock.yaml")
         let (status, output) = try await shell.run(
@@ -84,9 +85,8 @@ import Testing
                 """)
     }
 
-    @Test("a server asks at its terminal for the passkey that the device shows") func serverPrompt()
-        async throws
-    {
+    @Test("the server prompts for the passkey that the device displays")
+    func serverPromptsForPasskey() async throws {
         try await offThePool {
             let (server, client) = try Self.session(
                 try Shell(), serving: ["--io", "keyboard"], ["--io", "display", "--passkey", "012345"])
@@ -102,8 +102,8 @@ import Testing
         }
     }
 
-    @Test("numbers are compared at the terminals of both sides", arguments: [false, true])
-    func comparison(isSame: Bool) async throws {
+    @Test("numeric comparison is confirmed or refused at both terminals", arguments: [false, true])
+    func numericComparisonRunsOnBothTerminals(isSame: Bool) async throws {
         try await offThePool {
             let (server, client) = try Self.session(
                 try Shell(), serving: ["--io", "displayYesNo"],
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("a key has 7 to 16 octets at least") func minimumKeySize() throws {
+    @Test("the minimum key size is 7 to 16 octets") func minimumKeySizeIsValidated() throws {
         #expect(try PairingArguments.parse([]).minimumKeySize() == 16)
         #expect(try PairingArguments.parse(["--min-key-size", "7"]).minimumKeySize() == 7)
         for size in ["6", "17"] {

@@ -2,8 +2,8 @@ import Testing
 
 /// What is printed when a command pairs without an option to do so.
 struct PairingNoteTests {
-    @Test("a read that pairs prints so, once", .timeLimit(.minutes(10)))
-    func reading() async throws {
+    @Test("a read that pairs prints one note", .timeLimit(.minutes(10)))
+    func pairingReadPrintsOneNote() async throws {
         let shell = try Shell()
         try shell.write(
             """
@@ -37,9 +37,9 @@ struct PairingNoteTests {
     }
 
     @Test(
-        "a tree with values says of each why it could not be read, and is shown whole",
+        "a tree with values is complete and states for each value why it is unreadable",
         .timeLimit(.minutes(10)))
-    func trees() async throws {
+    func treeStatesWhyValuesAreUnreadable() async throws {
         let shell = try Shell()
         try shell.write(
             """

@@ -13,8 +13,8 @@ import Testing
     /// Where no two tests meet.
     private let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
 
-    @Test("programs run in the order in which they are asked for")
-    func order() async throws {
+    @Test("programs run in the order in which they are started")
+    func programsRunInOrder() async throws {
         let seen = Lock<[UInt8]>([])
         for number: UInt8 in 32..<48 {
             let isTaken = runner.start(.arguments(["cat"]), input: [number]) { result in
@@ -26,8 +26,8 @@ import Testing
         #expect(seen.withLock { $0 } == Array(32..<48))
     }
 
-    @Test("so many octets wait, and no more")
-    func limit() async throws {
+    @Test("programs beyond the queue's limit of octets are refused")
+    func queueLimitRefusesPrograms() async throws {
         // Room for three that wait: two of 64 octets without input, and one with ten.
         let runner = ProgramRunner(timeLimit: .seconds(600), limit: 202)
         #expect(mkfifo(path, 0o600) == 0)
@@ -51,8 +51,8 @@ import Testing
         #expect(!runner.start(.arguments(["true"])) { _ in Issue.record("it was finished") })
     }
 
-    @Test("what has not run in time is dropped and counted, once")
-    func dropped() async throws {
+    @Test("programs that are unfinished at the deadline are dropped and counted once")
+    func unfinishedProgramsEndAtDeadline() async throws {
         let begun = Lock<[Bool]>([])
         for _ in 0..<3 {
             let isTaken = runner.start(.arguments(["sleep", "1000"])) { result in
@@ -66,8 +66,8 @@ import Testing
         #expect(await runner.finish(within: .seconds(600)) == 0)
     }
 
-    @Test("a program that takes too long ends with all that it has started")
-    func group() async throws {
+    @Test("a program over its time limit ends with its child processes")
+    func timedOutProgramEndsWithChildren() async throws {
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         let short = ProgramRunner(timeLimit: .seconds(1))

@@ -45,7 +45,7 @@ struct ReceivedBeaconTests {
             ("0c16d2fc400161 1a01 3f020c 07", "BTHome battery 97 %, door open, rotation 307.4 °"),
             ("0816d2fc400161fe5d", nil),
         ] as [(String, String?)])
-    func inWords(_ payload: String, _ expected: String?) throws {
+    func beaconsAreDescribedInText(_ payload: String, _ expected: String?) throws {
         guard let expected else {
             #expect(
                 try text(payload)
@@ -57,8 +57,8 @@ struct ReceivedBeaconTests {
         #expect(found.hasPrefix(expected), "\(found)")
     }
 
-    @Test("names for what is no beacon, and all that a packet says")
-    func others() throws {
+    @Test("a packet without a beacon is shown with all its named fields")
+    func packetWithoutBeaconShowsAllFields() throws {
         let payload = "03030f18 03140918 04160f1864 05ff4c001005 0319c103 020afc 0524172f2f61 05ffffff0102"
         #expect(
             try text(payload)
@@ -67,7 +67,7 @@ struct ReceivedBeaconTests {
         #expect(try event(payload).json["uri"] == "https://a")
     }
 
-    @Test func asObjects() throws {
+    @Test func beaconsAreEncodedAsJSON() throws {
         let json = try event("1116aafe20000bb816800000000c00000258 0a16d2fc4002c40902ca09").json
         #expect(
             json["beacon"]?.description
@@ -81,8 +81,8 @@ struct ReceivedBeaconTests {
 
     private let sealed = "1216d2fc41e445f3c9962b332211006c7c4519"
 
-    @Test("keys open what is encrypted, those of the sensor before those of all")
-    func keys() throws {
+    @Test("keys decrypt packets, and a sensor's own key takes precedence")
+    func sensorKeyTakesPrecedence() throws {
         let (key, other) = ("231d39c1d7cc1ab1aee224cd096db932", "00112233445566778899aabbccddeeff")
         let opened = "BTHome temperature 25.06 °C, humidity 50.55 %"
         #expect(try text(sealed) == "BTHome encrypted yes (no --bindkey is given for it)")
@@ -103,12 +103,12 @@ struct ReceivedBeaconTests {
         "x=231d39c1d7cc1ab1aee224cd096db932", "=231d39c1d7cc1ab1aee224cd096db932", "54:48:E6:8F:80:A5=",
         "231d39c1d7cc1ab1aee224cd096db93g",
     ])
-    func badKeys(_ text: String) throws {
+    func invalidKeysAreRefused(_ text: String) throws {
         let failure = #expect(throws: Failure.self) { try ScanArguments.parse(["--bindkey", text]).keys() }
         #expect(failure?.what == "--bindkey" && failure?.kind == .usage)
     }
 
-    @Test func twoKeysOfOneSensor() throws {
+    @Test func duplicateSensorKeysAreRefused() throws {
         let key = "231d39c1d7cc1ab1aee224cd096db932"
         let arguments = ["--bindkey", "54:48:E6:8F:80:A5=\(key)", "--bindkey", "54:48:e6:8f:80:a5=\(key)"]
         #expect(throws: Failure.self) { try ScanArguments.parse(arguments).keys() }

@@ -17,8 +17,8 @@ import Testing
             ])
     ]
 
-    @Test("a subscription that a change of the server's database ends begins anew on the same link")
-    func databaseChange() async throws {
+    @Test("a subscription that a change of the database ends is renewed on the same link")
+    func subscriptionIsRenewedAfterDatabaseChange() async throws {
         let air = try await TemporaryAir()
         var options = AdapterOptions()
         options.airPath = air.folder.appending(path: "bletool/air").path

@@ -51,20 +51,20 @@ private func copy(_ recordings: [UInt8]..., filter arguments: [String] = []) thr
 }
 
 struct RecordingCopyTests {
-    @Test func withoutFiltersTheCopyIsTheRecording() throws {
+    @Test func unfilteredCopyIsIdentical() throws {
         #expect(try copy(file(records())) == file(records()))
         #expect(try copy(file(records()), file(records())) == file(records() + records()))
         #expect(try copy(file([])) == file([]))
     }
 
-    @Test func filtersChooseWhatIsCopied() throws {
+    @Test func filtersSelectCopiedRecords() throws {
         let all = records()
         #expect(try copy(file(all), filter: ["--name", "Reset"]) == file([all[0]]))
         #expect(try copy(file(all), filter: ["--received"]) == file([all[2], all[4]]))
     }
 
     /// The fragments of a frame are chosen with its end, or by themselves.
-    @Test func framesAreCopiedWhole() throws {
+    @Test func framesAreCopiedWithAllFragments() throws {
         let all = records()
         #expect(try copy(file(all), filter: ["--name", "Write*"]) == file([all[1], all[3]]))
         #expect(try copy(file(all), filter: ["--layer", "att"]) == file([all[2], all[1], all[3]]))
@@ -74,7 +74,7 @@ struct RecordingCopyTests {
     }
 
     /// What a monitor recorded has adapters and notes, which only its own kind of file holds.
-    @Test func recordingsOfMonitorsRemainSuch() throws {
+    @Test func monitorRecordingsKeepTheirFormat() throws {
         let note = Record(
             time: RecordingTime(microseconds: 1_795_000_000_000_000), adapter: 0xffff,
             content: .note(.systemNote, [0x41, 0]))
@@ -84,7 +84,7 @@ struct RecordingCopyTests {
         #expect(try copy(file([records()[0]]), file([note], .monitor)) == file([records()[0]]))
     }
 
-    @Test func theRecordingThatIsReadIsNotOverwritten() async throws {
+    @Test func inputRecordingIsNotOverwritten() async throws {
         let path = URL.temporaryDirectory.appending(path: "bletool-own-\(UUID())").path
         try Data(file(records())).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -100,7 +100,7 @@ struct RecordingCopyTests {
     }
 
     /// An earlier copy is replaced when there is something to replace it, and then wholly.
-    @Test func whatIsNoRecordingReplacesNothing() async throws {
+    @Test func invalidInputDoesNotReplaceCopy() async throws {
         let folder = URL.temporaryDirectory.appending(path: "bletool-copy-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -42,12 +42,12 @@ private func dialogue(_ records: [Record]) throws -> RecordedDialogue {
 }
 
 struct ReplayTests {
-    @Test func theSameAnswersAreNoDifference() throws {
+    @Test func equalAnswersAreNotDifferences() throws {
         let (replay, differences) = try session(battery("value: {u8: 99}")).play(dialogue(records))
         #expect(replay.answers == 2 && differences.isEmpty)
     }
 
-    @Test func otherAnswersAreShownAndCanBeTheExpectation() throws {
+    @Test func differencesAreReportedAndUpdateRecording() throws {
         let other = try session(battery("value: {hex: \"6464\"}"))
         let (_, differences) = try other.play(dialogue(records))
         let changed = [UInt8](hex: "0b6464") ?? []
@@ -66,7 +66,7 @@ struct ReplayTests {
         #expect(try session(battery("value: {u8: 99}")).play(dialogue(updated)).1.count == 2)
     }
 
-    @Test func onlyBTSnoopIsUpdated() throws {
+    @Test func onlyBTSnoopFilesCanBeUpdated() throws {
         let pcap: [UInt8] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0]
         let writer = RecordingWriter(.h4)
         for (octets, isTaken) in [(pcap, false), (Array("btsnoo".utf8), false), (writer.header, true)] {
@@ -79,7 +79,7 @@ struct ReplayTests {
         #expect(throws: Failure.self) { try RecordedSession.refuseUpdate(of: "-") }
     }
 
-    @Test func valuesOfProgramsAreTakenForEqual() throws {
+    @Test func programValuesAreTreatedAsEqual() throws {
         let program = try session(battery("read: {exec: \"cat level\"}"))
         #expect(try program.play(dialogue(records)).1.isEmpty)
         // It had failed.
@@ -96,7 +96,7 @@ struct ReplayTests {
 
     /// A server sends nothing to who has not subscribed, nor what it does not have.
     @Test(arguments: ["1b030063", "1b200063", "1d030063"])
-    func whatWouldNotBeSentIsADifference(unsolicited: String) throws {
+    func unexpectedNotificationIsADifference(unsolicited: String) throws {
         let octets = [UInt8](hex: unsolicited) ?? []
         let count = UInt8(octets.count)
         let sent = Record(

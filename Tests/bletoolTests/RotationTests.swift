@@ -10,20 +10,20 @@ struct RotationTests {
         ("a.btsnoop", "a-0007.btsnoop"), ("dir.d/a", "dir.d/a-0007"), ("/x/.hidden", "/x/.hidden-0007"),
         ("a.b.c", "a.b-0007.c"),
     ])
-    func filesHaveNumbers(path: String, seventh: String) { #expect(Rotation.path(path, 7) == seventh) }
+    func fileNamesAreNumbered(path: String, seventh: String) { #expect(Rotation.path(path, 7) == seventh) }
 
     @Test(arguments: [("1", 1), ("500k", 500_000), ("10M", 10_000_000), ("1G", 1_000_000_000)])
-    func sizesAreRead(text: String, octets: Int) throws {
+    func sizesAreParsed(text: String, octets: Int) throws {
         #expect(try Rotation.octets(text: text) == octets)
     }
 
     @Test(arguments: ["", "k", "0", "-1", "1T", "1.5M", "9223372036854775807G"])
-    func nonsenseIsRefused(text: String) {
+    func invalidSizesAreRefused(text: String) {
         #expect(throws: BadInput.self) { try Rotation.octets(text: text) }
     }
 
     /// Every file can be read by itself, only the newest are kept, and they hold the newest records in order.
-    @Test func filesFollowEachOther() throws {
+    @Test func rotationKeepsNewestFilesInOrder() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -54,7 +54,7 @@ struct RotationTests {
     }
 
     /// A folder stands where the second file belongs.
-    @Test func aFileThatCannotBeOpenedIsNotCounted() throws {
+    @Test func unopenedFileIsNotCounted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
         let path = "\(folder)/a.btsnoop"
         try FileManager.default.createDirectory(

@@ -20,7 +20,7 @@ struct ScanArgumentTests {
         }
     }
 
-    @Test func filters() throws {
+    @Test func filterOptionsAreParsed() throws {
         let all = try options(
             "--service", "180f", "--service", "Heart Rate", "--name", "T*", "--company", "0x004c",
             "--company",
@@ -38,8 +38,8 @@ struct ScanArgumentTests {
         #expect(try ScanArguments.parse(["--repeats", "once"]).options(repeats: .all).repeats == .once)
     }
 
-    @Test("a company by a part of its name may be several")
-    func companyNames() throws {
+    @Test("a part of a company name can match several companies")
+    func partialCompanyNameMatchesCompanies() throws {
         let nordic = try options("--company", "Nordic Semiconductor").companies
         #expect(nordic.contains(0x0059))
         #expect(
@@ -47,7 +47,7 @@ struct ScanArgumentTests {
                 == "bletool: --company: no company has \"no such company at all\" in its name")
     }
 
-    @Test func timing() throws {
+    @Test func timingOptionsAreParsed() throws {
         let one = try options("--interval", "100ms", "--window", "50ms")
         #expect(one.timing?.interval == .milliseconds(100) && one.timing?.window == .milliseconds(50))
         #expect(try options("--interval", "1s").timing?.share == 1)
@@ -57,14 +57,14 @@ struct ScanArgumentTests {
         #expect(try options().timing == nil)
     }
 
-    @Test func refusedRepetitions() throws {
+    @Test func invalidRepetitionsAreRefused() throws {
         #expect(
             try refusal("--repeats", "every=0s")
                 == "bletool: --repeats: every= takes a duration of more than 0s")
         #expect(try refusal("--repeats", "often") == "bletool: --repeats: \"often\" is not a repetition")
     }
 
-    @Test func refusedTimings() throws {
+    @Test func invalidTimingsAreRefused() throws {
         #expect(
             try refusal("--window", "10ms")
                 == "bletool: --window: needs --interval")

@@ -34,8 +34,8 @@ struct ScanTableTests {
 
     private func names(_ table: ScanTable) -> [String] { table.shown(at: now).map(\.name) }
 
-    @Test("80 columns: title, headings, a line for each device, the keys at the bottom")
-    func screen() {
+    @Test("80 columns show a title, headings, a line for each device and the keys")
+    func screenShowsTableAndKeys() {
         let heart: [UInt8] = [3, 0x03, 0x0d, 0x18, 5, 0xff, 0x4c, 0, 0x10, 5]
         var events = [event(1, rssi: -60, name: "Pulse", ago: 4000, payload: heart)]
         events += [event(2, rssi: -50, name: "温度計", ago: 2500), event(3, rssi: -90)]
@@ -53,9 +53,9 @@ struct ScanTableTests {
     }
 
     @Test(
-        "what matters least goes first, and every line has room",
+        "narrow windows drop the least important columns, and every line fits",
         arguments: [1, 2, 5, 9, 10, 20, 30, 39, 40, 60, 79, 80, 100, 132, 200, 400])
-    func widths(_ columns: Int) {
+    func linesFitEveryWidth(_ columns: Int) {
         let long = String(repeating: "長い名前", count: 6) + "👩‍👩‍👧‍👦🇩🇪"
         let table = table([event(0xc0ff_eec0_ffee, name: long), event(2, name: "b\u{1b}[31m\u{202e}\u{7}")])
         for lines in [0, 1, 2, 3, 4, 5, 24, 60] {
@@ -71,13 +71,13 @@ struct ScanTableTests {
         #expect(headings.contains("KIND") == (columns >= 80), "\(headings)")
     }
 
-    @Test("a device without a name is known by its address where that has no column")
-    func narrow() {
+    @Test("a device without a name is identified by its address if there is no address column")
+    func unnamedDeviceShowsAddressWhenNarrow() {
         #expect(texts(table([event(1)]), 24, 6)[2] == "  00:00:00:00:00:01  -50")
         #expect(texts(table([event(1)]), 12, 6)[2] == "  00:00:00:…")
     }
 
-    @Test func sorting() {
+    @Test func orderKeysSortDevices() {
         var table = table([
             event(3, rssi: -70, name: "b", ago: 300), event(1, rssi: -40, name: "C", ago: 200),
             event(2, rssi: -90, name: "a", ago: 100), event(2, rssi: -90, name: "a", ago: 50),
@@ -98,8 +98,8 @@ struct ScanTableTests {
         #expect(names(table) == ["a", "b", "C"])
     }
 
-    @Test("a strength that wavers by little leaves the rows where they are")
-    func steadiness() {
+    @Test("small changes of signal strength do not reorder rows")
+    func smallRSSIChangesKeepOrder() {
         var table = table([event(1, rssi: -52, name: "a"), event(2, rssi: -54, name: "b")])
         #expect(names(table) == ["a", "b"])
         table.note(event(2, rssi: -51, name: "b"))
@@ -108,7 +108,7 @@ struct ScanTableTests {
         #expect(names(table) == ["b", "a"])
     }
 
-    @Test func filtering() {
+    @Test func typedFilterSelectsDevices() {
         var table = table([event(1, name: "Kitchen"), event(2, name: "Bath"), event(3)])
         for key in "/kIt".unicodeScalars { _ = table.press(.scalar(key), page: 5, at: now) }
         #expect(names(table) == ["Kitchen"])
@@ -126,8 +126,8 @@ struct ScanTableTests {
         #expect(table.press(.scalar("q"), page: 5, at: now) == .quit)
     }
 
-    @Test("filters find addresses, services, companies and beacons")
-    func filterWords() {
+    @Test("filters match addresses, services, companies and beacons")
+    func filtersMatchAllFields() {
         let ruuvi = [UInt8](hex: "1bff99040512fc5394c37c0004fffc040cac364200cdcbb8334c884f") ?? []
         let row = ScanRow(
             .init(address: nil, set: nil), first: 1,
@@ -136,8 +136,8 @@ struct ScanTableTests {
         #expect(!row.matches("battery service"))
     }
 
-    @Test("nothing moves while the table stands still")
-    func pausing() {
+    @Test("a paused table does not change")
+    func pausedTableDoesNotChange() {
         var table = table([event(1, rssi: -50, name: "a")])
         _ = table.press(.scalar("p"), page: 5, at: now)
         table.note(event(1, rssi: -90, name: "a"))
@@ -150,8 +150,8 @@ struct ScanTableTests {
         #expect(names(table) == ["a", "b"])
     }
 
-    @Test("the selection stays with its device and in sight")
-    func selecting() {
+    @Test("the selection follows its device and stays visible")
+    func selectionFollowsDevice() {
         var table = table((1...20).map { event($0, rssi: Int8(-30 - 3 * Int($0)), name: "n\($0)") })
         _ = table.press(.down, page: 5, at: now)
         #expect(table.selection?.address?.value == 1)
@@ -171,8 +171,8 @@ struct ScanTableTests {
         #expect(table.selection?.address?.value == 20)
     }
 
-    @Test("one device: its fields, and its packets with the newest first")
-    func device() {
+    @Test("the device view shows fields, and packets with the newest first")
+    func deviceViewShowsFieldsAndPackets() {
         var table = table([
             event(1, rssi: -60, name: "Pulse", ago: 2000), event(1, rssi: -50, name: "Pulse"),
             event(2, rssi: -70),
@@ -204,7 +204,7 @@ struct ScanTableTests {
         #expect(table.view == .table)
     }
 
-    @Test func connecting() {
+    @Test func connectKeyRequiresConnectableDevice() {
         var empty = self.table([])
         #expect(empty.press(.scalar("c"), page: 5, at: now) == nil)
         #expect(texts(empty, 80, 8)[7].contains("there is no device yet"))
@@ -218,8 +218,8 @@ struct ScanTableTests {
         #expect(table.message == "00:00:00:00:00:02 is not connectable")
     }
 
-    @Test("a device with several advertisements keeps what each of them says")
-    func twoAdvertisements() {
+    @Test("a device with several advertisements keeps the content of each")
+    func severalAdvertisementsAreKept() {
         let iBeacon =
             [UInt8](hex: "1aff4c000215000102030405060708090a0b0c0d0e0f00010002c5") ?? []
         let nordic: [UInt8] = [3, 0x03, 0x0d, 0x18, 4, 0xff, 0x59, 0, 1]
@@ -238,8 +238,8 @@ struct ScanTableTests {
         #expect(table.press(.scalar("c"), page: 5, at: now) == .connect(DeviceAddress(1, type: .public)))
     }
 
-    @Test("messages have a line of their own")
-    func messages() {
+    @Test("a message is shown in the last line")
+    func messageIsShownInLastLine() {
         var table = table([event(1)])
         let before = texts(table, 80, 8)
         table.message = "bletool: the controller\u{1b} was reset"
@@ -248,7 +248,7 @@ struct ScanTableTests {
         #expect(after.last == ScreenLine(text: "bletool: the controller\\u{1b} was reset", look: .problem))
     }
 
-    @Test func rates() {
+    @Test func rateAndAgeAreComputed() {
         var row = ScanRow(.init(address: nil, set: nil), first: 1, event(1))
         #expect(row.rate(at: now) == nil)
         for ago in stride(from: Int64(12_000), through: 0, by: -500) { row.note(event(1, ago: ago)) }
@@ -260,7 +260,7 @@ struct ScanTableTests {
         #expect(row.age(at: Timestamp(milliseconds: now.milliseconds + 7_200_000)) == "2h")
     }
 
-    @Test func memory() {
+    @Test func rememberedDevicesAndPacketsAreBounded() {
         var table = ScanTable()
         for address in 1...5000 as ClosedRange<UInt64> { table.note(event(address)) }
         #expect(table.count == 4096)
@@ -269,7 +269,7 @@ struct ScanTableTests {
         #expect(last?.count == 201 && last?.packets.count == 64)
     }
 
-    @Test func helpLines() {
+    @Test func helpOpensAndCloses() {
         var table = ScanTable()
         _ = table.press(.scalar("?"), page: 5, at: now)
         #expect(texts(table, 80, 24).contains { $0.hasPrefix("c  ") })
@@ -279,22 +279,22 @@ struct ScanTableTests {
 }
 
 struct TerminalTests {
-    @Test("signs of a terminal are none, one or two columns wide")
-    func widths() {
+    @Test("characters are zero, one or two columns wide")
+    func charactersHaveColumnWidths() {
         for (sign, columns) in [
             ("a", 1), ("é", 1), ("e\u{301}", 1), ("温", 2), ("ｱ", 1), ("Ａ", 2), ("한", 2), ("👍", 2), ("👩‍👩‍👧‍👦", 2),
             ("🇩🇪", 2), ("❤", 1), ("❤️", 2), ("\u{301}", 0), ("…", 1), ("█", 1), ("☺", 1),
         ] as [(Character, Int)] { #expect(sign.columns == columns, "\(sign)") }
     }
 
-    @Test func cutting() {
+    @Test func textIsCutToColumns() {
         #expect("abc".cut(toColumns: 3) == "abc" && "abcd".cut(toColumns: 3) == "ab…")
         #expect("温度計".cut(toColumns: 5) == "温度…" && "温度計".cut(toColumns: 4) == "温…")
         #expect(
             "温度計".filling(4) == "温… " && "a".filling(3, fromRight: true) == "  a" && "ab".filling(0) == "")
     }
 
-    @Test func wrapping() {
+    @Test func textIsWrappedToColumns() {
         #expect("abc".wrapped(toColumns: 3) == ["abc"])
         #expect("abcdefg".wrapped(toColumns: 3) == ["abc", "def", "g"])
         #expect("a温度計".wrapped(toColumns: 4) == ["a温", "度計"])
@@ -302,7 +302,7 @@ struct TerminalTests {
         #expect(long == [String(repeating: "x", count: 20), "    " + String(repeating: "x", count: 10)])
     }
 
-    @Test func bars() {
+    @Test func sparklineShowsSignalStrengths() {
         #expect(Sparkline.text([-128, -100, -92, -65, -40, -30, 20]) == "▁▁▁▅▇██")
         #expect(Sparkline.text([]) == "")
     }

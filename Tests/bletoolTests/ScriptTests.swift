@@ -17,16 +17,16 @@ struct ScriptTests {
         ("write 2a00 \"\"", ["write", "2a00", ""]),
         ("read a#b", ["read", "a#b"]),
     ])
-    func wordsAreAsInAShell(_ line: String, _ words: [String]) throws {
+    func linesAreSplitAsInShell(_ line: String, _ words: [String]) throws {
         #expect(try ScriptWords.split(line) == words)
     }
 
     @Test(arguments: [("read \"2a19", "a \" is not closed"), ("read 2a19\\", "a backslash ends the line")])
-    func wordsThatDoNotEndAreRefused(_ line: String, _ reason: String) {
+    func unterminatedWordsAreRefused(_ line: String, _ reason: String) {
         #expect(throws: BadInput(reason)) { try ScriptWords.split(line) }
     }
 
-    @Test func verbsTakeTheirOptions() throws {
+    @Test func verbsParseTheirOptions() throws {
         guard case .verb(let verb)? = try ScriptStep("read 2a19 --offset 2", json: true),
             let read = verb as? GATTReadCommand
         else {
@@ -39,7 +39,7 @@ struct ScriptTests {
         #expect(try ScriptStep("   # nothing", json: true) == nil)
     }
 
-    @Test func stepsOfScriptsOnly() throws {
+    @Test func scriptOnlyStepsAreParsed() throws {
         guard case .subscribe(let subscribe)? = try ScriptStep("subscribe 2a37 --indicate", json: false),
             case .unsubscribe(let attribute)? = try ScriptStep("unsubscribe 0x0012", json: false),
             case .sleep(let duration)? = try ScriptStep("sleep 1.5s", json: false),
@@ -71,12 +71,12 @@ struct ScriptTests {
         ("wait notification --within 0s", "--within: the time must be greater than zero"),
         ("subscribe nonsense", "attribute: "),
     ])
-    func aLineThatCannotWorkIsRefused(_ line: String, _ message: String) {
+    func invalidLinesAreRefused(_ line: String, _ message: String) {
         let failure = #expect(throws: Failure.self) { try ScriptStep(line, json: true) }
         #expect(failure?.message.hasPrefix(message) == true, "\(failure?.message ?? "")")
     }
 
-    @Test func aWaitTakesTheOldestThatIsMeant() async throws {
+    @Test func waitTakesOldestMatchingArrival() async throws {
         let arrivals = Arrivals()
         arrivals.add(.init(handle: 1, isIndication: false))
         arrivals.add(.init(handle: 2, isIndication: false))
@@ -92,7 +92,7 @@ struct ScriptTests {
         await #expect(throws: BLEError.disconnected(.unknown)) { try await arrivals.take { _ in true } }
     }
 
-    @Test func aWaitCanBeCancelled() async {
+    @Test func waitCanBeCancelled() async {
         let arrivals = Arrivals()
         let waiting = Task { try await arrivals.take { _ in true } }
         waiting.cancel()

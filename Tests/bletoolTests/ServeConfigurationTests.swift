@@ -73,7 +73,7 @@ struct ServeConfigurationTests {
           - {uuid: 180f, handle: 0x0030, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 100}}]}
         """
 
-    @Test func readsTheExample() throws {
+    @Test func exampleIsParsed() throws {
         let configuration = try configuration(Self.example)
         #expect(configuration.name == "Thermometer")
         #expect(configuration.advertising.content.services == [0x1809])
@@ -107,19 +107,19 @@ struct ServeConfigurationTests {
     }
 
     @Test(
-        "a program of write takes each value, or a line for each",
+        "a write program takes each value, or one line for each value",
         arguments: [
             ("{exec: x}", .exec(.shell("x"))), ("{lines: x}", .lines(.shell("x"), .hex)),
             ("{lines: [date], format: u16}", .lines(.arguments(["date"]), .u16)),
         ] as [(String, WriteConfiguration)])
-    func writes(yaml: String, expected: WriteConfiguration) throws {
+    func writeProgramsAreParsed(yaml: String, expected: WriteConfiguration) throws {
         let configuration = try configuration(
             "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [write], write: \(yaml)}]}]")
         #expect(configuration.services[0].characteristics[0].write == expected)
     }
 
-    @Test("permissions take the words of --security as well")
-    func permissionWords() throws {
+    @Test("permissions accept the words of --security")
+    func permissionsAcceptSecurityWords() throws {
         let configuration = try configuration(
             """
             services:
@@ -131,7 +131,7 @@ struct ServeConfigurationTests {
         #expect(permissions == PermissionConfiguration(read: .encrypted, write: .secureConnections))
     }
 
-    @Test func saysHowLinksShouldKeepTime() throws {
+    @Test func connectionParametersAreParsed() throws {
         let told = try configuration(
             "connection: {interval: 30ms-50ms, latency: 4, supervision: 6s}\nservices: []")
         let wish = ConnectionParameters(
@@ -140,7 +140,7 @@ struct ServeConfigurationTests {
         #expect(try configuration("services: []").generic?.preferredConnection == nil)
     }
 
-    @Test func hasDefaults() throws {
+    @Test func emptyConfigurationHasDefaults() throws {
         let configuration = try configuration("services: []")
         #expect(configuration == ServeConfiguration())
     }
@@ -153,13 +153,13 @@ struct ServeConfigurationTests {
         ("{sfloat: 36.7}", "6ff1"), ("{float: NaN}", "ffff7f00"), ("{file: small}", "070707"), (#""""#, ""),
         ("{utf8: \"\"}", ""),
     ])
-    func valuesHaveForms(yaml: String, hex: String) throws {
+    func valueFormsAreParsed(yaml: String, hex: String) throws {
         let configuration = try configuration(
             "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read], value: \(yaml)}]}]")
         #expect(configuration.services[0].characteristics[0].value.octets.hex == hex)
     }
 
-    @Test func propertiesImply() throws {
+    @Test func propertiesImplyPermissionsAndDescriptors() throws {
         let configuration = try configuration(
             """
             standardServices: false
@@ -185,13 +185,13 @@ struct ServeConfigurationTests {
     }
 
     @Test(
-        "a word that asks for encryption makes the subscription one for encrypted links, and nothing else",
+        "a property that requires encryption protects only the subscription",
         arguments: [
             ("notify", .notify, .open), ("notifyEncryptionRequired", .notify, .encrypted),
             ("indicate", .indicate, .open), ("indicateEncryptionRequired", .indicate, .encrypted),
             ("notifyEncryptionRequired, indicate", [.notify, .indicate], .encrypted),
         ] as [(String, CharacteristicProperties, SecurityLevel)])
-    func subscriptionsNeed(
+    func encryptionPropertyProtectsSubscription(
         _ words: String, _ properties: CharacteristicProperties, _ level: SecurityLevel
     ) throws {
         let configuration = try configuration(
@@ -206,7 +206,7 @@ struct ServeConfigurationTests {
         expectDatabase(of: configuration)
     }
 
-    @Test func missingDescriptorsFindRoom() throws {
+    @Test func missingDescriptorsGetFreeHandles() throws {
         let configuration = try configuration(
             """
             services:
@@ -223,7 +223,7 @@ struct ServeConfigurationTests {
         #expect(configuration.services[0].endHandle == 0x0015)
     }
 
-    @Test func includesByUUID() throws {
+    @Test func includesAreResolvedByUUID() throws {
         let configuration = try configuration(
             """
             services:
@@ -234,7 +234,7 @@ struct ServeConfigurationTests {
         #expect(!configuration.services[1].isPrimary)
     }
 
-    @Test func lengthsAreKept() throws {
+    @Test func valueLengthsAreParsed() throws {
         let configuration = try configuration(
             """
             services:
@@ -250,7 +250,7 @@ struct ServeConfigurationTests {
         #expect(values[2] == StoredValue(octets: [0, 0]))
     }
 
-    @Test func beaconsAreAdvertisedBesideTheServer() throws {
+    @Test func beaconsAreParsed() throws {
         let configuration = try configuration(
             """
             name: Lamp

@@ -42,7 +42,7 @@ import Testing
                 options: AdapterOptions(airPath: air.folder.appending(path: "bletool/air").path)))
     }
 
-    @Test func whoIsSubscribedFindsAllAsItWas() async throws {
+    @Test func restartedServerKeepsHandlesAndValues() async throws {
         var server = try await serve()
         let central = try await central()
         let id = try #require(
@@ -85,8 +85,8 @@ import Testing
         #expect(end.reason == .uncaughtSignal && end.status == SIGTERM)
     }
 
-    @Test("kills at random moments lose nothing of what a client was told that it is written")
-    func kills() async throws {
+    @Test("kills at random moments lose no acknowledged write")
+    func killsLoseNoAcknowledgedWrite() async throws {
         var random = SplitMix64(seed: 11)
         var server = try await serve()
         let central = try await central()
@@ -134,7 +134,7 @@ import Testing
         server.end(by: SIGTERM)
     }
 
-    @Test func aCentralConnectsAfterAKillDuringAdvertising() async throws {
+    @Test func centralReconnectsAfterServerKill() async throws {
         let first = try await serve()
         let central = try await central()
         let found = try await central.first(within: .seconds(60)) { $0.name == "Kept" && $0.isConnectable }

@@ -33,8 +33,8 @@ import Testing
         return (air, server)
     }
 
-    @Test("a server that ends runs the programs of what was written, in order")
-    func order() async throws {
+    @Test("a server runs all pending write programs in order before it ends")
+    func pendingProgramsRunBeforeServerEnds() async throws {
         let octets = Array("abcdefghijklmnop".utf8)
         let (air, server) = try await serve("cat >> written; echo seen >&2", ["--once"], writing: octets)
         var lines: [String] = []
@@ -47,8 +47,8 @@ import Testing
     /// 160 writes of 448 octets: 128 of them wait, for a run counts 64 octets more, and one runs.
     private let many = [UInt8](repeating: UInt8(ascii: "x"), count: 160 * 448)
 
-    @Test("what cannot wait any more is dropped, and shown")
-    func dropped() async throws {
+    @Test("writes beyond the queue's limit are dropped and reported")
+    func writesBeyondLimitAreDropped() async throws {
         // All of them run for as long as there is no file.
         let (air, server) = try await serve(
             "until test -e go; do sleep 0.1; done; cat >> written; echo seen >&2", [], writing: many,
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("a second Ctrl-C ends the programs with the server")
-    func secondSignal() async throws {
+    func secondInterruptEndsPrograms() async throws {
         let (_, server) = try await serve("sleep 1000 & echo seen >&2; wait", [], writing: [1])
         #expect(await server.line { $0 == "seen" } != nil)
         server.signal(SIGINT)
@@ -85,8 +85,8 @@ import Testing
         #expect(server.status() != 0)
     }
 
-    @Test("a program that runs on reads each written value as a line, and ends with the server")
-    func lines() async throws {
+    @Test("a lines program reads each written value as a line and ends with the server")
+    func linesProgramReadsWrittenValues() async throws {
         let (air, server) = try await serve(
             "while read line; do echo $line >> written; done; echo end >> written", ["--once"],
             writing: Array("abc\n".utf8), as: "lines")
@@ -96,8 +96,8 @@ import Testing
         #expect(written == "61\n62\n63\n0a\nend\n")
     }
 
-    @Test("a program that reads lines and ends is run again, and what comes meanwhile waits for it")
-    func linesAgain() async throws {
+    @Test("a lines program that ends is restarted, and values wait for it")
+    func endedLinesProgramIsRestarted() async throws {
         let (air, server) = try await serve(
             "read line; echo $line >> written; exit 7", [], writing: Array("a".utf8), as: "lines")
         #expect(await server.line { $0.contains("ended with status 7; it is run again in 1s") } != nil)
@@ -113,8 +113,8 @@ import Testing
         #expect(written == "61\n62\n")
     }
 
-    @Test("a write with response that cannot wait any more is refused with Insufficient Resources")
-    func refused() async throws {
+    @Test("a write request beyond the queue's limit is refused with Insufficient Resources")
+    func writeRequestBeyondLimitIsRefused() async throws {
         let (air, server) = try await serve(
             "until test -e go; do sleep 0.1; done; cat >> written", [], writing: many, each: 448)
         // The first program runs by now. What has become free meanwhile, the commands take; then comes the request, a y.
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test("each line that a program prints is a value, and the program ends with the server")
-    func lines() async throws {
+    func programLinesBecomeValues() async throws {
         let air = try await TemporaryAir()
         let program =
             "until test -e go; do sleep 0.1; done; echo $$ > pid; seq 1 40; echo x; echo 300; exec cat fifo"
@@ -201,8 +201,8 @@ import Testing
         #expect(kill(number, 0) != 0)
     }
 
-    @Test("a program that ends is run again, and it is said how it ended")
-    func runAgain() async throws {
+    @Test("a program that ends is restarted, and its exit status is reported")
+    func endedProgramIsRestarted() async throws {
         let air = try await TemporaryAir()
         let (server, client) = try await serve(
             "{lines: \"until test -e go; do sleep 0.1; done; printf abc; exit 7\"}", values: 2, in: air)
@@ -214,8 +214,8 @@ import Testing
         while await server.line() != nil {}
     }
 
-    @Test("what is written into a file, or put in its place, is a value; what is there already is not")
-    func file() async throws {
+    @Test("a write to a file or its replacement is sent as a value; the initial content is not")
+    func fileChangesBecomeValues() async throws {
         let air = try await TemporaryAir()
         let file = air.folder.appending(path: "value")
         let (server, client) = try await serve("{file: value, format: i16}", values: 2, in: air)
@@ -236,7 +236,7 @@ import Testing
         while await server.line() != nil {}
     }
 
-    @Test("a file that is not there is named at the start") func missingFile() async throws {
+    @Test("a missing file is reported at the start") func missingFileIsReported() async throws {
         let air = try await TemporaryAir()
         let configuration = """
             services:
@@ -253,8 +253,8 @@ import Testing
         while await server.line() != nil {}
     }
 
-    @Test("what a program has started ends with the server, also when the program has ended before")
-    func leftover() async throws {
+    @Test("a program's child processes end with the server, even if the program has ended before")
+    func childProcessesEndWithServer() async throws {
         let air = try await TemporaryAir()
         let (server, client) = try await serve(
             "{lines: \"until test -e go; do sleep 0.1; done; sleep 1000 & echo one\"}", values: 1, in: air)
@@ -266,7 +266,8 @@ import Testing
         #expect(server.status() != 0)
     }
 
-    @Test("a program that closes its output is ended") func closedOutput() async throws {
+    @Test("a program that closes its output is ended and restarted")
+    func programWithClosedOutputIsRestarted() async throws {
         let air = try await TemporaryAir()
         let (server, client) = try await serve(
             "{lines: \"until test -e go; do sleep 0.1; done; echo one; exec >&-; exec sleep 1000\"}",
@@ -280,8 +281,8 @@ import Testing
     }
 
     @Test(
-        "a folder that is made anew is watched again, and a value may be spelled by more octets than it has")
-    func folder() async throws {
+        "a recreated folder is watched again, and a value's text can be longer than the value")
+    func recreatedFolderIsWatchedAgain() async throws {
         let air = try await TemporaryAir()
         let folder = air.folder.appending(path: "sensor")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -312,9 +313,9 @@ import Testing
         """
 
     @Test(
-        "attributes that no pairing makes a link safe enough for are named at the start",
+        "attributes that need more security than pairing can provide are reported at the start",
         arguments: [([], true), (["--io", "display"], false), (["--passkey", "123456"], false)])
-    func unreachable(options: [String], isTold: Bool) async throws {
+    func unreachableAttributesAreReported(options: [String], isTold: Bool) async throws {
         let air = try await TemporaryAir()
         try Data(Self.configuration.utf8).write(to: air.folder.appending(path: "safe.yaml"))
         let server = try RunningProgram(

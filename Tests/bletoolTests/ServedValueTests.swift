@@ -9,8 +9,8 @@ import Testing
 
 /// The values of `notify:` in a served file.
 struct ServedValueTests {
-    @Test("a central that confirms late gets the next value when it has, and holds back no other")
-    func lateConfirmation() async throws {
+    @Test("a central that does not confirm delays no other central and is reported once")
+    func unconfirmedIndicationDelaysNoOtherCentral() async throws {
         let yaml = """
             services:
               - uuid: 1809

@@ -10,7 +10,7 @@ struct ServiceManagerTests {
         ServiceManager(environment: { variables[$0] }, processID: 42)
     }
 
-    @Test func thereIsOneWhereItSaysSo() {
+    @Test func managerRequiresValidNotifySocket() {
         #expect(Self.manager([:]) == nil)
         #expect(Self.manager(["NOTIFY_SOCKET": "relative"]) == nil)
         #expect(Self.manager(["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 107)]) == nil)
@@ -21,21 +21,21 @@ struct ServiceManagerTests {
         ("3000000", nil, Duration.seconds(3)), ("3000000", "42", .seconds(3)), ("3000000", "43", nil),
         ("0", nil, nil), ("often", nil, nil),
     ])
-    func theWatchdogIsWhoseProcessIsMeant(_ time: String, _ process: String?, _ watchdog: Duration?) {
+    func watchdogAppliesToNamedProcess(_ time: String, _ process: String?, _ watchdog: Duration?) {
         var variables = ["NOTIFY_SOCKET": "@abstract", "WATCHDOG_USEC": time]
         variables["WATCHDOG_PID"] = process
         #expect(Self.manager(variables)?.watchdog == watchdog)
     }
 
-    @Test func itReceivesTheMessages() throws {
+    @Test func notifyDeliversMessage() throws {
         let socket = try NotifySocket()
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
         #expect(manager.notify("READY=1"))
         #expect(socket.next() == "READY=1")
     }
 
-    @Test("without a watchdog nothing is sent while a service runs, and its end is sent once")
-    func theEndOfAService() async throws {
+    @Test("a service without a watchdog reports only its end, once")
+    func serviceEndIsReportedOnce() async throws {
         let socket = try NotifySocket()
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
         await manager.keepAlive(on: .shared)
@@ -49,8 +49,8 @@ struct ServiceManagerTests {
         #expect(socket.next() == nil)
     }
 
-    @Test("the end is sent when a service is cancelled, before that has ended")
-    func cancelling() async throws {
+    @Test("a cancelled service reports its end before it has ended")
+    func cancelledServiceReportsStopping() async throws {
         let socket = try NotifySocket()
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
         let service = Task {
@@ -64,8 +64,8 @@ struct ServiceManagerTests {
         #expect(socket.next() == nil)
     }
 
-    @Test("serve says that it is ready, and that it stops only when it does", arguments: [nil, "3600000000"])
-    func serving(_ watchdog: String?) async throws {
+    @Test("serve reports READY when ready, and STOPPING only when it stops", arguments: [nil, "3600000000"])
+    func serveReportsReadyAndStopping(_ watchdog: String?) async throws {
         let shell = try Shell()
         try shell.write(
             "{name: Lamp, services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 87}}]}]}",
@@ -91,8 +91,8 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("maintain is up when it waits for its device, and its status is what it shows last")
-    func maintaining() async throws {
+    @Test("maintain reports READY while it waits for its device, with its last message as status")
+    func maintainReportsReadyAndStatus() async throws {
         let shell = try Shell()
         try await offThePool {
             let socket = try NotifySocket()
@@ -107,7 +107,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test func withoutAServiceManagerNotifyReturnsFalse() throws {
+    @Test func notifyReturnsFalseWithoutManager() throws {
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": "/nowhere/notify"]))
         #expect(!manager.notify("READY=1"))
     }

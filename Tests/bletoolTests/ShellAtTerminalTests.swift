@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test("a narrower window shows less of the line at once, and a wider one more")
-    func windows() async throws {
+    func resizeAdjustsVisibleLine() async throws {
         try await offThePool {
             let client = try Self.session(try Shell())
             client.type("read " + String(repeating: "a", count: 40) + "END")
@@ -50,8 +50,8 @@ import Testing
         }
     }
 
-    @Test("Ctrl-Z gives the terminal back, and fg takes it again with what was typed")
-    func stopping() async throws {
+    @Test("Ctrl-Z restores the terminal, and fg resumes with the typed text")
+    func suspendRestoresTerminal() async throws {
         try await offThePool {
             let client = try Self.session(try Shell())
             client.type("read 2a1")
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    @Test("every end gives the terminal back, also in the middle of a command", arguments: [SIGTERM, SIGHUP])
-    func signals(_ signal: CInt) async throws {
+    @Test("every signal restores the terminal, also during a command", arguments: [SIGTERM, SIGHUP])
+    func signalsRestoreTerminal(_ signal: CInt) async throws {
         try await offThePool {
             let client = try Self.session(try Shell())
             client.type("sleep 60s\r")
@@ -81,8 +81,8 @@ import Testing
         }
     }
 
-    @Test("the passkey is asked for in the shell, and the command that needed it goes on")
-    func passkeys() async throws {
+    @Test("the shell prompts for the passkey, and the pending command continues")
+    func shellPromptsForPasskey() async throws {
         try await offThePool {
             let client = try Self.session(
                 try Shell(), serving: ["--io", "display", "--passkey", "012345"], ["--io", "keyboard"])
@@ -103,8 +103,8 @@ import Testing
         }
     }
 
-    @Test("numbers are compared in the shell; no ends the pairing and not the shell")
-    func comparisons() async throws {
+    @Test("the shell prompts for numeric comparison, and a refusal does not end the shell")
+    func shellPromptsForComparison() async throws {
         try await offThePool {
             let client = try Self.session(
                 try Shell(), serving: ["--io", "displayYesNo", "--accept-comparison"],

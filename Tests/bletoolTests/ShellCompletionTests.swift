@@ -28,12 +28,12 @@ struct ShellCompletionTests {
         ("un", "subscribe "),
         ("read 2a19 --adapt", ""), ("notify 2a19 0x000", "3 "), ("du", "mp "),
     ])
-    func tabAdds(_ line: String, _ more: String) {
+    func tabInsertsCompletion(_ line: String, _ more: String) {
         let (word, candidates) = completion.candidates(before: line)
         #expect(ShellCompletion.insertion(word, candidates) == more)
     }
 
-    @Test func whatMayStandThereIsListed() {
+    @Test func candidatesAreListed() {
         #expect(
             completion.candidates(before: "read ").candidates == [
                 "0x0003", "0x0004", "2a19", "battery_level",
@@ -42,8 +42,8 @@ struct ShellCompletionTests {
         #expect(completion.candidates(before: "subscribe 2a19 -").candidates == ["--indicate"])
     }
 
-    @Test("attributes are offered to verbs that they take")
-    func properties() {
+    @Test("verbs are completed with the attributes that support them")
+    func verbsOfferSupportedAttributes() {
         let candidates = { (line: String) in completion.candidates(before: line).candidates }
         #expect(candidates("subscribe ") == ["0x0003", "2a19", "battery_level"])
         // It cannot be written, but its descriptor can.
@@ -51,12 +51,12 @@ struct ShellCompletionTests {
     }
 
     @Test(
-        "the last value stands behind write",
+        "write is completed with the last value",
         arguments: [
             ([87], 0x2a19, "u8:87 "), ([1, 2], 0x2a19, "u16:513 "), ([1, 2, 3], 0x2a19, "hex:010203 "),
             (Array("My Lamp".utf8), 0x2a00, "utf8:\"My Lamp\" "), (Array("a\"".utf8), 0x2a00, "u16:8801 "),
         ] as [([UInt8], BluetoothUUID, String)])
-    func lastValues(_ value: [UInt8], _ uuid: BluetoothUUID, _ argument: String) {
+    func writeOffersLastValue(_ value: [UInt8], _ uuid: BluetoothUUID, _ argument: String) {
         var completion = completion
         completion.attributes = [.init(spellings: ["x"], handle: 3, uuid: uuid, properties: .write)]
         completion.values = [3: value]
@@ -67,7 +67,7 @@ struct ShellCompletionTests {
         #expect(!completion.candidates(before: "write y ").candidates.contains(String(argument.dropLast())))
     }
 
-    @Test func everyVerbOfAScriptIsThere() {
+    @Test func everyScriptVerbIsOffered() {
         #expect(Set(ScriptStep.names).isSubset(of: completion.verbs.keys))
         #expect(ShellVerbs.help(nil).contains { $0.hasPrefix("  dump ") })
         #expect(ShellVerbs.help(nil).allSatisfy { $0.columns <= 80 })

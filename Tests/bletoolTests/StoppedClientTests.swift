@@ -8,9 +8,9 @@ import Testing
     private static let isMeasured = ProcessInfo.processInfo.environment["BLETOOL_MEASURE_MEMORY"] != nil
 
     @Test(
-        "a client that stands still holds its server back, costs no memory, and misses nothing",
+        "a stopped client costs its server no memory and loses no value",
         .enabled(if: isMeasured))
-    func heldBack() async throws {
+    func stoppedClientLosesNoValue() async throws {
         let air = try await TemporaryAir()
         let server = try RunningProgram(
             ["bletool", "bench", "--serve", "--adapter", "virtual:server", "--json"], in: air.folder)

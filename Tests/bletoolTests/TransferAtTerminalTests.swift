@@ -2,8 +2,8 @@ import Testing
 
 /// What long writes and measurements show at a terminal.
 @Suite(.timeLimit(.minutes(10))) struct TransferAtTerminalTests {
-    @Test("a long write from a file shows how far it has come, and then what it came to")
-    func progress() async throws {
+    @Test("a long write from a file shows its progress and then a summary")
+    func longWriteShowsProgressAndSummary() async throws {
         try await offThePool {
             let shell = try Shell()
             try shell.write(
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    @Test("bench --notify counts what comes and prints the times between")
-    func notifications() async throws {
+    @Test("bench --notify counts notifications and their octets")
+    func benchCountsNotifications() async throws {
         try await offThePool {
             let shell = try Shell()
             try shell.write(

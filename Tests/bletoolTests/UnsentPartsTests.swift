@@ -4,8 +4,8 @@ import Testing
 
 /// Writes without response at the pace of a radio.
 @Suite(.timeLimit(.minutes(10))) struct UnsentPartsTests {
-    @Test("what a write reports as written has arrived")
-    func written() async throws {
+    @Test("a write that is reported as written has arrived at the server")
+    func reportedWritesHaveArrived() async throws {
         let air = try await TemporaryAir("--connection-events")
         let configuration = """
             name: Store

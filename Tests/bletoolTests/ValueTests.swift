@@ -13,7 +13,7 @@ struct ValueFormatTests {
             (.f32, "0000c03f", "1.5"), (.sfloat, "6ff1", "36.7"), (.float, "6f0100ff", "36.7"),
             (.json, "7b2261223a5b312c747275655d7d", #"{"a":[1,true]}"#),
         ] as [(ValueFormat, String, String)])
-    func bothWays(format: ValueFormat, hex: String, text: String) throws {
+    func valuesRoundTrip(format: ValueFormat, hex: String, text: String) throws {
         let octets = try #require([UInt8](hex: hex))
         #expect(format.text(octets) == text)
         #expect(try format.octets(text) == octets)
@@ -21,7 +21,7 @@ struct ValueFormatTests {
     }
 
     @Test(arguments: [(.u16, "01"), (.u8, ""), (.json, "7b"), (.float, "0102")] as [(ValueFormat, String)])
-    func whatIsNotOfTheFormatIsHex(format: ValueFormat, hex: String) throws {
+    func mismatchedValuesAreShownAsHex(format: ValueFormat, hex: String) throws {
         let octets = try #require([UInt8](hex: hex))
         #expect(format.text(octets) == "hex:\(hex)")
         #expect(format.jsonValue(octets) == .string(hex))
@@ -34,15 +34,15 @@ struct ValueFormatTests {
             (.f32, "x"),
             (.sfloat, "12345"), (.json, "{"), (.hex, "0"), (.hex, "zz"),
         ] as [(ValueFormat, String)])
-    func refuses(format: ValueFormat, text: String) {
+    func invalidTextIsRefused(format: ValueFormat, text: String) {
         #expect(throws: BadInput.self) { try format.octets(text) }
     }
 
-    @Test func numbersMayBeSeveral() throws {
+    @Test func numberListsAreParsed() throws {
         #expect(try ValueFormat.u16.octets("1,0x0203").hex == "01000302")
     }
 
-    @Test func argumentsAreHexUnlessTheySayOtherwise() throws {
+    @Test func argumentsAreHexByDefault() throws {
         #expect(try ValueFormat.octets(argument: "CAFE", format: nil).hex == "cafe")
         #expect(try ValueFormat.octets(argument: "cafe", format: .utf8).hex == "63616665")
         #expect(try ValueFormat.octets(argument: "hex:00", format: .utf8) == Array("hex:00".utf8))
@@ -50,7 +50,7 @@ struct ValueFormatTests {
         #expect(try #require(error).hint?.contains("utf8:Hello") == true)
     }
 
-    @Test func jsonKeepsTypes() {
+    @Test func jsonValuesKeepTypes() {
         #expect(ValueFormat.u8.jsonValue([7]).description == "7")
         #expect(ValueFormat.float.jsonValue([0x4c, 0x0e, 0, 0xfe]).description == "36.60")
         #expect(ValueFormat.float.jsonValue([0xff, 0xff, 0x7f, 0]).description == #""NaN""#)
@@ -59,7 +59,7 @@ struct ValueFormatTests {
         #expect(ValueFormat.json.jsonValue(Array(" [1.50] ".utf8)).description == "[1.50]")
     }
 
-    @Test func namesFormats() throws {
+    @Test func formatsAreParsedByName() throws {
         #expect(try ValueFormat(text: "u16") == .u16)
         #expect(throws: BadInput.self) { try ValueFormat(text: "U16") }
     }
@@ -78,7 +78,7 @@ struct ValueTypeTests {
             (0xfff1, "48656c6c6f", #"48656c6c6f "Hello""#), (0x2a00, "1b5b41", #"\u{1b}[A"#),
             (0xfff1, "3231", #"3231 "21""#), (0xfff1, "1b5b41", "1b5b41"), (0xfff1, "00000000", "00000000"),
         ] as [(UInt16, String, String)])
-    func autoKnows(uuid: UInt16, hex: String, text: String) throws {
+    func autoFormatFollowsCharacteristicType(uuid: UInt16, hex: String, text: String) throws {
         let value = try #require([UInt8](hex: hex))
         #expect(ValueFormat.auto.text(value, type: ValueType(of: BluetoothUUID(uuid))) == text)
     }
@@ -93,12 +93,12 @@ struct ValueTypeTests {
         ("13000027010000", "ffffffffffffffffffffffffffffffff", "-1"),
         ("0fff0027010000", "9cffff", "-10.0"), ("1b000027010000", "64", "64"), ("0400", "64", "64"),
     ])
-    func presentationFormatDecides(format: String, hex: String, text: String) throws {
+    func autoFormatFollowsPresentationFormat(format: String, hex: String, text: String) throws {
         let type = ValueType(of: 0xfff1, presentation: [UInt8](hex: format))
         #expect(ValueFormat.auto.text(try #require([UInt8](hex: hex)), type: type) == text)
     }
 
-    @Test func writesByType() throws {
+    @Test func autoFormatEncodesByType() throws {
         let temperature = ValueType(of: 0x2a6e)
         #expect(try ValueFormat.auto.octets("21.5", type: temperature).hex == "6608")
         #expect(throws: BadInput.self) { try ValueFormat.auto.octets("21.555", type: temperature) }
@@ -107,7 +107,7 @@ struct ValueTypeTests {
         #expect(try ValueFormat.auto.octets("cafe", type: nil).hex == "cafe")
     }
 
-    @Test func anyBytesAreText() {
+    @Test func randomBytesFormatWithoutControlCharacters() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<2000 {
             let value = random.bytes(upTo: 24)

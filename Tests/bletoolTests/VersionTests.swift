@@ -4,14 +4,14 @@ import Testing
 @testable import bletool
 
 struct VersionTests {
-    @Test func theVersionMayHaveACommit() {
+    @Test func versionHasOptionalCommit() {
         #expect(Version.text.wholeMatch(of: #/\d+\.\d+\.\d+( \([0-9a-f]{9}(-dirty)?\))?/#) != nil)
     }
 
     /// What Scripts/commit writes of a folder: nothing without a checkout of its own, then the commit, then that there is
     /// more; and it leaves a file alone that says so already.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/git")))
-    func whatACheckoutIsCalled() async throws {
+    func commitScriptDescribesCheckout() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Scripts/commit").path
         let result = try await Shell().run(

@@ -8,7 +8,7 @@ private func tree(_ text: String) throws(ConfigurationError) -> YAMLNode {
 }
 
 struct YAMLTests {
-    @Test func keepsTextAndPlaces() throws {
+    @Test func scalarsKeepTextAndPosition() throws {
         let root = try tree(
             "a: 1809\nb: [2e01, '0x10', \"x\"]\nc:\n  - d: |\n      two\n      lines\n")
         guard case .mapping(let entries) = root.content else {
@@ -29,12 +29,12 @@ struct YAMLTests {
         #expect(items.map(\.position.column) == [5, 11, 19])
     }
 
-    @Test func readsJSON() throws {
+    @Test func jsonIsParsedAsYAML() throws {
         let root = try tree(#"{"a": [1, true, null, "\u00e9"], "b": {"c": {}}}"#)
         #expect(try root.entries(of: "things").map(\.key) == ["a", "b"])
     }
 
-    @Test func followsAliases() throws {
+    @Test func aliasesAreResolved() throws {
         let root = try tree("a: &x {k: [1, 2]}\nb: *x\n")
         let entries = try root.entries(of: "things")
         #expect(entries[0].value == entries[1].value)
@@ -52,20 +52,20 @@ struct YAMLTests {
         ("a: \"", 1, "YAML: "),
         ("%YAML 3.0\n---\na", 1, "YAML: "), ("}", 1, "YAML: "), ("a: 'x\n", 2, "YAML: "),
     ])
-    func refuses(text: String, line: Int, reason: String) throws {
+    func invalidYAMLIsRefusedWithLine(text: String, line: Int, reason: String) throws {
         let error = try #require(#expect(throws: ConfigurationError.self) { try tree(text) })
         #expect(error.reason.contains(reason), "\(error.reason)")
         #expect(error.position?.line == line, "\(error)")
     }
 
-    @Test func invalidUTF8IsLocated() throws {
+    @Test func invalidUTF8ErrorHasPosition() throws {
         let text = Array("a: é\nb: \"".utf8) + [0xff, 0xfe] + Array("\"".utf8)
         let error = try #require(#expect(throws: ConfigurationError.self) { try YAMLComposer.tree(text) })
         #expect(error.position == SourcePosition(line: 2, column: 5))
     }
 
     /// Nine levels of nine aliases each would be 3 GB.
-    @Test func bombsAreSmall() throws {
+    @Test func aliasExpansionIsBounded() throws {
         var lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
         for level in 1...9 {
             let aliases = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
@@ -100,7 +100,7 @@ struct YAMLTests {
         #expect(long?.position == nil)
     }
 
-    @Test func anyTextIsATreeOrAnError() {
+    @Test func randomInputDoesNotTrap() {
         var random = SplitMix64(seed: 4)
         let pieces = [
             "a", ":", " ", "\n", "- ", "[", "]", "{", "}", ",", "&x ", "*x", "'", "\"", "|\n", "!t ", "#",

@@ -32,17 +32,19 @@ struct CharacteristicValueTests {
     }
     private static let none = MedicalFloat(bits: 0x007f_ffff, width: .four)
 
-    @Test(arguments: thermometer) func temperatures(
+    @Test(arguments: thermometer) func temperatureMeasurementsRoundTrip(
         _ octets: [UInt8], _ value: TemperatureMeasurement
     ) throws {
         try both(octets, value, isOpen: false)
     }
 
-    @Test(arguments: heart) func heartRates(_ octets: [UInt8], _ value: HeartRateMeasurement) throws {
+    @Test(arguments: heart) func heartRateMeasurementsRoundTrip(
+        _ octets: [UInt8], _ value: HeartRateMeasurement
+    ) throws {
         try both(octets, value, isOpen: !value.intervals.isEmpty)
     }
 
-    @Test func others() throws {
+    @Test func batteryLevelSystemIDAndPnPIDRoundTrip() throws {
         try both([100], try #require(BatteryLevel(percent: 100)), isOpen: false)
         try both(
             [1, 2, 3, 4, 5, 0xcc, 0xbb, 0xaa],
@@ -68,7 +70,7 @@ struct CharacteristicValueTests {
         }
     }
 
-    @Test func unitsAreCounted() throws {
+    @Test func measurementsConvertUnits() throws {
         let celsius = Self.thermometer.map(\.1.celsius)
         #expect(celsius[0] == 36.6)
         #expect(celsius[1].map { ($0 * 100).rounded() / 100 } == 37.22)
@@ -80,8 +82,8 @@ struct CharacteristicValueTests {
         #expect(MedicalFloat(.notANumber, width: .four) == Self.none)
     }
 
-    @Test("a temperature is sent in four octets, whatever the width of its number")
-    func widths() throws {
+    @Test("a temperature is encoded in four octets, whatever the width of its number")
+    func temperatureIsEncodedInFourOctets() throws {
         let numbers = [(DecimalNumber(366, exponent: -1), "006e0100ff"), (DecimalNumber(-5), "00fbffff00")]
         for (number, hex) in numbers {
             let short = try #require(MedicalFloat(number, width: .two))
@@ -91,7 +93,7 @@ struct CharacteristicValueTests {
         #expect(TemperatureMeasurement(none, .celsius).encoded.hex == "0000008000")
     }
 
-    @Test func keysReadNumbersAndTexts() throws {
+    @Test func characteristicKeysCodeNumbersAndText() throws {
         let number = CharacteristicKey<Int16>(0x2a6e)
         #expect(try number.decode([0xb2, 0x88]) == -30_542)
         #expect(number.encode(-2) == [0xfe, 0xff])
@@ -103,7 +105,7 @@ struct CharacteristicValueTests {
         #expect(text.encode("Tä") == [0x54, 0xc3, 0xa4])
     }
 
-    @Test func aDeviceSaysWhatItIs() throws {
+    @Test func deviceInformationRoundTrips() throws {
         var information = DeviceInformation(
             manufacturer: "Acme", firmware: "1.2", system: SystemID(manufacturer: 1, organization: 2))
         let values = information.values

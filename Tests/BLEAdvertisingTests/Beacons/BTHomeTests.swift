@@ -8,7 +8,7 @@ import Testing
         try #require(try BTHome(ServiceData(0xfcd2, octets(hex))))
     }
 
-    @Test func exampleOfThePage() throws {
+    @Test func decodesSpecificationExample() throws {
         let news = try news("40 02c409 03bf13")
         #expect(
             news.objects == [
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "the quantities of the page's table, each with its example",
+        "each quantity of the specification's table decodes its example",
         arguments: [
             ("0161", "battery 97 %"), ("02ca09", "temperature 25.06 °C"), ("03bf13", "humidity 50.55 %"),
             ("04138a01", "pressure 1008.83 hPa"), ("05138a14", "illuminance 13460.67 lx"),
@@ -47,7 +47,7 @@ import Testing
             ("62f0d8ffff", "speed -0.010000 m/s"), ("6340420f00", "acceleration 1.000000 m/s²"),
             ("6407", "lightLevel 7"),
         ])
-    func quantities(_ hex: String, _ expected: String) throws {
+    func measurementsDecodeTableExamples(_ hex: String, _ expected: String) throws {
         let found = try news("40" + hex)
         guard case .measurement(let property, let value)? = found.objects.first else {
             Issue.record("\(found)")
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: BTHomeState.allCases)
-    func states(_ state: BTHomeState) throws {
+    func statesDecodeBothValues(_ state: BTHomeState) throws {
         #expect(
             try news("40" + [state.rawValue, 0, state.rawValue, 1].hex).objects == [
                 .state(state, false), .state(state, true),
@@ -73,7 +73,7 @@ import Testing
         #expect(state.word(false) != state.word(true))
     }
 
-    @Test func words() {
+    @Test func stateWordsNameBothValues() {
         #expect(BTHomeState.window.word(true) == "open" && BTHomeState.window.word(false) == "closed")
         #expect(BTHomeState.lock.word(true) == "unlocked" && BTHomeState.lock.word(false) == "locked")
         #expect(BTHomeState.safety.word(true) == "safe" && BTHomeState.plug.word(true) == "plugged in")
@@ -90,23 +90,23 @@ import Testing
         ("f00100", .deviceType(1)), ("f100010204", .firmware([4, 2, 1, 0])),
         ("f2000106", .firmware([6, 1, 0])),
     ])
-    func others(_ hex: String, _ expected: BTHomeObject) throws {
+    func decodesOtherObjects(_ hex: String, _ expected: BTHomeObject) throws {
         let found = try news("44" + hex)
         #expect(found.objects == [expected] && found.ending == nil && found.information.isTriggerBased)
     }
 
-    @Test func severalOfAKind() throws {
+    @Test func repeatedObjectsAreKept() throws {
         #expect(try news("40 3a00 3a01").objects == [.button(.noEvent), .button(.press)])
     }
 
-    @Test("an unknown object ends it, and what was before stays")
-    func unknownObject() throws {
+    @Test("an unknown object ends decoding, and earlier objects are kept")
+    func unknownObjectEndsDecoding() throws {
         let found = try news("40 0161 fe 5d09 03b718")
         #expect(found.objects == [.measurement(.battery, Quantity(97, .percent))])
         #expect(found.ending == .unknownObject(0xfe, left: 5))
     }
 
-    @Test func dimmerThatTurnsElsewhere() throws {
+    @Test func invalidDimmerEventEndsDecoding() throws {
         let found = try news("40 0161 3c0301")
         #expect(found.objects.count == 1)
         #expect(
@@ -116,7 +116,7 @@ import Testing
                         packet: "BTHome", field: "dimmer event", offset: 4, reason: .invalid(value: 3))))
     }
 
-    @Test func addressOfItsOwn() throws {
+    @Test func decodesEmbeddedAddress() throws {
         let found = try news("42 b2188d38c1a4 04138a01")
         #expect(found.address?.text == "A4:C1:38:8D:18:B2")
         #expect(found.objects == [.measurement(.pressure, Quantity(100883, exponent: -2, .hectopascal))])
@@ -126,13 +126,13 @@ import Testing
     private let sender = DeviceAddress(0x5448_e68f_80a5, type: .public)
 
     @Test(
-        "what is encrypted: the page's example, bthome-ble's, and one with its address",
+        "encrypted data: the specification's example, bthome-ble's, and one with an address",
         arguments: [
             ("41 e445f3c9962b 33221100 6c7c4519", 0x0011_2233),
             ("41 a47266c95f73 00112233 78237214", 0x3322_1100),
             ("43 a5808fe64854 f196c06ffb49 00112233 f08ecbde", 0x3322_1100),
         ] as [(String, UInt32)])
-    func encrypted(_ hex: String, _ counter: UInt32) throws {
+    func decryptsEncryptedData(_ hex: String, _ counter: UInt32) throws {
         let closed = try news(hex)
         #expect(closed.objects.isEmpty && closed.counter == counter && closed.sealed?.counter == counter)
         let opened = try closed.opened(with: Self.key, from: closed.address == nil ? sender : nil)
@@ -145,7 +145,7 @@ import Testing
         #expect(try opened.opened(with: 0, from: nil) == opened, "nothing is left to open")
     }
 
-    @Test func keysThatDoNotFit() throws {
+    @Test func wrongKeyOrAddressFailsToDecrypt() throws {
         let closed = try news("41 e445f3c9962b 33221100 6c7c4519")
         #expect(throws: BTHomeKeyError.mismatch) { try closed.opened(with: Self.key + 1, from: sender) }
         let other = DeviceAddress(0x5448_e68f_80a6, type: .public)
@@ -156,9 +156,11 @@ import Testing
     @Test(arguments: [
         "", "20 02ca09", "60", "42 b2188d38c1", "41 33221100 6c7c45", "43 a5808fe64854 00112233 f08ecb",
     ])
-    func malformed(_ hex: String) {
+    func malformedDataFailsToDecode(_ hex: String) {
         #expect(throws: DecodeError.self) { _ = try BTHome(ServiceData(0xfcd2, octets(hex))) }
     }
 
-    @Test func otherServices() throws { #expect(try BTHome(ServiceData(0x181c, octets("02c409"))) == nil) }
+    @Test func otherServicesAreIgnored() throws {
+        #expect(try BTHome(ServiceData(0x181c, octets("02c409"))) == nil)
+    }
 }

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func altBeacon() throws {
+    @Test func altBeaconRoundTrips() throws {
         let hex = "beac 000102030405060708090a0b0c0d0e0f 0001 0203 c5 07"
         let beacon = try #require(try AltBeacon(ManufacturerData(0x0118, octets(hex))))
         #expect(beacon.identifier.hex == "000102030405060708090a0b0c0d0e0f00010203")
@@ -33,15 +33,15 @@ import Testing
         #expect(try AltBeacon(.init(0x0118, [])) == nil)
     }
 
-    @Test("an iBeacon that is not whole says where it ends")
-    func brokenIBeacon() {
+    @Test("a truncated iBeacon reports where it ends")
+    func truncatedIBeaconReportsOffset() {
         #expect(
             throws: DecodeError(
                 packet: "iBeacon", field: "UUID", offset: 2, reason: .truncated(needed: 16, available: 1))
         ) { _ = try Beacon(ManufacturerData(.apple, octets("0215 00"))) }
     }
 
-    @Test func payloads() throws {
+    @Test func payloadYieldsAllBeacons() throws {
         let data = AdvertisingData(
             octets(
                 "020106 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 0416aafe40 0716d2fc40016103"))
@@ -63,7 +63,7 @@ import Testing
         #expect(AdvertisingData(octets("05ff4c001005")).beacons.isEmpty)
     }
 
-    @Test func namesHaveUnits() throws {
+    @Test func readingNamesIncludeUnits() throws {
         let ruuvi = try #require(
             try Beacon(ManufacturerData(0x0499, octets("0512fc5394c37c0004fffc040cac364200cdcbb8334c884f"))))
         #expect(ruuvi.format == "Ruuvi 5")

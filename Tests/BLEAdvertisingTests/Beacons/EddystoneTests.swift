@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: [
         "00 ee 8b0ca750095477cb3e77 0123456789ab", "00 ee 8b0ca750095477cb3e77 0123456789ab 0000",
     ])
-    func identifiers(_ hex: String) throws {
+    func decodesUIDFrames(_ hex: String) throws {
         guard case .uid(let uid) = try frame(hex) else {
             Issue.record("not a UID")
             return
@@ -21,7 +21,7 @@ import Testing
         #expect(uid.namespace.hex == "8b0ca750095477cb3e77" && uid.instance.hex == "0123456789ab")
     }
 
-    @Test func webAddresses() throws {
+    @Test func decodesURLFrame() throws {
         guard case .url(let url) = try frame("10 12 03 676f6f2e676c2f41713138 7a46") else {
             Issue.record("not a URL")
             return
@@ -29,8 +29,8 @@ import Testing
         #expect(url.power == 18 && url.url == "https://goo.gl/Aq18zF")
     }
 
-    @Test("every expansion of the table")
-    func expansions() throws {
+    @Test("every scheme and ending of the table expands")
+    func urlCodesExpand() throws {
         let endings = [
             ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/", ".com", ".org", ".edu", ".net",
             ".info",
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "telemetry: battery, temperature in 8.8 fixed point, packets, time since start",
+        "telemetry: battery, temperature in 8.8 fixed point, packets, uptime",
         arguments: [
             ("20 00 0bb8 1680 0000000c 00000258", "3.000 V", "22.500 °C", 12, "60.0 s"),
             ("20 00 0000 8000 00000000 00000000", "-", "-", 0, "0.0 s"),
@@ -60,9 +60,9 @@ import Testing
             ("20 00 0001 0001 00000001 00000001", "0.001 V", "0.004 °C", 1, "0.1 s"),
             ("20 00 0001 8001 00000001 00000001", "0.001 V", "-127.996 °C", 1, "0.1 s"),
         ] as [(String, String, String, UInt32, String)])
-    func telemetry(_ hex: String, _ battery: String, _ temperature: String, _ packets: UInt32, _ up: String)
-        throws
-    {
+    func decodesTelemetryFrames(
+        _ hex: String, _ battery: String, _ temperature: String, _ packets: UInt32, _ up: String
+    ) throws {
         guard case .telemetry(let telemetry) = try frame(hex) else {
             Issue.record("not telemetry")
             return
@@ -72,7 +72,7 @@ import Testing
         #expect(telemetry.packets == packets && telemetry.uptime.description == up)
     }
 
-    @Test func encryptedFrames() throws {
+    @Test func decodesEncryptedFrames() throws {
         guard case .encryptedTelemetry(let sealed) = try frame("20 01 000102030405060708090a0b abcd 1234")
         else {
             Issue.record("not encrypted telemetry")
@@ -92,7 +92,7 @@ import Testing
         "00 ee 8b0ca750095477cb3e77 0123456789ab 0000", "20 00 0bb8 1680 0000000c 00000258",
         "20 01 000102030405060708090a0b abcd 1234", "30 ee 0123456789abcdef",
     ])
-    func otherLengths(_ hex: String) {
+    func otherLengthsFailToDecode(_ hex: String) {
         let whole = octets(hex)
         // A UID may end before the two octets for later.
         for count in whole.indices where !(whole[0] == 0 && count == 18) {
@@ -107,14 +107,14 @@ import Testing
         ("40 00", "frame type", 0, 0x40), ("20 02", "version", 1, 2), ("10 ee 04", "URL scheme", 2, 4),
         ("10 ee 00 20", "URL", 3, 0x20), ("10 ee 00 61 0e", "URL", 4, 0x0e), ("10 ee 00 7f", "URL", 3, 0x7f),
     ])
-    func invalid(_ hex: String, _ field: String, _ offset: Int, _ value: UInt64) {
+    func invalidFieldsReportOffset(_ hex: String, _ field: String, _ offset: Int, _ value: UInt64) {
         #expect(
             throws: DecodeError(
                 packet: "Eddystone", field: field, offset: offset, reason: .invalid(value: value))
         ) { _ = try frame(hex) }
     }
 
-    @Test func otherServices() throws {
+    @Test func otherServicesAreIgnored() throws {
         #expect(try EddystoneFrame(ServiceData(0xfeab, octets("10ee0361"))) == nil)
     }
 }

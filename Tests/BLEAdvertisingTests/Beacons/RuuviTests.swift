@@ -46,12 +46,12 @@ import Testing
                 ]
             ),
         ])
-    func format3(_ hex: String, _ expected: [String]) throws {
+    func decodesFormat3Vectors(_ hex: String, _ expected: [String]) throws {
         #expect(try texts(hex) == expected)
     }
 
-    @Test("the sign of format 3 is a bit of its own")
-    func sign() throws {
+    @Test("format 3 temperatures use a sign bit")
+    func format3TemperatureUsesSignBit() throws {
         #expect(try texts("0300 8145 0000 000000000000 0000")[0] == "-1.69 °C")
         #expect(try texts("0300 0145 0000 000000000000 0000")[0] == "1.69 °C")
     }
@@ -86,12 +86,12 @@ import Testing
                 [String](repeating: "-", count: 11)
             ),
         ])
-    func format5(_ hex: String, _ expected: [String]) throws {
+    func decodesFormat5Vectors(_ hex: String, _ expected: [String]) throws {
         #expect(try texts(hex) == expected)
     }
 
     @Test(
-        "each value that is not there is left out by itself",
+        "each unavailable value is omitted individually",
         arguments: [
             (0, "058000 5394 c37c 0004 fffc 040c ac36 42 00cd cbb8334c884f"),
             (1, "0512fc ffff c37c 0004 fffc 040c ac36 42 00cd cbb8334c884f"),
@@ -105,14 +105,14 @@ import Testing
             (9, "0512fc 5394 c37c 0004 fffc 040c ac36 42 ffff cbb8334c884f"),
             (10, "0512fc 5394 c37c 0004 fffc 040c ac36 42 00cd ffffffffffff"),
         ])
-    func unknownValues(_ missing: Int, _ hex: String) throws {
+    func unavailableValuesAreOmitted(_ missing: Int, _ hex: String) throws {
         let all = try texts("0512fc5394c37c0004fffc040cac364200cdcbb8334c884f")
         let found = try texts(hex)
         for index in all.indices { #expect(found[index] == (index == missing ? "-" : all[index])) }
     }
 
     @Test(arguments: ["03291a1ece1efc18f94202ca0b53", "0512fc5394c37c0004fffc040cac364200cdcbb8334c884f"])
-    func otherLengths(_ hex: String) {
+    func otherLengthsFailToDecode(_ hex: String) {
         let whole = octets(hex)
         for count in 1..<whole.count {
             #expect(throws: DecodeError.self) {
@@ -122,7 +122,7 @@ import Testing
         #expect(throws: DecodeError.self) { _ = try RuuviMeasurement(.init(0x0499, whole + [0])) }
     }
 
-    @Test func others() throws {
+    @Test func otherFormatsAndInvalidFractionsAreRejected() throws {
         #expect(try RuuviMeasurement(.init(0x0499, [])) == nil)
         #expect(try RuuviMeasurement(.init(0x0499, [8, 1])) == nil)
         #expect(try RuuviMeasurement(.init(0x004c, octets("03291a1ece1efc18f94202ca0b53"))) == nil)

@@ -45,7 +45,8 @@ struct BondCrashTests {
         return folder
     }
 
-    @Test("killed before each step of a write", arguments: BondWrite.allCases) func killed(
+    @Test("a kill before each step of a write leaves the old or the new bond", arguments: BondWrite.allCases)
+    func killBeforeEachStepKeepsOldOrNewBond(
         _ write: BondWrite
     ) async throws {
         // The steps that a write takes that is not killed.

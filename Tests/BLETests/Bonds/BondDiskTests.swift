@@ -27,8 +27,8 @@ struct BondDiskTests {
         return try await BondStore.open(folder.path, disk) { SampleBonds.noon }
     }
 
-    @Test("a new file is on the disk before it takes the old one's name, and the name before flush returns")
-    func order() async throws {
+    @Test("a new file is synchronized before its rename, and the rename before flush returns")
+    func synchronizesBeforeRenameAndFlush() async throws {
         let seen = Lock<[Disk.Step]>([])
         let store = try await open(steps: .max, seen)
         let bonds = "\(folder.path)/bonds"
@@ -55,8 +55,8 @@ struct BondDiskTests {
         }
     }
 
-    @Test("many files go to the disk together, all of them before the first takes a name")
-    func orderOfMany() async throws {
+    @Test("many files are synchronized together before the first rename")
+    func synchronizesAllFilesBeforeFirstRename() async throws {
         let seen = Lock<[Disk.Step]>([])
         let exported = BondStore { SampleBonds.noon }
         for bond in SampleBonds.many(40) { try exported.insert(bond) }
@@ -74,7 +74,7 @@ struct BondDiskTests {
         #expect(try await open(steps: .max).records() == exported.records())
     }
 
-    @Test("a disk that stops at any step has the old or the new, and nothing else is lost")
+    @Test("a disk failure at any step leaves the old or the new bond and loses no other")
     func everyStep() async throws {
         let before = try await open(steps: .max)
         for bond in SampleBonds.many(3) { try before.insert(bond) }
@@ -104,8 +104,8 @@ struct BondDiskTests {
         #expect(outcomes.count == 2)
     }
 
-    @Test("a folder that another process keeps to itself is waited for, but not for ever")
-    func claimed() async throws {
+    @Test("a folder that another process has locked times out, and a later flush writes all")
+    func lockedFolderTimesOut() async throws {
         var disk = Disk()
         disk.timeLimit = .milliseconds(20)
         let store = try await BondStore.open(folder.path, disk) { SampleBonds.noon }
@@ -128,7 +128,7 @@ struct BondDiskTests {
         #expect(try await open(steps: .max).records() == store.records())
     }
 
-    @Test("a bond that is removed is there or gone")
+    @Test("a failed removal leaves the bond or removes it completely")
     func everyStepOfRemoval() async throws {
         for steps in 0... {
             let before = try await open(steps: .max)
@@ -155,8 +155,8 @@ struct BondDiskTests {
         }
     }
 
-    @Test("what could not be written is written as soon as the disk takes it")
-    func retry() async throws {
+    @Test("a failed write is repeated by the next flush")
+    func failedWriteIsRetried() async throws {
         let isFull = Lock(true)
         let disk = Disk { step throws(Errno) in
             if case .create = step, isFull.withLock({ $0 }) { throw .noSpace }
@@ -177,8 +177,8 @@ struct BondDiskTests {
         #expect(try await next.database(of: SampleBonds.id)?.database == SampleBonds.database)
     }
 
-    @Test("no step is done on an event loop, wherever the caller is")
-    func offLoop() async throws {
+    @Test("no disk step runs on an event loop, regardless of the caller")
+    func diskStepsAvoidEventLoop() async throws {
         let loop = try EventLoop(name: "caller")
         defer { loop.stop() }
         let steps = Lock((onLoop: 0, all: 0))
@@ -201,8 +201,8 @@ struct BondDiskTests {
         #expect(steps.withLock { $0.all } > 20)
     }
 
-    @Test("no counter is given that is not reserved on the disk")
-    func noCounterWithoutDisk() async throws {
+    @Test("no counter is returned without a reservation on the disk")
+    func counterRequiresReservationOnDisk() async throws {
         let before = try await open(steps: .max)
         try before.insert(SampleBonds.bond())
         try await before.flush()

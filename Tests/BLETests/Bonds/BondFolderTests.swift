@@ -17,8 +17,8 @@ struct BondFolderTests {
         try await BondStore.open(folder.path, on: nil) { SampleBonds.noon }
     }
 
-    @Test("what is flushed is there for the next process, and for its owner alone")
-    func roundTrip() async throws {
+    @Test("the next process reads what was flushed, and only the owner has access")
+    func flushedBondsAreReadByNextProcess() async throws {
         let store = try await open()
         #expect(store.records().isEmpty && store.problems.isEmpty)
         try store.insert(SampleBonds.bond(), name: "Phone")
@@ -43,8 +43,8 @@ struct BondFolderTests {
         #expect(try await open().records().isEmpty)
     }
 
-    @Test("a file that is damaged is set aside and reported; the others are read")
-    func damaged() async throws {
+    @Test("a damaged file is set aside and reported; the others are read")
+    func damagedFileIsSetAside() async throws {
         let store = try await open()
         for bond in SampleBonds.many(3) { try store.insert(bond) }
         try store.insert(SampleBonds.bond())
@@ -73,8 +73,8 @@ struct BondFolderTests {
         #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond(key: 9))
     }
 
-    @Test("a bond that is in use outlives the damage of its file", arguments: [false, true])
-    func damagedInUse(isCounter: Bool) async throws {
+    @Test("a bond in use survives damage to its file", arguments: [false, true])
+    func bondInUseSurvivesDamagedFile(isCounter: Bool) async throws {
         let store = try await open()
         try store.insert(SampleBonds.bond())
         try await store.flush()
@@ -90,8 +90,8 @@ struct BondFolderTests {
         #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond())
     }
 
-    @Test("a file under another bond's name is no bond of that name")
-    func misplaced() async throws {
+    @Test("a file under the name of another bond is not read as that bond")
+    func misplacedFileIsIgnored() async throws {
         let store = try await open()
         try store.insert(SampleBonds.bond())
         try await store.flush()
@@ -106,8 +106,8 @@ struct BondFolderTests {
         #expect(next.problems.count == 1)
     }
 
-    @Test("a file of a later release stays as it is, and out of the way of a new pairing")
-    func newer() async throws {
+    @Test("a file of a later release is preserved and does not prevent a new pairing")
+    func newerFileIsPreserved() async throws {
         try await open().insert(SampleBonds.bond())
         _ = try await open().identity(at: SampleBonds.local)
         let octets = Array("bletool bond 2\n".utf8)
@@ -122,8 +122,8 @@ struct BondFolderTests {
         #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond())
     }
 
-    @Test("a folder that others can enter is closed to them")
-    func closed() async throws {
+    @Test("a folder with access for others is restricted to its owner")
+    func openFolderIsRestrictedToOwner() async throws {
         let path = "\(folder.path)/bonds"
         try #require(mkdir(path, 0o755) == 0)
         _ = try await open()
@@ -135,8 +135,8 @@ struct BondFolderTests {
         #expect(problem == .bonds(.system(.notDirectory, during: "mkdir \(file)/bonds")))
     }
 
-    @Test("what a killed process has left beside a file does no harm")
-    func leftover() async throws {
+    @Test("a temporary file left by a killed process is harmless")
+    func leftoverTemporaryFileIsHarmless() async throws {
         let store = try await open()
         try store.insert(SampleBonds.bond())
         try await store.flush()
@@ -148,8 +148,8 @@ struct BondFolderTests {
         #expect(try folder.names() == ["\(Self.name).bond"])
     }
 
-    @Test("counters go on where the last process may have been, not before")
-    func counters() async throws {
+    @Test("counters continue after the block that the last process reserved")
+    func countersContinueBeyondReservation() async throws {
         let store = try await open()
         try store.insert(SampleBonds.bond())
         for counter in 0..<UInt32(70) {
@@ -167,8 +167,8 @@ struct BondFolderTests {
         #expect(try await open().takeSignCounter(of: SampleBonds.id) == 256)
     }
 
-    @Test("the last counter is the end of a key")
-    func lastCounter() async throws {
+    @Test("after the last counter the key is exhausted")
+    func lastCounterExhaustsKey() async throws {
         let store = try await open()
         try store.insert(SampleBonds.bond())
         store.update(SampleBonds.id) { $0.signCounter = .max - 2 }
@@ -182,8 +182,8 @@ struct BondFolderTests {
         #expect(problem == .countersUsedUp(SampleBonds.id))
     }
 
-    @Test("two processes change the same bond: neither's change is lost")
-    func twoProcesses() async throws {
+    @Test("changes of two processes to the same bond are merged")
+    func concurrentChangesOfBondAreMerged() async throws {
         let one = try await open()
         try one.insert(SampleBonds.bond())
         try await one.flush()
@@ -226,8 +226,8 @@ struct BondFolderTests {
         #expect(problem == .notFound(.bond(SampleBonds.id)))
     }
 
-    @Test("two processes that make an identity have the same one")
-    func oneIdentity() async throws {
+    @Test("two processes that create an identity get the same one")
+    func processesShareIdentity() async throws {
         let (one, other) = (try await open(), try await open())
         let made = try await one.identity(at: SampleBonds.local)
         #expect(try await other.identity(at: SampleBonds.local) == made)
@@ -240,8 +240,8 @@ struct BondFolderTests {
         #expect(try folder.mode("\(folder.path)/bonds/..%2fescape%0a.address") == 0o600)
     }
 
-    @Test("two processes that write all the time lose nothing of each other's")
-    func concurrently() async throws {
+    @Test("two processes that write concurrently lose none of each other's bonds")
+    func concurrentWritersLoseNothing() async throws {
         let bonds = SampleBonds.many(120)
         let stores = [try await open(), try await open()]
         try stores[0].insert(SampleBonds.bond())
@@ -272,8 +272,8 @@ struct BondFolderTests {
         for bond in bonds { #expect(try await after.database(of: bond.id)?.database == SampleBonds.database) }
     }
 
-    @Test("thousands of bonds are read, and written at once")
-    func thousands() async throws {
+    @Test("thousands of bonds are written in one flush and read again")
+    func thousandsOfBondsAreWrittenAndRead() async throws {
         let store = try await open()
         let bonds = SampleBonds.many(2000)
         for bond in bonds { try store.insert(bond) }

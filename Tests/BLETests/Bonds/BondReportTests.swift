@@ -57,7 +57,7 @@ struct BondReportTests {
         return told.withLock { $0 }
     }
 
-    @Test func aBondIsReportedWhenTheDiskHasIt() async throws {
+    @Test func bondIsReportedOnceStored() async throws {
         let last = try await reports(try await open()) { [folder] security in
             guard security.isBonded else { return }
             let onDisk = try await BondStore.open(folder.path, on: nil)
@@ -66,7 +66,7 @@ struct BondReportTests {
         #expect(last == LinkSecurity(level: .encrypted, isBonded: true))
     }
 
-    @Test func aBondThatCannotBeSavedIsReportedAsNone() async throws {
+    @Test func unstorableBondIsReportedAsUnbonded() async throws {
         let bonds = try await open()
         refusal.withLock { $0 = .noSpace }
         let told = try await reports(bonds)
@@ -74,8 +74,8 @@ struct BondReportTests {
         #expect(!told.contains { $0.isBonded })
     }
 
-    @Test("a bond that could not be saved is saved by the next call that needs it, and reported then")
-    func savedLater() async throws {
+    @Test("a bond that could not be stored is stored and reported by the next request that needs it")
+    func unstoredBondIsStoredByNextRequest() async throws {
         let bonds = try await open()
         try await PairedHosts.run { server, _ in
             server.bonds = bonds
@@ -109,7 +109,7 @@ struct BondReportTests {
         }
     }
 
-    @Test func aBondThatIsRemovedIsGoneFromTheDisk() async throws {
+    @Test func removedBondIsDeletedFromDisk() async throws {
         let bonds = try await open()
         try await PairedHosts.run { server, _ in
             server.bonds = bonds

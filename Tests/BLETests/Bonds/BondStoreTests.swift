@@ -10,8 +10,8 @@ import Testing
 struct BondStoreTests {
     let store = BondStore { SampleBonds.noon }
 
-    @Test("a bond is found by the peer's identity, with the time of its making")
-    func identity() throws {
+    @Test("a bond is found by the peer's identity and has its creation time")
+    func findsBondByIdentity() throws {
         try store.insert(SampleBonds.bond(), name: "Phone")
         let record = try #require(store.record(SampleBonds.id))
         #expect(record.bond == SampleBonds.bond())
@@ -29,8 +29,8 @@ struct BondStoreTests {
     private static let key: UInt128 = 0xec02_34a3_57c8_ad05_3410_10a6_0a39_7d9b
     private static let address = DeviceAddress(0x7081_940d_fbaa, type: .random)
 
-    @Test("a bond is found by a resolvable address, as soon as its key is known and as long as it is")
-    func resolving() throws {
+    @Test("a bond is found by a resolvable address while its identity key is stored")
+    func findsBondByResolvableAddress() throws {
         #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
         for bond in SampleBonds.many(20) { try store.insert(bond) }
         // That nothing is found is remembered, until there is another key.
@@ -52,8 +52,8 @@ struct BondStoreTests {
         #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
     }
 
-    @Test("peers that give a key of zero have no resolvable addresses")
-    func zeroKey() throws {
+    @Test("an identity key of zero resolves no address")
+    func zeroKeyResolvesNoAddress() throws {
         var bond = SampleBonds.bond()
         bond.peerIdentityKey = 0
         try store.insert(bond)
@@ -61,8 +61,8 @@ struct BondStoreTests {
         #expect(store.record(behind: address, at: SampleBonds.local) == nil)
     }
 
-    @Test("every peer of many is found behind its address, also after half of them are gone")
-    func manyKeys() throws {
+    @Test("each of many peers is found by its address, even after half of them are removed")
+    func findsEachOfManyKeys() throws {
         let bonds = SampleBonds.many(200)
         for bond in bonds { try store.insert(bond) }
         func found(_ bond: Bond) -> DeviceAddress? {
@@ -77,8 +77,8 @@ struct BondStoreTests {
         }
     }
 
-    @Test("a key of legacy pairing is found by its name; one of Secure Connections has none")
-    func legacyNames() throws {
+    @Test("a legacy pairing key is found by its EDIV and random number; Secure Connections keys have none")
+    func findsLegacyKeyByEDIVAndRandom() throws {
         try store.insert(SampleBonds.bond(key: 5))
         let found = store.record(ediv: 5, random: 99, at: SampleBonds.local)
         #expect(found?.bond.peripheralKey?.value == UInt128(5) << 64 | 0xf)
@@ -97,8 +97,8 @@ struct BondStoreTests {
         #expect(store.record(ediv: 0, random: 0, at: SampleBonds.local) == nil)
     }
 
-    @Test("a new pairing forgets subscriptions and the database, and keeps the name")
-    func pairingAnew() async throws {
+    @Test("a new pairing drops subscriptions and the database, and keeps the name")
+    func newPairingResetsBondData() async throws {
         try store.insert(SampleBonds.bond(), name: "Phone")
         store.update(SampleBonds.id) { $0.client = SampleBonds.client }
         store.keep(CachedDatabase(SampleBonds.database), of: SampleBonds.id)
@@ -112,7 +112,7 @@ struct BondStoreTests {
     }
 
     @Test("further keys of the same pairing change nothing else")
-    func furtherKeys() async throws {
+    func furtherKeysKeepBondData() async throws {
         let clock = Lock(SampleBonds.noon)
         let store = BondStore { clock.withLock { $0 } }
         var bond = SampleBonds.bond()
@@ -136,8 +136,8 @@ struct BondStoreTests {
         #expect(store.record(SampleBonds.id)?.client.configurations.isEmpty == true)
     }
 
-    @Test("a signing key that stays keeps its counters")
-    func sameSigningKey() async throws {
+    @Test("an unchanged signing key keeps its counters")
+    func sameSigningKeyKeepsCounters() async throws {
         try store.insert(SampleBonds.bond())
         store.update(SampleBonds.id) { $0.client.signCounter = 7 }
         #expect(try await store.takeSignCounter(of: SampleBonds.id) == 0)
@@ -153,8 +153,8 @@ struct BondStoreTests {
         #expect(try await store.takeSignCounter(of: SampleBonds.id) == 0)
     }
 
-    @Test("no counter is given twice, to however many at once; there is none without a bond")
-    func counters() async throws {
+    @Test("no counter is returned twice to concurrent callers, and none without a bond")
+    func countersAreUnique() async throws {
         try store.insert(SampleBonds.bond())
         let taken = await withTaskGroup(of: [UInt32].self) { group in
             for _ in 1...4 {
@@ -178,8 +178,8 @@ struct BondStoreTests {
         #expect(problem == .notFound(.bond(SampleBonds.id)))
     }
 
-    @Test("changes are reported, and removing a bond removes all of it")
-    func changes() async throws {
+    @Test("changes are reported, and removing a bond removes all its data")
+    func changesAreReported() async throws {
         var changes = store.changes().makeAsyncIterator()
         try store.insert(SampleBonds.bond())
         #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
@@ -197,8 +197,8 @@ struct BondStoreTests {
         #expect(try await store.database(of: SampleBonds.id) == nil)
     }
 
-    @Test("a watcher that takes nothing ends with an overflow, and the store goes on")
-    func lazyWatcher() async throws {
+    @Test("a watcher that consumes nothing overflows, and the store continues")
+    func slowWatcherOverflows() async throws {
         let lazy = store.changes()
         for bond in SampleBonds.many(1025) { try store.insert(bond) }
         #expect(store.records().count == 1025)
@@ -206,8 +206,8 @@ struct BondStoreTests {
         #expect(problem == .overflow(.values(1024)))
     }
 
-    @Test("a store has its limit; a bond that is there can be replaced even then")
-    func limit() throws {
+    @Test("a full store refuses new bonds but allows replacing one")
+    func storeLimitAllowsReplacement() throws {
         for bond in SampleBonds.many(BondStore.limit) { try store.insert(bond) }
         #expect(throws: BLEError.limit(.bonds, maximum: 16_384, value: 16_385)) {
             try store.insert(SampleBonds.bond())
@@ -216,8 +216,8 @@ struct BondStoreTests {
         try store.insert(SampleBonds.bond(with: .randomStatic(1), key: 77))
     }
 
-    @Test("an identity is made once for each address")
-    func localIdentity() async throws {
+    @Test("an identity is created once for each address")
+    func identityIsCreatedOncePerAddress() async throws {
         #expect(store.knownIdentity(at: SampleBonds.local) == nil)
         let made = try await store.identity(at: SampleBonds.local)
         #expect(made.address == SampleBonds.local && made.identityKey != 0)
@@ -232,8 +232,8 @@ struct BondStoreTests {
 }
 
 struct BondExportTests {
-    @Test("of two pairings with the same peer the later one stays, and so does an identity that is there")
-    func laterStays() async throws {
+    @Test("an import keeps the later of two pairings and an existing identity")
+    func importKeepsLaterPairing() async throws {
         let early = BondStore { SampleBonds.noon }
         let late = BondStore { Timestamp(milliseconds: SampleBonds.noon.milliseconds + 1) }
         try early.insert(SampleBonds.bond(key: 1))
@@ -256,8 +256,8 @@ struct BondExportTests {
         #expect(early.records() == late.records())
     }
 
-    @Test("what has been kept of the peer since an export of the same pairing stays when that is imported")
-    func sameStays() async throws {
+    @Test("importing an export of the same pairing keeps data stored since then")
+    func importOfSamePairingKeepsNewerData() async throws {
         let store = BondStore { SampleBonds.noon }
         try store.insert(SampleBonds.bond(key: 1))
         let old = store.export(store.records())
@@ -270,8 +270,8 @@ struct BondExportTests {
         #expect(store.records() == kept)
     }
 
-    @Test("an import that is cut off anywhere is an error")
-    func cut() async throws {
+    @Test("an import that is truncated at any octet fails")
+    func truncatedImportFails() async throws {
         let store = BondStore { SampleBonds.noon }
         for bond in SampleBonds.many(2) { try store.insert(bond) }
         let whole = store.export(store.records())
@@ -292,8 +292,8 @@ struct BondExportTests {
 }
 
 struct BondUseTests {
-    @Test("the last use is kept to the minute, and never goes back")
-    func lastUse() throws {
+    @Test("the last use is stored to the minute and never decreases")
+    func lastUseIsKeptToMinute() throws {
         let clock = Lock(SampleBonds.noon)
         let store = BondStore { clock.withLock { $0 } }
         try store.insert(SampleBonds.bond())

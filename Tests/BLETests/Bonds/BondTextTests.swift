@@ -59,23 +59,23 @@ struct BondTextTests {
         }
     }
 
-    @Test("CRC-32 of the standard's check")
-    func checksum() {
+    @Test("CRC-32 matches the standard's check value")
+    func crc32MatchesCheckValue() {
         var checksum = CRC32()
         checksum.update("123456789".utf8)
         #expect(checksum.value == 0xcbf4_3926)
     }
 
-    @Test("a bond is written as it always was, and read as it was written")
-    func exact() throws {
+    @Test("a bond is written in its fixed format and read as it was written")
+    func exactText() throws {
         #expect(
             String(decoding: Self.record.text, as: UTF8.self)
                 == String(decoding: Self.sealed(Self.text), as: UTF8.self))
         #expect(try read(Self.sealed(Self.text)) == Self.record)
     }
 
-    @Test("a bond with no more than it must have")
-    func least() throws {
+    @Test("a bond with the required fields only is read as it was written")
+    func minimalBond() throws {
         let strength = PairingStrength(isAuthenticated: false, isSecureConnections: true, keySize: 7)
         var bond = Bond(with: SampleBonds.peer, as: SampleBonds.local, strength)
         bond.centralKey = LongTermKey(0xff, size: 7)
@@ -86,8 +86,8 @@ struct BondTextTests {
         #expect(text.contains("\nstrength unauthenticated secure-connections 7\n"))
     }
 
-    @Test("a text that is cut off anywhere, or has one bit changed, is refused")
-    func damage() {
+    @Test("a text that is truncated anywhere or has one bit changed is refused")
+    func damagedTextIsRefused() {
         let whole = Self.sealed(Self.text)
         for count in whole.indices { #expect(problem(Array(whole[..<count])) != nil) }
         for index in whole.indices {
@@ -100,7 +100,7 @@ struct BondTextTests {
     }
 
     @Test(
-        "the values of a line are checked, and the error names the line",
+        "the values of a line are validated, and the error names the line",
         arguments: [
             (
                 "peer C0:11:22:33:44:55/random", "peer C0:11:22:33:44:55", 2,
@@ -154,7 +154,9 @@ struct BondTextTests {
                 "the first line is not the heading of a bletool file"
             ),
         ] as [(String, String, Int, StateError.Damage, String)])
-    func lines(old: String, new: String, line: Int, damage: StateError.Damage, text: String) throws {
+    func invalidValuesNameTheirLine(
+        old: String, new: String, line: Int, damage: StateError.Damage, text: String
+    ) throws {
         let parts = Self.text.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
         try #require(parts.count == 2)
         #expect(problem(Self.sealed(parts[0] + new + parts[1])) == TextError(line, damage))
@@ -162,26 +164,26 @@ struct BondTextTests {
     }
 
     @Test(
-        "a name may begin with any scalar",
+        "a name can start with any scalar",
         arguments: [
             "\u{301}x", "\u{fe0f}", "\u{200d}a b", " x", "x ", "%", "\r\n", "e\u{301} \u{301}", "\u{2029}",
         ])
-    func strangeNames(name: String) throws {
+    func nameAcceptsAnyScalar(name: String) throws {
         var record = BondRecord(SampleBonds.bond(), created: Timestamp(milliseconds: 1))
         record.name = name
         let read = try BondRecord(TextReader.only(BondRecord.kind, in: record.text))
         #expect(read.name.map { Array($0.unicodeScalars) } == Array(name.unicodeScalars))
     }
 
-    @Test("a later version says so, whatever it has for a checksum")
-    func newer() {
+    @Test("a later version is reported, whatever its checksum")
+    func newerVersionIsReported() {
         #expect(
             problem(Array("bletool bond 2\nsomething\n".utf8))
                 == TextError(1, version: 2))
     }
 
-    @Test("no octets are too strange", arguments: 1...200)
-    func random(_ seed: UInt64) {
+    @Test("the reader handles randomly damaged text", arguments: 1...200)
+    func readerHandlesRandomDamage(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var octets = Self.sealed(Self.text)
         for _ in 0..<Int.random(in: 1...8, using: &random) {
@@ -201,7 +203,7 @@ struct BondTextTests {
     }
 
     @Test("an identity and a database are read as they were written")
-    func others() throws {
+    func identityAndDatabaseRoundTrip() throws {
         let identity = LocalIdentity(address: SampleBonds.local, identityKey: 0xabc)
         #expect(try LocalIdentity(TextReader.only(LocalIdentity.kind, in: identity.text)) == identity)
 

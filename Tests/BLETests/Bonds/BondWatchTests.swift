@@ -8,7 +8,7 @@ import Testing
 /// Two processes that share a folder report each other's changes.
 struct BondWatchTests {
     @Test("bonds that another process adds and removes are reported, also in new folders")
-    func heard() async throws {
+    func foreignChangesAreReported() async throws {
         let folder = try StateFolder()
         let loop = try EventLoop(name: "watch")
         defer { loop.stop() }
@@ -45,9 +45,9 @@ struct BondWatchTests {
     }
 
     @Test(
-        "a damaged file takes no bond from a process that has it, and that writes it anew",
+        "a damaged file removes no bond from a process that has it loaded, which rewrites the file",
         arguments: [false, true])
-    func damaged(isSetAsideByOther: Bool) async throws {
+    func damagedFileKeepsLoadedBond(isSetAsideByOther: Bool) async throws {
         let folder = try StateFolder()
         let loop = try EventLoop(name: "watch")
         defer { loop.stop() }
@@ -81,8 +81,8 @@ struct BondWatchTests {
         #expect(try await changes.next() == BondChange(removed: [SampleBonds.id]))
     }
 
-    @Test("a store that is let go watches no more, and its streams end")
-    func ends() async throws {
+    @Test("a released store stops watching, and its streams end")
+    func releasedStoreStopsWatching() async throws {
         let folder = try StateFolder()
         let loop = try EventLoop(name: "watch")
         defer { loop.stop() }

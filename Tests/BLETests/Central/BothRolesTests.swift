@@ -6,8 +6,8 @@ import Testing
 
 /// A link on which the peripheral is a client, too.
 @Suite struct BothRolesTests {
-    @Test("the server of a central is used on the link that it has made, and the link is the central's")
-    func serverOfACentral() async throws {
+    @Test("a connected central's server can be used, and disconnecting from it keeps the central's link")
+    func serverOfConnectedCentralIsUsable() async throws {
         try await LinkedHosts.run { hosts in
             try await PeripheralManager(hosts.client).publish([
                 GATTService(
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("a central of another adapter has no server here") func otherAdapter() async throws {
+    @Test("a central of another adapter is refused") func centralOfAnotherAdapterIsRefused() async throws {
         try await LinkedHosts.run { hosts in
             let error = await failure { () throws(BLEError) in
                 _ = try await CentralManager(hosts.client).peripheral(of: hosts.central)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("of a central that has gone there is none") func gone() async throws {
+    @Test("a central that has disconnected is refused") func disconnectedCentralIsRefused() async throws {
         try await LinkedHosts.run { hosts in
             await hosts.device.disconnect()
             await hosts.bed.wait(.seconds(1))

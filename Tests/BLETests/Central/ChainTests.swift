@@ -8,7 +8,7 @@ import Testing
 
 /// One expression from scan to value.
 struct ChainTests {
-    @Test func fromTheScanToTheValue() async throws {
+    @Test func chainScansConnectsReadsAndWrites() async throws {
         try await VirtualTestbed.run { bed in
             let (near, far) = (try await bed.host("near"), try await bed.host("far"))
             try await near.serveBattery(80, named: "near")
@@ -46,7 +46,7 @@ struct ChainTests {
     }
 
     /// What a filter refused may pass it later, with the same advertising data.
-    @Test func aFilterSeesEachPacket() async throws {
+    @Test func filterReceivesEachPacket() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")
             try await peer.serveBattery(80, named: "peer")
@@ -71,7 +71,7 @@ struct ChainTests {
         }
     }
 
-    @Test func eachStepFailsByItsName() async throws {
+    @Test func failureNamesItsStep() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")
             try await peer.serveBattery(80, named: "peer")
@@ -103,7 +103,7 @@ struct ChainTests {
         }
     }
 
-    @Test func aDeviceThatGoesAwayAfterTheScanFailsAtConnect() async throws {
+    @Test func deviceLostAfterScanFailsAtConnect() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")
             try await peer.serveBattery(80, named: "peer")
@@ -132,7 +132,7 @@ struct ChainTests {
         }
     }
 
-    @Test func aValueThatIsRefusedFailsAtWrite() async throws {
+    @Test func refusedValueFailsAtWrite() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")
             try await peer.serveBattery(80, named: "peer")
@@ -176,7 +176,7 @@ struct ChainTests {
         Issue.record("the events have no failure")
     }
 
-    @Test func cancellingFreesTheRadio() async throws {
+    @Test func cancellationFreesRadio() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")
             try await peer.serveBattery(80, named: "peer")
@@ -199,7 +199,7 @@ struct ChainTests {
         }
     }
 
-    @Test func severalAtOnce() async throws {
+    @Test func eachRunsSeveralDevicesConcurrently() async throws {
         try await VirtualTestbed.run { bed in
             for number in 1...4 {
                 try await bed.host("peer \(number)").serveBattery(number, named: "peer \(number)")

@@ -47,7 +47,7 @@ struct CommandChannelTests {
         }
     }
 
-    @Test func whatIsSentAtOnceIsAnsweredAll() async throws {
+    @Test func immediateCommandsAreAllAnswered() async throws {
         try await run { device in
             let channel = device.peripheral.commandChannel(writing: device.command, answers: device.answer)
             // The channel has not subscribed yet.
@@ -64,7 +64,7 @@ struct CommandChannelTests {
         }
     }
 
-    @Test func moreThanTheLimitIsRefusedAndTheEndIsTold() async throws {
+    @Test func commandLimitAndDisconnectFailCommands() async throws {
         try await run { device in
             let channel = device.peripheral.commandChannel(
                 writing: device.command, answers: device.answer, limit: 2)
@@ -87,7 +87,7 @@ struct CommandChannelTests {
     }
 
     /// `failures` reports a command that no caller waits for.
-    @Test func whatIsRefusedIsTold() async throws {
+    @Test func refusedCommandIsReported() async throws {
         try await run { device in
             // Writing to what sends answers is refused.
             let channel = device.peripheral.commandChannel(writing: device.answer, answers: device.answer)
@@ -104,7 +104,7 @@ struct CommandChannelTests {
         }
     }
 
-    @Test func whatIsCancelledIsNotWritten() async throws {
+    @Test func cancelledCommandIsNotWritten() async throws {
         try await run { device in
             let channel = device.peripheral.commandChannel(writing: device.command, answers: device.answer)
             let given = Task(executorPreference: device.hosts.client.loop) { try await channel.send([1]) }

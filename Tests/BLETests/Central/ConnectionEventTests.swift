@@ -5,7 +5,7 @@ import Testing
 
 /// The stream of connection events.
 struct ConnectionEventTests {
-    @Test func linksThatComeAndGoAreToldOnce() async throws {
+    @Test func sharedLinkReportsConnectAndDisconnectOnce() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             let client = try await bed.host("client")
@@ -41,7 +41,7 @@ struct ConnectionEventTests {
         }
     }
 
-    @Test func aLinkThatThePeerEndsIsToldWithItsReason() async throws {
+    @Test func peerDisconnectIsReportedWithReason() async throws {
         try await LinkedHosts.run { hosts in
             let central = CentralManager(hosts.client)
             var events = central.connectionEvents().makeAsyncIterator()

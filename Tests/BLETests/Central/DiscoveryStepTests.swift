@@ -34,7 +34,7 @@ struct DiscoveryStepTests {
         }
     }
 
-    @Test(arguments: [false, true]) func stepsFindWhatTheWholeHas(_ knowsAll: Bool) async throws {
+    @Test(arguments: [false, true]) func stepsMatchFullDiscovery(_ knowsAll: Bool) async throws {
         try await run { _, device in
             if knowsAll { _ = try await device.discover() }
             let all = try await device.discoverServices()
@@ -70,7 +70,7 @@ struct DiscoveryStepTests {
         }
     }
 
-    @Test func whatWasFoundInStepsCanBeSubscribedTo() async throws {
+    @Test func characteristicFoundInStepsIsSubscribable() async throws {
         try await run { hosts, device in
             let service = try #require(try await device.discoverServices([0x181a]).first)
             let found = try await device.discoverCharacteristics([0x2a6e], for: service)
@@ -83,8 +83,8 @@ struct DiscoveryStepTests {
         }
     }
 
-    @Test("changes of services are reported with their handles", arguments: [false, true])
-    func changes(discoversAll: Bool) async throws {
+    @Test("service changes are reported with their handles", arguments: [false, true])
+    func serviceChangesAreReportedWithHandles(discoversAll: Bool) async throws {
         try await run { hosts, device in
             if discoversAll { _ = try await device.discover() }
             let old = try #require(try await device.discoverServices([0x181a]).first)

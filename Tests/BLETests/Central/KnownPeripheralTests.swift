@@ -6,7 +6,7 @@ import Testing
 
 /// Which devices are known, and how they are connected.
 struct KnownPeripheralTests {
-    @Test func aDeviceGoesThroughItsStates() async throws {
+    @Test func peripheralPassesThroughStates() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             let client = try await bed.host("client")
@@ -31,7 +31,7 @@ struct KnownPeripheralTests {
         }
     }
 
-    @Test func twoWhoShareALinkLeaveItOneByOne() async throws {
+    @Test func sharedLinkEndsWithLastUser() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             let client = try await bed.host("client")
@@ -49,7 +49,7 @@ struct KnownPeripheralTests {
         }
     }
 
-    @Test func lastingOnesAreKnownAndOthersWhileSomebodyWantsThem() async throws {
+    @Test func lastingOrRequestedPeripheralsAreRetrieved() async throws {
         try await VirtualTestbed.run { bed in
             let central = CentralManager(try await bed.host("client"))
             let ids = [0x4011_2233_4455, 0xc011_2233_4455, 0x0011_2233_4455].map {
@@ -68,7 +68,7 @@ struct KnownPeripheralTests {
         }
     }
 
-    @Test func connectedOnesAreFoundByTheirServices() async throws {
+    @Test func connectedPeripheralsAreRetrievedByService() async throws {
         try await VirtualTestbed.run { bed in
             let (one, other) = (try await bed.host("one"), try await bed.host("other"))
             let client = try await bed.host("client")
@@ -91,7 +91,7 @@ struct KnownPeripheralTests {
         }
     }
 
-    @Test func aBondedPeerIsKnownByItsIdentityAndItsName() async throws {
+    @Test func bondedPeerIsRetrievedByIdentity() async throws {
         try await PairedHosts.run { hosts in
             let central = CentralManager(hosts.client)
             let device = try await hosts.connect()
@@ -104,8 +104,8 @@ struct KnownPeripheralTests {
         }
     }
 
-    @Test("links of other programs on a kernel adapter are listed, and are theirs")
-    func linksOfOthers() async throws {
+    @Test("links of other programs on a kernel adapter are listed with their owner")
+    func foreignLinksAreListed() async throws {
         let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
         try await KernelHost.run { host in
             host.kernel.othersLinks = [lamp]

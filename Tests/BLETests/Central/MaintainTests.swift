@@ -6,7 +6,7 @@ import Testing
 
 /// Links that are made again and again.
 struct MaintainTests {
-    @Test func pausesGrowUpToTheLongest() {
+    @Test func pausesGrowToMaximum() {
         let backoff = Backoff(first: .seconds(1), factor: 3, longest: .seconds(20))
         #expect((0...5).map { backoff.pause(after: $0) } == [0, 1, 3, 9, 20, 20].map { .seconds($0) })
         #expect(Backoff(first: .seconds(9), longest: .seconds(2)).pause(after: 1) == .seconds(2))
@@ -14,7 +14,7 @@ struct MaintainTests {
         #expect(Backoff().pause(after: .max) == .seconds(30))
     }
 
-    @Test func aDeviceThatDropsItsLinksComesBackAfterLongerAndLongerPauses() async throws {
+    @Test func droppingDeviceReconnectsWithGrowingPauses() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             let client = try await bed.host("client")
@@ -59,7 +59,7 @@ struct MaintainTests {
         }
     }
 
-    @Test func aDeviceThatIsAwayIsWaitedForAndCancellingEndsIt() async throws {
+    @Test func maintainWaitsForAbsentDeviceUntilCancelled() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             let client = try await bed.host("client")
@@ -83,7 +83,7 @@ struct MaintainTests {
         }
     }
 
-    @Test func whatCannotGetBetterEndsIt() async throws {
+    @Test func closedAdapterEndsMaintain() async throws {
         try await VirtualTestbed.run { bed in
             let client = try await bed.host("client")
             let central = CentralManager(client)

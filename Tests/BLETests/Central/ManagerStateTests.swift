@@ -6,7 +6,7 @@ import Testing
 
 /// What managers can do, as their adapter goes through its days.
 struct ManagerStateTests {
-    @Test func aControllerThatFailsResetsAndComesBack() async throws {
+    @Test func failedControllerResetsAndPowersOn() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             try await host.open { adapter in
@@ -30,7 +30,8 @@ struct ManagerStateTests {
         }
     }
 
-    @Test("of the states of a suspended manager the last one is handed over") func suspended() async throws {
+    @Test("a resumed manager reports only the last state")
+    func resumedManagerReportsLastState() async throws {
         try await ScriptedHost.run { host in
             let lamp = try await host.lamp()
             try await host.open { adapter in
@@ -52,7 +53,7 @@ struct ManagerStateTests {
         }
     }
 
-    @Test func theLastStateIsToldWithItsReason() async throws {
+    @Test func lastStateIsFollowedByReason() async throws {
         try await VirtualTestbed.run { bed in
             let host = try await bed.host("host")
             var states = CentralManager(host).states().makeAsyncIterator()
@@ -85,7 +86,7 @@ struct ManagerStateTests {
         (.adapter(.failed(.lineLost)), .unknown), (.adapter(.hungUp(.air)), .unknown),
         (.managementRefused(.listAdapters, .busy), .unsupported), (.cancelled, .unknown),
     ])
-    func whatFailedToOpenSaysWhatItIs(_ error: BLEError, _ state: ManagerState) {
+    func openErrorMapsToManagerState(_ error: BLEError, _ state: ManagerState) {
         #expect(error.managerState == state)
     }
 }

@@ -12,7 +12,7 @@ struct PeripheralIdentifierTests {
         (DeviceAddress(0, type: .public), "00000000-0000-8000-8062-6c65746f6f6c", true),
     ]
 
-    @Test(arguments: rows) func itIsMadeOfTheAddressAndBack(
+    @Test(arguments: rows) func identifierConvertsToAddressAndBack(
         _ address: DeviceAddress, _ text: String, _ isLasting: Bool
     ) {
         let id = Peripheral.Identifier(address)

@@ -10,7 +10,7 @@ import Testing
 
 /// What a manager holds back.
 struct SuspensionTests {
-    @Test func theLastPacketOfEachDeviceIsHandedOver() async throws {
+    @Test func resumeDeliversLastPacketOfEachDevice() async throws {
         try await VirtualTestbed.run { bed in
             let scanner = try await bed.host("scanner")
             let central = CentralManager(scanner)
@@ -48,7 +48,7 @@ struct SuspensionTests {
         }
     }
 
-    @Test func ofEachDeviceTheLastConnectionEventIsTold() async throws {
+    @Test func resumeDeliversLastConnectionEventOfEachDevice() async throws {
         try await VirtualTestbed.run { bed in
             let (one, other) = (try await bed.host("one"), try await bed.host("other"))
             let client = try await bed.host("client")
@@ -75,7 +75,7 @@ struct SuspensionTests {
         }
     }
 
-    @Test func theEndComesThroughWithWhatWasHeld() async throws {
+    @Test func endIsDeliveredAfterHeldValues() async throws {
         let buffer = StreamBuffer<Int>(.overflow(limit: 2), merge: { AnyHashable($0 % 10) })
         buffer.hold()
         for value in [1, 2, 11] { buffer.yield(value) }
@@ -88,7 +88,7 @@ struct SuspensionTests {
         #expect(end == .adapter(.closed))
     }
 
-    @Test func moreThanTheBufferHoldsIsAsItsPolicySays() async throws {
+    @Test func heldOverflowFollowsBufferPolicy() async throws {
         let newest = StreamBuffer<Int>(.newest(2), merge: { AnyHashable($0) })
         newest.yield(0)
         newest.hold()
@@ -109,7 +109,7 @@ struct SuspensionTests {
         #expect(end == .overflow(.values(2)))
     }
 
-    @Test func aStreamThatBeginsWhileItGoesOnIsNotHeld() async {
+    @Test func streamCreatedDuringResumeIsNotHeld() async {
         // On threads of their own, for they wait for each other.
         let dropped = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -142,7 +142,7 @@ struct SuspensionTests {
         return buffer.dropped
     }
 
-    @Test func aStreamIsHeldAsItsManagerIsWhenItBegins() {
+    @Test func newStreamIsHeldIfManagerIsSuspended() {
         for isSuspended in [true, false] {
             let suspension = Suspension()
             suspension.set(true)
@@ -156,7 +156,7 @@ struct SuspensionTests {
         }
     }
 
-    @Test func whoWaitsWhileItIsHeldIsWokenWhenItGoesOn() async throws {
+    @Test func waitingConsumerResumesAfterRelease() async throws {
         try await VirtualTestbed.run { bed in
             let buffer = StreamBuffer<Int>(.newest(4), merge: { AnyHashable($0) })
             let waiting = bed.task {

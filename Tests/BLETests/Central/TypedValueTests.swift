@@ -27,7 +27,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test func batteriesAreReadAndHeardOf() async throws {
+    @Test func batteryLevelIsReadAndNotified() async throws {
         try await run { hosts, device in
             #expect(try await device.read(.batteryLevel).percent == 80)
             var levels = try await device.values(of: .batteryLevel).makeAsyncIterator()
@@ -39,7 +39,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test func temperaturesComeByIndication() async throws {
+    @Test func temperatureMeasurementArrivesByIndication() async throws {
         try await run { hosts, device in
             let value = try #require(MedicalFloat(DecimalNumber(3660, exponent: -2), width: .four))
             let measured = TemperatureMeasurement(value, .celsius, site: .init(rawValue: 1))
@@ -60,7 +60,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test func aDeviceSaysWhatItIs() async throws {
+    @Test func deviceInformationIsRead() async throws {
         try await run { _, device in
             let information = try await device.deviceInformation()
             #expect(information == Self.information)
@@ -71,7 +71,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test func aLineGoesBothWays() async throws {
+    @Test func uartSendsInBothDirections() async throws {
         try await TwoHosts.run { hosts in
             let uart = try await hosts.peripheral.serveUART()
             let plan = try AdvertisingPlan(AdvertisingContent(), kind: .connectable)
@@ -94,7 +94,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test func toACentralThatHasLeftNothingIsSent() async throws {
+    @Test func uartSendsNothingToDisconnectedCentral() async throws {
         try await TwoHosts.run { hosts in
             let uart = try await hosts.peripheral.serveUART()
             let plan = try AdvertisingPlan(AdvertisingContent(), kind: .connectable)
@@ -114,7 +114,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test func strengthsAreSmoothed() {
+    @Test func rssiIsSmoothed() {
         var smoother = RSSISmoother(weight: 0.5, outlier: 10)
         #expect(smoother.add(nil) == nil)
         #expect(smoother.add(127) == nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// Writes without response, as fast as the link takes them.
 struct WritePacingTests {
-    @Test func aFullLinkSaysSoAndWhenItTakesMore() async throws {
+    @Test func fullLinkReportsWhenWritesCanContinue() async throws {
         try await VirtualTestbed.run { bed in
             let port = StallingPort(await bed.port())
             let server = try await bed.host("server")
@@ -41,7 +41,7 @@ struct WritePacingTests {
         }
     }
 
-    @Test func lengthsAndStrengthAreToldAndALinkThatEndedTakesNothing() async throws {
+    @Test func writeLengthsAndRSSIAreReportedUntilDisconnect() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             let device = try await hosts.central.connect(to: try await hosts.find())

@@ -34,8 +34,8 @@ import VirtualController
         return KernelManagement.KnownAdapter(index: 3, information: try Management.Information(octets))
     }
 
-    @Test("the identity is the public address, or the static one where that is set and may be known")
-    func publicOrStatic() async throws {
+    @Test("the identity is the public address, or the static address if it is set and readable")
+    func identityIsPublicOrStaticAddress() async throws {
         let folder = try Self.folder(of: 3)
         let files = SystemFiles(root: folder.path)
         let usual = try adapter([.powered, .lowEnergy])
@@ -51,8 +51,8 @@ import VirtualController
         withExtendedLifetime(folder) {}
     }
 
-    @Test("the links of an adapter with a static address are taken at that one", arguments: [false, true])
-    func served(isExtended: Bool) async throws {
+    @Test("links of an adapter with a static address are accepted at that address", arguments: [false, true])
+    func linksUseStaticAddress(isExtended: Bool) async throws {
         let folder = try Self.folder(of: FakeKernel.index)
         try await VirtualTestbed.run { bed in
             let controller = await bed.air.attach(
@@ -77,8 +77,8 @@ import VirtualController
         withExtendedLifetime(folder) {}
     }
 
-    @Test("without the file that holds its static address, an adapter is not opened")
-    func notReadable() async throws {
+    @Test("an adapter whose static address cannot be read is not opened")
+    func unreadableStaticAddressFailsOpen() async throws {
         try await VirtualTestbed.run { bed in
             let controller = await bed.air.attach(.init(publicAddress: FakeKernel.address))
             let kernel = try FakeKernel(controller, on: bed.loop, extended: false, isOff: true)

@@ -8,8 +8,8 @@ private let lock = DeviceAddress(0xc102_0304_0507, type: .random)
 private let start = Instant(nanoseconds: 1_000_000_000)
 
 struct KernelKeyLoadsTests {
-    @Test("nothing is loaded that is not owed, and what is owed waits for the devices that pair")
-    func waits() {
+    @Test("keys are loaded only when pending, and wait until no device is pairing")
+    func pendingLoadWaitsForPairings() {
         var loads = KernelKeyLoads()
         #expect(loads.next(quiet: nil, at: start) == .none)
         loads.owe(insteadOf: [lamp])
@@ -19,7 +19,8 @@ struct KernelKeyLoadsTests {
         #expect(loads.next(quiet: nil, at: quiet) == .none)
     }
 
-    @Test("a bond is distrusted until the kernel has taken its keys") func trust() {
+    @Test("a bond is untrusted until the kernel has loaded its keys")
+    func bondIsUntrustedUntilKeysAreLoaded() {
         var loads = KernelKeyLoads()
         loads.owe(insteadOf: [lamp])
         #expect(!loads.proves(lamp) && loads.proves(lock))
@@ -31,9 +32,9 @@ struct KernelKeyLoadsTests {
     }
 
     @Test(
-        "what comes up while the kernel is given keys is loaded again, and is not trusted before",
+        "a change during a load causes another load, until which the bonds are untrusted",
         arguments: [[lamp], [lock], []])
-    func meanwhile(peers: [DeviceAddress]) {
+    func changeDuringLoadCausesAnotherLoad(peers: [DeviceAddress]) {
         var loads = KernelKeyLoads()
         loads.owe(insteadOf: [lamp])
         _ = loads.next(quiet: nil, at: start)
@@ -46,8 +47,8 @@ struct KernelKeyLoadsTests {
         #expect(loads.proves(lamp) && loads.proves(lock))
     }
 
-    @Test("a kernel that takes no keys is asked again after 10 s, and not sooner by what comes up")
-    func refused() {
+    @Test("a refused load is retried after 10 s, even when more changes arrive")
+    func refusedLoadIsRetriedAfterTenSeconds() {
         var loads = KernelKeyLoads()
         loads.owe(insteadOf: [lamp])
         _ = loads.next(quiet: nil, at: start)

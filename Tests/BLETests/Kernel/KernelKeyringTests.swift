@@ -38,8 +38,8 @@ extension KernelKeyring {
 }
 
 struct KernelKeyringTests {
-    @Test("LE Secure Connections: one key for both roles, and all that came before it")
-    func secureConnections() {
+    @Test("LE Secure Connections yield one key for both roles, with the earlier keys of the pairing")
+    func secureConnectionsYieldOneKeyForBothRoles() {
         var keyring = KernelKeyring()
         let made = keyring.last(of: [
             identity(1), signing(isLocal: false, 2), signing(isLocal: true, 3),
@@ -55,8 +55,8 @@ struct KernelKeyringTests {
         #expect(bond.kernelIdentityKey == Management.IdentityKey(peer: lamp, value: 1))
     }
 
-    @Test("LE legacy pairing: a key for each role, the second completes the bond")
-    func legacy() {
+    @Test("LE legacy pairing yields a key for each role, and the second completes the bond")
+    func legacyPairingYieldsKeyForEachRole() {
         var keyring = KernelKeyring()
         let first = key(.unauthenticated, 5, isForCentral: true, ediv: 7)
         let second = key(.unauthenticated, 6, ediv: 8)
@@ -70,8 +70,8 @@ struct KernelKeyringTests {
         #expect(bond.kernelIdentityKey == nil)
     }
 
-    @Test("a second pairing on the same link, and one on the next, begin with no keys")
-    func again() {
+    @Test("a second pairing on the same link or on the next starts without keys")
+    func laterPairingStartsWithoutKeys() {
         var keyring = KernelKeyring()
         _ = keyring.last(of: [
             identity(1), signing(isLocal: true, 3), .newLongTermKey(key(.authenticatedP256, 4), isKept: true),
@@ -116,8 +116,8 @@ struct KernelKeyringTests {
         .confirmationRequest(peer, isPlain: true, value: 0)
     }
 
-    @Test("the link that pairs as a device is the only one that can be that and is pairing")
-    func certainLink() {
+    @Test("a pairing is attributed to a link only if no other link can be the device")
+    func onlyCandidateLinkIsPairing() {
         #expect(link(after: [(110, asks(lamp))]) == lamp)
         #expect(link(after: [(110, asks(unresolvable))]) == unresolvable)
         #expect(link(after: [(110, asks(lamp)), (111, asks(private1))]) == lamp)
@@ -135,17 +135,17 @@ struct KernelKeyringTests {
         #expect(link(after: [(110, before), (111, asks(lamp))]) == lamp)
     }
 
-    @Test("keys without an identity key have the name of their own link")
-    func withoutIdentity() {
+    @Test("keys without an identity key belong to their own link")
+    func keysWithoutIdentityBelongToTheirLink() {
         var keyring = KernelKeyring()
         let made = keyring.last(of: [.newLongTermKey(key(.authenticatedP256, 4), isKept: true)])
         #expect(made?.link == lamp)
     }
 
     @Test(
-        "an identity that another device sent without a key that encrypts is not that of the next pairing"
+        "an identity without an encryption key is not attributed to the next pairing"
     )
-    func identityAlone() {
+    func identityWithoutKeyIsNotAttributed() {
         let isLater: [ManagementEvent] = [
             asks(lamp), .newLongTermKey(key(.authenticatedP256, 4), isKept: true),
         ]
@@ -161,8 +161,8 @@ struct KernelKeyringTests {
         #expect(made?.bond.peerIdentityKey == nil)
     }
 
-    @Test("keys of a device that is not certain end no other pairing")
-    func uncertainKeys() {
+    @Test("keys of an ambiguous device end no other pairing")
+    func ambiguousKeysEndNoPairing() {
         var keyring = KernelKeyring()
         let told = ManagementEvent.newIdentityKey(
             Management.IdentityKey(peer: lamp, value: 1), resolved: nil, isKept: true)
@@ -174,8 +174,8 @@ struct KernelKeyringTests {
         #expect(keyring.isPairing(unresolvable, at: start))
     }
 
-    @Test("a device that has sent its identity is known by it as long as its link is there")
-    func identityOfALink() {
+    @Test("a device that has sent its identity is identified as long as its link exists")
+    func identityLastsAsLongAsLink() {
         var keyring = KernelKeyring()
         #expect(keyring.last(of: [identity(1), .disconnected(lamp, reason: 1)]) == nil)
         #expect(keyring.identity(of: private1) == lamp)
@@ -186,8 +186,8 @@ struct KernelKeyringTests {
         #expect(keyring.identity(of: private1) == private1)
     }
 
-    @Test("a pairing has half a minute for its keys when its link is encrypted, and ends with a debug key")
-    func encrypted() {
+    @Test("an encrypted pairing has 30 s for its keys and ends with a debug key")
+    func encryptedPairingHas30SecondsForKeys() {
         var keyring = KernelKeyring()
         #expect(keyring.last(of: [asks(lamp)]) == nil)
         #expect(keyring.quiet(after: start) == start.advanced(by: .seconds(120)))
@@ -198,13 +198,13 @@ struct KernelKeyringTests {
     }
 
     @Test("a debug key makes no bond")
-    func debug() {
+    func debugKeyMakesNoBond() {
         var keyring = KernelKeyring()
         #expect(keyring.last(of: [.newLongTermKey(key(.debugP256, 4), isKept: true)]) == nil)
     }
 
-    @Test("a bond that the kernel would refuse, and with it all others, is not loaded")
-    func unloadable() {
+    @Test("a bond that the kernel would refuse has no keys to load")
+    func unloadableBondHasNoKernelKeys() {
         let strength = PairingStrength(isAuthenticated: false, isSecureConnections: true)
         var changing = Bond(with: private1, as: local, strength)
         changing.centralKey = LongTermKey(1)

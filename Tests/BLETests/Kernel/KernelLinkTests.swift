@@ -14,9 +14,9 @@ import VirtualController
 /// Links that the kernel carries, in both roles, and what the kernel does to the radio beside us.
 @Suite(.timeLimit(.minutes(10))) struct KernelLinkTests {
     @Test(
-        "a central is served, reported as connected and disconnected, and the next one finds the server",
+        "each central is served and reported as connected and disconnected",
         arguments: [false, true])
-    func serving(isExtended: Bool) async throws {
+    func centralsAreServedAndReported(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let events = PeripheralManager(host.adapter).events()
             try await host.adapter.serve([7])
@@ -45,8 +45,8 @@ import VirtualController
         }
     }
 
-    @Test("a connection of ours reads and reports why it ended", arguments: [false, true])
-    func connecting(isExtended: Bool) async throws {
+    @Test("an outgoing connection reads and reports why it ended", arguments: [false, true])
+    func outgoingConnectionReportsReason(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let other = try await host.other()
             try await other.serve([9])
@@ -57,7 +57,8 @@ import VirtualController
         }
     }
 
-    @Test("a channel that cannot be used is no link, in either role") func brokenChannel() async throws {
+    @Test("a channel that cannot be used makes no link, in either role")
+    func brokenChannelMakesNoLink() async throws {
         try await KernelHost.run { host in
             let events = PeripheralManager(host.adapter).events()
             try await host.adapter.serve([7])
@@ -94,9 +95,8 @@ import VirtualController
         }
     }
 
-    @Test("a link does not end with the reason of an older one of its handle") func handlesComeBack()
-        async throws
-    {
+    @Test("a link does not end with the reason of an earlier link with its handle")
+    func reusedHandleKeepsNoOldReason() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             try await other.serve([9])
@@ -117,8 +117,8 @@ import VirtualController
         }
     }
 
-    @Test("a link's reason is its own when the kernel has a new one of its handle before the channel ends")
-    func handleReused() async throws {
+    @Test("a link keeps its disconnect reason when its handle is reused before its channel ends")
+    func reasonSurvivesHandleReuse() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             try await other.serve([9])
@@ -141,9 +141,8 @@ import VirtualController
         }
     }
 
-    @Test("a central whose link this server ends was not taken by another program") func endedCentral()
-        async throws
-    {
+    @Test("a central that this server disconnects is not reported as taken by another program")
+    func centralDisconnectedByServerIsNotTaken() async throws {
         try await KernelHost.run { host in
             let peripheral = PeripheralManager(host.adapter)
             var events = peripheral.events().makeAsyncIterator()
@@ -161,8 +160,8 @@ import VirtualController
         }
     }
 
-    @Test("a central whose controller cannot be asked for connection parameters refuses them")
-    func unaskedCentral() async throws {
+    @Test("a central whose controller supports no parameter request refuses new parameters")
+    func centralWithoutParameterRequestRefuses() async throws {
         try await KernelHost.run { host in
             let peripheral = PeripheralManager(host.adapter)
             var events = peripheral.events().makeAsyncIterator()
@@ -192,9 +191,9 @@ import VirtualController
     }
 
     @Test(
-        "a central whose channel comes before its event was not taken by another program, one without was"
+        "only a central without a channel is reported as taken by another program"
     )
-    func channels() async throws {
+    func centralWithoutChannelIsTaken() async throws {
         try await KernelHost.run { host in
             var health = host.adapter.health().makeAsyncIterator()
             try await host.adapter.serve([7], maximumLinks: 3)
@@ -217,8 +216,8 @@ import VirtualController
         }
     }
 
-    @Test("a controller that does not advertise beside another program's link does so again after it")
-    func besideAnothersLink() async throws {
+    @Test("advertising that is refused beside a foreign link resumes when that link ends")
+    func advertisingResumesAfterForeignLink() async throws {
         try await KernelHost.run { host in
             let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
             let handle = ConnectionHandle(0x40)
@@ -243,8 +242,8 @@ import VirtualController
         }
     }
 
-    @Test("a command of another program that the controller refuses takes nothing off the air")
-    func refusedToOthers() async throws {
+    @Test("a refused command of another program leaves advertising on air")
+    func refusedForeignCommandKeepsAdvertising() async throws {
         try await KernelHost.run { host in
             let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
             let enables = { host.port.heard.count { $0 == .leSetExtendedAdvertisingEnable } }
@@ -260,9 +259,8 @@ import VirtualController
         }
     }
 
-    @Test("two connects to one device share the kernel's attempt and the link") func sharedAttempt()
-        async throws
-    {
+    @Test("two connects to one device share the kernel's attempt and the link")
+    func connectsShareAttemptAndLink() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             let address = await other.address
@@ -281,9 +279,8 @@ import VirtualController
         }
     }
 
-    @Test("a link whose end only its channel reports makes room for the next one") func lostDisconnection()
-        async throws
-    {
+    @Test("a link whose end only its channel reports makes room for the next one")
+    func linkEndsWithoutDisconnectionEvent() async throws {
         try await KernelHost.run { host in
             try await host.adapter.serve([7], maximumLinks: 1)
             let first = try await host.other("first")
@@ -299,8 +296,8 @@ import VirtualController
         }
     }
 
-    @Test("a connect that is cancelled or has its time leaves nothing behind")
-    func givingUp() async throws {
+    @Test("a connect that times out leaves no link, and the next one works")
+    func timedOutConnectLeavesNoState() async throws {
         try await KernelHost.run { host in
             let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
             let central = host.central
@@ -318,8 +315,8 @@ import VirtualController
         }
     }
 
-    @Test("the kernel's own time limit is not the caller's")
-    func outlasting() async throws {
+    @Test("a connect continues beyond the kernel's own time limit")
+    func connectOutlastsKernelTimeout() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             let address = await other.address
@@ -335,9 +332,9 @@ import VirtualController
     }
 
     @Test(
-        "a connection of the kernel's pauses our advertising and does not resume it: we do",
+        "advertising that the kernel pauses for a connection is resumed by this host",
         arguments: [false, true])
-    func pausedAdvertising(isExtended: Bool) async throws {
+    func advertisingResumesDuringKernelConnection(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let peer = try await host.other("peer")
             try await peer.serve()
@@ -356,8 +353,8 @@ import VirtualController
         }
     }
 
-    @Test("an advertisement for one central is not on the air before that central's channel has come")
-    func lateChannel() async throws {
+    @Test("with one link only one of two centrals connects, even when its channel arrives late")
+    func singleLinkIsExclusiveUntilChannelArrives() async throws {
         try await KernelHost.run { host in
             host.kernel.acceptDelay = .milliseconds(10)
             try await host.adapter.serve(maximumLinks: 1)
@@ -382,8 +379,8 @@ import VirtualController
         }
     }
 
-    @Test("an adapter that is unplugged ends with its links, and says so")
-    func unplugged() async throws {
+    @Test("an unplugged adapter ends its links and scans as removed")
+    func unpluggedAdapterEndsLinksAndScans() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             try await other.serve()
@@ -402,8 +399,8 @@ import VirtualController
         }
     }
 
-    @Test("an adapter that another program switches off ends, and says so")
-    func switchedOff() async throws {
+    @Test("an adapter that another program powers off ends its scans as powered off")
+    func poweredOffAdapterEndsScans() async throws {
         try await KernelHost.run { host in
             let scan = host.central.scan()
             let scanning = Task(executorPreference: host.loop) { () -> BLEError? in
@@ -416,9 +413,8 @@ import VirtualController
         }
     }
 
-    @Test("the second process to serve on one adapter gets an error that names the first") func twoServers()
-        async throws
-    {
+    @Test("the second server on an adapter gets an error that names the first process")
+    func secondServerIsRefused() async throws {
         try await KernelHost.run { host in
             try await PeripheralManager(host.adapter).publish([])
             var options = AdapterOptions(loop: host.loop)
@@ -440,8 +436,8 @@ import VirtualController
         }
     }
 
-    @Test("the second process on one adapter to connect to a device gets the error that it is busy")
-    func busy() async throws {
+    @Test("a second process connecting to the same device gets a busy error")
+    func secondProcessConnectingIsBusy() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             try await other.serve()

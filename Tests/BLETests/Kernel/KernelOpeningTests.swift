@@ -31,8 +31,8 @@ import VirtualController
         }
     }
 
-    @Test("opened and closed", arguments: [true, false])
-    func success(isOff: Bool) async throws {
+    @Test("opening powers an adapter on if it was off, and closing restores that", arguments: [true, false])
+    func openAndCloseRestorePower(isOff: Bool) async throws {
         try await run(isOff: isOff) { _ in
         } _: { kernel, error in
             #expect(error == nil)
@@ -41,9 +41,9 @@ import VirtualController
     }
 
     @Test(
-        "an adapter that management does not list is not set up, or another's alone",
+        "an adapter that management does not list is not set up or in exclusive use",
         arguments: [true, false])
-    func unlisted(isOff: Bool) async throws {
+    func unlistedAdapterFailsToOpen(isOff: Bool) async throws {
         try await run(isOff: isOff) {
             $0.isListed = false
         } _: { kernel, error in
@@ -54,8 +54,8 @@ import VirtualController
         }
     }
 
-    @Test("where bluetoothd runs, an adapter is not opened by a program that manages pairing")
-    func pairedByDaemon() async throws {
+    @Test("a program that manages pairing does not open an adapter while bluetoothd runs")
+    func pairingManagerRefusesAdapterOfDaemon() async throws {
         for manages in [true, false] {
             var security = SecurityOptions()
             security.managesKernelPairing = manages
@@ -68,8 +68,8 @@ import VirtualController
         }
     }
 
-    @Test("the raw socket is refused")
-    func raw() async throws {
+    @Test("a refused raw socket fails the open with the missing permission")
+    func refusedRawSocketFailsOpen() async throws {
         try await run {
             $0.rawRefusal = .system(.notPermitted, during: "bind")
         } _: { _, error in
@@ -78,8 +78,8 @@ import VirtualController
         }
     }
 
-    @Test("the first command is refused")
-    func command() async throws {
+    @Test("a refused first command fails the open with the missing permission")
+    func refusedCommandFailsOpen() async throws {
         try await run { kernel in
             kernel.wrapping = { RefusingPort($0) }
         } _: { _, error in
@@ -89,8 +89,8 @@ import VirtualController
         }
     }
 
-    @Test("the controller is silent")
-    func silence() async throws {
+    @Test("a silent controller fails the open with its command")
+    func silentControllerFailsOpen() async throws {
         try await run { kernel in
             kernel.wrapping = { raw in
                 let port = ScriptedPort(raw, on: kernel.loop)
@@ -102,8 +102,8 @@ import VirtualController
         }
     }
 
-    @Test("the settings of pairing are refused")
-    func pairing() async throws {
+    @Test("refused pairing settings fail the open and restore the power")
+    func refusedPairingSettingsFailOpen() async throws {
         var security = SecurityOptions()
         security.managesKernelPairing = true
         try await run(security) { kernel in
@@ -116,8 +116,8 @@ import VirtualController
         }
     }
 
-    @Test("a recording has all packets that closing causes, for each call of close", arguments: [1, 2])
-    func recording(closings: Int) async throws {
+    @Test("a recording includes the packets of closing for each call of close", arguments: [1, 2])
+    func recordingIncludesClosingPackets(closings: Int) async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             let packets = Lock<[HCIPacket]>([])
             var options = options
@@ -165,8 +165,10 @@ import VirtualController
 
     private static let adapter = AdapterSpecification.kernel(.index(FakeKernel.index))
 
-    @Test("the last user leaves the adapter as the first one found it", arguments: [[0, 1], [1, 0]])
-    func severalUsers(order: [Int]) async throws {
+    @Test(
+        "the last user of an adapter restores the state that the first one found",
+        arguments: [[0, 1], [1, 0]])
+    func lastUserRestoresAdapter(order: [Int]) async throws {
         try await run([]) { (kernel, options) in
             // The second comes while the first one switches.
             async let one = Adapter.open(Self.adapter, options: options)
@@ -181,8 +183,8 @@ import VirtualController
         }
     }
 
-    @Test("a user that comes while the last one leaves finds the adapter off, and switches it on")
-    func comingAndGoing() async throws {
+    @Test("an open during the last close powers the adapter on again")
+    func openDuringLastClose() async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             let first = try await Adapter.open(Self.adapter, options: options)
             async let closed: Void = first.close()
@@ -193,7 +195,7 @@ import VirtualController
         }
     }
 
-    @Test("an adapter on which other programs have links stays on") func othersLinks() async throws {
+    @Test("an adapter with links of other programs stays on") func foreignLinksKeepAdapterOn() async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             kernel.othersLinks = [DeviceAddress(1, type: .public)]
             let adapter = try await Adapter.open(Self.adapter, options: options)
@@ -203,7 +205,7 @@ import VirtualController
         }
     }
 
-    @Test("what was not answered in time is owed all the same") func lateAnswer() async throws {
+    @Test("a power-on that completes after its timeout is undone") func lateAnswerIsUndone() async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             kernel.delays = [.setPowered(true): .seconds(60)]
             let error = await failure { () throws(BLEError) in
@@ -217,7 +219,8 @@ import VirtualController
         }
     }
 
-    @Test("LE is off again when power cannot be switched on") func powerRefused() async throws {
+    @Test("LE is disabled again when power cannot be switched on")
+    func refusedPowerRestoresLE() async throws {
         try await run([]) { (kernel, options) in
             kernel.refusals.append { $0 == .setPowered(true) ? ManagementStatus(rawValue: 3) : nil }
             let error = await failure { () throws(BLEError) in
@@ -230,17 +233,17 @@ import VirtualController
     }
 
     @Test(
-        "an adapter that is let go is left as it was found, also one that has ended by itself",
+        "a released adapter is restored, even after it has failed",
         arguments: [false, true])
-    func lettingGo(hasEnded: Bool) async throws {
+    func releasedAdapterIsRestored(hasEnded: Bool) async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             let adapter = try await Adapter.open(Self.adapter, options: options)
             if hasEnded { await adapter.shutDown(.adapter(.failed(.lineLost))) }
         }
     }
 
-    @Test("an adapter that has ended by itself is left as it was found when it is closed")
-    func closedAfterItsEnd() async throws {
+    @Test("a failed adapter is restored when it is closed")
+    func failedAdapterIsRestoredOnClose() async throws {
         try await run([]) { (kernel, options) in
             let adapter = try await Adapter.open(Self.adapter, options: options)
             await adapter.shutDown(.adapter(.failed(.lineLost)))
@@ -252,8 +255,8 @@ import VirtualController
         }
     }
 
-    @Test("a train cannot be followed on a shared adapter: the kernel keeps its events for itself")
-    func train() async throws {
+    @Test("following a periodic train is unsupported on a shared kernel adapter")
+    func periodicTrainIsUnsupported() async throws {
         try await VirtualTestbed.run { bed in
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: .init()))
@@ -269,8 +272,8 @@ import VirtualController
         }
     }
 
-    @Test("what is let go listens and advertises no more", arguments: [false, true])
-    func lettingGoOfTheRadio(isExtended: Bool) async throws {
+    @Test("a released adapter stops scanning and advertising", arguments: [false, true])
+    func releasedAdapterStopsScanAndAdvertising(isExtended: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: isExtended ? .init() : nil))
@@ -317,8 +320,8 @@ import VirtualController
         }
     }
 
-    @Test("what is let go takes no links any more, connects to no device, and closes its channels")
-    func lettingGoOfLinks() async throws {
+    @Test("a released adapter stops listening, cancels its connects and closes its channels")
+    func releasedAdapterEndsLinksAndAttempts() async throws {
         try await VirtualTestbed.run { bed in
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: .init()))
@@ -351,9 +354,8 @@ import VirtualController
         }
     }
 
-    @Test("an adapter that another program switched off and on stays on") func switchedByAnother()
-        async throws
-    {
+    @Test("an adapter that another program switched off and on stays on")
+    func foreignPowerCycleLeavesAdapterOn() async throws {
         try await run([.lowEnergy]) { (kernel, options) in
             let adapter = try await Adapter.open(Self.adapter, options: options)
             kernel.switchPower(false)

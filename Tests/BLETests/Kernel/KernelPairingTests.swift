@@ -107,8 +107,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("the kernel's settings and keys, and the settings back at the end")
-    func settings() async throws {
+    @Test("the kernel's settings and keys are set on open, and the settings restored on close")
+    func settingsAndKeysAreSetAndRestored() async throws {
         let commands = Lock<[ManagementCommand]>([])
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             // Each of two calls returns when all is done.
@@ -132,16 +132,16 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             ])
     }
 
-    @Test("with a silent delegate and without bonds, nothing is set")
-    func nothing() async throws {
+    @Test("with a silent delegate and without bonds no settings are changed")
+    func silentDelegateChangesNoSettings() async throws {
         try await KernelHost.run { host in
             await host.adapter.close()
             #expect(host.commands.isEmpty)
         }
     }
 
-    @Test("the user's answer goes to the kernel", arguments: questions, [true, false])
-    func answers(
+    @Test("the user's answer is passed to the kernel", arguments: questions, [true, false])
+    func answerGoesToKernel(
         question: (UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand), isWilling: Bool
     ) async throws {
         let user = User(isWilling: isWilling)
@@ -153,8 +153,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a host that takes no pairing refuses each that a central begins", arguments: questions)
-    func refusesPairing(
+    @Test("a host that accepts no pairing refuses each pairing of a central", arguments: questions)
+    func hostWithoutPairingRefusesCentral(
         question: (UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)
     ) async throws {
         let user = User()
@@ -170,8 +170,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a passkey is shown, and nothing is answered; other programs' links make no question")
-    func display() async throws {
+    @Test("a passkey is displayed without an answer; links of other programs cause no questions")
+    func displayedPasskeyNeedsNoAnswer() async throws {
         let user = User()
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -189,7 +189,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         arguments: [
             (0x0011, lampOctets + [5]), (0x000c, lampOctets + [0]), (0x000a, longTermKey(kind: 2)),
         ] as [(UInt16, [UInt8])])
-    func withdrawn(code: UInt16, parameters: [UInt8]) async throws {
+    func questionIsWithdrawnAfterPairing(code: UInt16, parameters: [UInt8]) async throws {
         let user = User(hesitates: true)
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -203,8 +203,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("an authenticated bond is not renewed without authentication; one that was not may be")
-    func downgrade() async throws {
+    @Test("only an unauthenticated bond can be renewed without authentication")
+    func authenticatedBondRefusesDowngrade() async throws {
         for isAuthenticated in [true, false] {
             let user = User()
             try await run(try security(user, bond(isAuthenticated: isAuthenticated))) { host in
@@ -218,8 +218,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a peer that is bonded is asked about as that")
-    func again() async throws {
+    @Test("a bonded peer that pairs needs authorization for pairing again")
+    func bondedPeerIsAuthorizedAgain() async throws {
         let user = User()
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -228,8 +228,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("bonds are kept when both sides want one; another program's removal is one here")
-    func bonds() async throws {
+    @Test("a bond is kept when both sides bond; a removal by another program removes it here")
+    func bondRequiresBothSides() async throws {
         let options = try security(User())
         try await run(options) { host in
             let socket = KernelSocket(on: host.loop)
@@ -246,8 +246,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("the kernel forgets a bond that is removed, and learns one that comes from elsewhere")
-    func changes() async throws {
+    @Test("the kernel drops a removed bond and loads a bond that is inserted")
+    func kernelFollowsBondChanges() async throws {
         let options = try security(User(), bond(isAuthenticated: true))
         try await run(options) { host in
             try await host.adapter.removeBond(with: lamp)
@@ -261,8 +261,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a key that is too short, and one worth less than the bond, are taken from the kernel again")
-    func weak() async throws {
+    @Test("a key that is too short or weaker than the bond is removed from the kernel")
+    func weakKeyIsRemovedFromKernel() async throws {
         var short = longTermKey(kind: 3)
         short[10] = 15
         for (key, bonds) in [(short, []), (longTermKey(kind: 2), [bond(isAuthenticated: true)])]
@@ -283,9 +283,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
 
     // MARK: Others that own pairing
 
-    @Test("bluetoothd that is started later has the kernel's settings and keys from then on") func daemon()
-        async throws
-    {
+    @Test("bluetoothd that starts later keeps the kernel's settings and keys")
+    func laterDaemonKeepsKernelState() async throws {
         let bond = bond(isAuthenticated: true)
         let options = try security(User(), bond)
         try await run(options) { host in
@@ -298,7 +297,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("what bluetoothd unpairs stays a bond here") func daemonsUnpairing() async throws {
+    @Test("a bond is kept when bluetoothd unpairs the device") func daemonUnpairingKeepsBond() async throws {
         let bond = bond(isAuthenticated: false)
         let options = try security(User(), bond)
         try await run(options) { host in
@@ -310,9 +309,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     }
 
     @Test(
-        "a key that is too short is taken from a kernel that bluetoothd does not have",
+        "a key that is too short is removed from the kernel unless bluetoothd runs",
         arguments: [false, true])
-    func shortKey(hasDaemon: Bool) async throws {
+    func shortKeyIsRemovedUnlessDaemonRuns(hasDaemon: Bool) async throws {
         var options = try security(User())
         if !hasDaemon { options.managesKernelPairing = false }
         try await KernelHost.run(security: options) { host in
@@ -331,9 +330,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("an adapter that is let go while bluetoothd runs leaves it its settings") func lettingGo()
-        async throws
-    {
+    @Test("an adapter that is released while bluetoothd runs leaves the settings unchanged")
+    func releasedAdapterKeepsSettingsForDaemon() async throws {
         let kernel = Lock<FakeKernel?>(nil)
         let options = try security(User())
         try await VirtualTestbed.run { bed in
@@ -381,9 +379,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     ])
 
     @Test(
-        "a device that says that it is a bonded one is that only by the user's wish",
+        "a device that claims a bonded identity replaces the bond only with the user's consent",
         arguments: [false, true])
-    func claimed(isWilling: Bool) async throws {
+    func claimedIdentityNeedsConsent(isWilling: Bool) async throws {
         try await claim(User(isWilling: isWilling)) { host, link in
             await host.wait(.seconds(1))
             let bonds = await host.adapter.bonds
@@ -405,9 +403,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     }
 
     @Test(
-        "a device that pairs anew at a bonded one's address takes its place by the user's wish, unless it has its key",
+        "pairing again at a bonded address needs the user's consent or the bond's key",
         arguments: [false, true], [false, true])
-    func claimedAddress(isWilling: Bool, hasKey: Bool) async throws {
+    func claimedAddressNeedsConsentOrKey(isWilling: Bool, hasKey: Bool) async throws {
         let user = User(isWilling: isWilling)
         try await run(try security(user, bond(isAuthenticated: true))) { host in
             let socket = KernelSocket(on: host.loop)
@@ -435,7 +433,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     private static let identityKey = Management.IdentityKey(
         peer: lamp, value: 0x5555_5555_5555_5555_5555_5555_5555_5555)
 
-    @Test("a user who does not answer leaves a bond to its device") func claimedInVain() async throws {
+    @Test("a claim that the user does not answer leaves the bond unchanged")
+    func unansweredClaimKeepsBond() async throws {
         try await claim(User(hesitates: true)) { host, link in
             await host.wait(.seconds(29))
             #expect(await !host.adapter.hasRefused(link))
@@ -445,9 +444,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a claim of a second device is no answer to the question about the first") func secondClaim()
-        async throws
-    {
+    @Test("a claim of a second device does not answer the question about the first")
+    func secondClaimDoesNotAnswerFirst() async throws {
         try await claim(User(hesitates: true)) { host, first in
             let other = DeviceAddress(0x4808_0808_0808, type: .random)
             let second = await host.link(
@@ -462,8 +460,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a device that comes back is asked about again, and an answer about its link before is none")
-    func claimAgain() async throws {
+    @Test("a claimant that reconnects causes a new question, and the old one is withdrawn")
+    func reconnectedClaimantIsAskedAbout() async throws {
         let user = User(hesitates: true)
         try await claim(user) { host, first in
             await host.adapter.lose(first)
@@ -481,8 +479,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("the user is asked about a device that sends its identity behind an unresolvable address")
-    func unresolvableClaim() async throws {
+    @Test("a device that claims an identity behind an unresolvable address needs authorization")
+    func unresolvableClaimIsAuthorized() async throws {
         let user = User()
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             let hidden = DeviceAddress(0x0909_0909_0909, type: .random)
@@ -498,8 +496,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a device behind an address that nothing resolves is known by its identity when it pairs again")
-    func unresolvableAgain() async throws {
+    @Test("a device behind an unresolvable address is identified when it pairs again")
+    func unresolvableDevicePairsAgainByIdentity() async throws {
         let user = User()
         try await run(try security(user)) { host in
             let hidden = DeviceAddress(0x0909_0909_0909, type: .random)
@@ -520,8 +518,9 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     }
 
     @Test(
-        "the kernel is given keys when no device pairs, for it forgets all others", arguments: [true, false])
-    func loadsWait(isTold: Bool) async throws {
+        "the kernel loads keys only when no device pairs, as loading drops other keys",
+        arguments: [true, false])
+    func keyLoadWaitsForPairings(isTold: Bool) async throws {
         try await run(try security(User())) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
             // A device of another program.
@@ -537,8 +536,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("while the kernel has not the keys of a bond, a link does not show that it is that device's")
-    func owedKeys() async throws {
+    @Test("a link does not count as bonded while the kernel lacks the bond's keys")
+    func linkIsUnprovenUntilKeysAreLoaded() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             // A device of another program pairs, and another one has taken the place of the bond's in the kernel.
             host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
@@ -555,8 +554,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("when the user lets a device take a bond's place, only its new keys show that it is there")
-    func replacedKeys() async throws {
+    @Test("after a bond is replaced, a new link counts as bonded only once the kernel has the new keys")
+    func replacedBondNeedsLoadedKeys() async throws {
         let (consent, answer) = AsyncStream<Void>.makeStream()
         let user = User(consent: consent)
         try await claim(user) { host, link in
@@ -580,8 +579,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a link that is there before the kernel has a bond's keys again is not the bonded device's")
-    func foreignEncryption() async throws {
+    @Test("a link that starts before the bond's keys are reloaded does not count as bonded")
+    func linkBeforeReloadIsNotBonded() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             host.kernel.refusals = [
                 { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
@@ -615,7 +614,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a pairing without keys is over 30 s after it has encrypted its link") func keyless() async throws {
+    @Test("a pairing without keys ends 30 s after it has encrypted its link")
+    func keylessPairingEnds30SecondsAfterEncryption() async throws {
         let user = User()
         try await run(try security(user)) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -635,8 +635,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a bonded central has its subscriptions again when its next link is encrypted")
-    func subscriptions() async throws {
+    @Test("a bonded central regains its subscriptions when its next link is encrypted")
+    func bondedCentralRegainsSubscriptions() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             let manager = PeripheralManager(host.adapter)
             try await manager.publish([
@@ -666,7 +666,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("keys that the kernel does not take are given to it again") func refusedLoad() async throws {
+    @Test("a refused load of keys is retried") func refusedKeyLoadIsRetried() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             host.kernel.refusals = [
                 { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
@@ -685,8 +685,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a device that has just been bonded shows it at its next link, though others pair")
-    func comingBack() async throws {
+    @Test("a newly bonded device counts as bonded on its next link while others pair")
+    func newlyBondedDeviceIsRecognizedOnNextLink() async throws {
         try await run(try security(User())) { host in
             let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
             host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
@@ -698,8 +698,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("what another device pairs as a bonded one is not that one's, while that has a link itself")
-    func bothLinked() async throws {
+    @Test("a claim of a bonded identity does not affect the open link of the bonded device")
+    func claimDoesNotAffectBondedLink() async throws {
         let user = User(isWilling: false)
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             let own = await host.link(to: lamp, over: KernelSocket(on: host.loop))
@@ -727,8 +727,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("keys that are not kept here do not stand for a bond", arguments: [false, true])
-    func foreignKeys(isKept: Bool) async throws {
+    @Test("keys that belong to no bond here are replaced by those of the bond", arguments: [false, true])
+    func foreignKeysReplaceNoBond(isKept: Bool) async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             // Of a device that has sent its identity, though its address cannot be resolved.
             host.kernel.emit(0x000a, [isKept ? 1 : 0] + longTermKey(kind: 3).dropFirst())
@@ -736,7 +736,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    @Test("a link that has paired without a bond is not a bonded one") func withoutBond() async throws {
+    @Test("a link that paired without bonding is not bonded")
+    func pairingWithoutBondIsNotBonded() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
             let socket = KernelSocket(on: host.loop)
             let link = await host.link(to: lamp, over: socket)
@@ -768,7 +769,7 @@ extension Adapter {
 }
 
 @Test(
-    "what is set, and set back, depends on what the adapter was set to",
+    "only settings that differ are set, and restored afterwards",
     arguments: [
         ([.bondable, .secureConnections], .preferred, true, [], []),
         ([.bondable], .off, true, [], []),
@@ -791,7 +792,7 @@ extension Adapter {
             Management.Settings, SecureConnectionsUse, Bool, [ManagementCommand],
             [ManagementCommand]
         )])
-func kernelSettings(
+func changedSettingsAreRestored(
     before: Management.Settings, wanted: SecureConnectionsUse, isBonding: Bool,
     setUp: [ManagementCommand], tearDown: [ManagementCommand]
 ) throws {
@@ -803,8 +804,8 @@ func kernelSettings(
     #expect(settings.tearDown == [.setIOCapability(3)] + tearDown)
 }
 
-@Test("an adapter that has no Secure Connections pairs without, but not where nothing else will do")
-func kernelWithoutSecureConnections() throws {
+@Test("an adapter without Secure Connections pairs unless they are required")
+func requiredSecureConnectionsNeedAdapterSupport() throws {
     var options = try security(User())
     let without = KernelPairingSettings(options: options, before: [])
     #expect(try without.setUp([]) == [.setIOCapability(4), .setBondable(true)])
@@ -813,8 +814,8 @@ func kernelWithoutSecureConnections() throws {
     #expect(throws: BLEError.adapter(.unsupported(.secureConnections))) { try only.setUp([]) }
 }
 
-@Test("a passkey of one's own is refused where it would be shown, since the kernel shows its own")
-func kernelFixedPasskey() throws {
+@Test("a fixed passkey is refused where the kernel would display its own")
+func displayedFixedPasskeyIsRefused() throws {
     var options = SecurityOptions()
     options.fixedPasskey = Passkey(1)
     for capability in [IOCapability.displayOnly, .displayYesNo, .keyboardOnly, .keyboardDisplay] {
@@ -834,8 +835,8 @@ private struct Capable: PairingDelegate {
     let ioCapability: IOCapability
 }
 
-@Test("of more keys than the kernel takes, it gets those that were used last")
-func kernelKeyLimit() {
+@Test("beyond the kernel's limit the most recently used keys are loaded")
+func mostRecentKeysFitKernelLimit() {
     let records = (1...2000).map { number in
         var bond = bond(isAuthenticated: false)
         bond.peer = DeviceAddress(UInt64(number), type: .public)

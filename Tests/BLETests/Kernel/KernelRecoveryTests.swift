@@ -21,8 +21,8 @@ import Testing
         #expect(host.powers == before + [false])
     }
 
-    @Test("closing while the power is off waits until it is on again", arguments: [false, true])
-    func closing(wasOff: Bool) async throws {
+    @Test("closing during a power cycle waits until the power is on again", arguments: [false, true])
+    func closeWaitsForPowerOn(wasOff: Bool) async throws {
         try await KernelHost.run(wasOff: wasOff) { host in
             try await reachPowerCycle(host, after: wasOff ? [true] : [])
             await host.adapter.close()
@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    @Test("a power cycle: the kernel's own commands are no other program's")
-    func powerCycle() async throws {
+    @Test("a power cycle recovers without reporting the kernel's commands as another program's")
+    func powerCycleIgnoresKernelCommands() async throws {
         try await KernelHost.run { host in
             try await reachPowerCycle(host)
             _ = await host.loop.sleep(for: .seconds(10))
@@ -53,9 +53,9 @@ import Testing
     }
 
     @Test(
-        "an adapter with links is not powered off: the links carry their data, and the controller may recover"
+        "an adapter with links is not power-cycled; the links continue"
     )
-    func linksStay() async throws {
+    func adapterWithLinksIsNotPowerCycled() async throws {
         try await KernelHost.run { host in
             let other = try await host.other()
             try await other.serve([9])
@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    @Test("an adapter with other programs' links is not powered off") func othersLinks() async throws {
+    @Test("an adapter with links of other programs is not power-cycled")
+    func foreignLinksPreventPowerCycle() async throws {
         try await KernelHost.run { host in
             host.kernel.othersLinks = [DeviceAddress(1, type: .public), DeviceAddress(2, type: .public)]
             let scanning = await failTwice(host)
@@ -87,8 +88,8 @@ import Testing
         }
     }
 
-    @Test("a controller that stays silent is left as it is while others have links")
-    func othersLinksAndSilence()
+    @Test("recovery of a silent controller is postponed while other programs have links")
+    func silenceWithForeignLinksIsPostponed()
         async throws
     {
         try await KernelHost.run { host in
@@ -105,9 +106,8 @@ import Testing
         }
     }
 
-    @Test("an adapter that is switched off while it is begun anew stays off") func switchedOffMeanwhile()
-        async throws
-    {
+    @Test("an adapter that is switched off during recovery stays off")
+    func powerOffDuringRecoveryStaysOff() async throws {
         try await KernelHost.run { host in
             host.port.script(.leSetExtendedScanEnable, .silence, times: 1)
             let scan = host.central.scan()
@@ -122,8 +122,10 @@ import Testing
         }
     }
 
-    @Test("while the system sleeps nothing is on air, and then all is again", arguments: [false, true])
-    func sleep(isExtended: Bool) async throws {
+    @Test(
+        "scanning and advertising stop while the system sleeps and resume afterwards",
+        arguments: [false, true])
+    func systemSleepStopsRadio(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let other = try await host.other()
             _ = try await PeripheralManager(host.adapter).advertise(.beacon("A"))
@@ -157,9 +159,9 @@ import Testing
     }
 
     @Test(
-        "what is stopped while a controller is brought back that was not reset goes off the air",
+        "an advertisement that is stopped during recovery without a reset goes off air",
         arguments: [false, true])
-    func stoppedMeanwhile(isExtended: Bool) async throws {
+    func stopDuringRecoveryWithoutReset(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let other = try await host.other()
             let peripheral = PeripheralManager(host.adapter)
@@ -183,9 +185,9 @@ import Testing
     }
 
     @Test(
-        "what is on air goes off it when an adapter is closed while its controller is brought back",
+        "closing an adapter during recovery stops its advertising",
         arguments: [false, true])
-    func closedMeanwhile(isExtended: Bool) async throws {
+    func closeDuringRecoveryStopsAdvertising(isExtended: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let other = try await host.other()
             _ = try await PeripheralManager(host.adapter).advertise(.beacon("A"))

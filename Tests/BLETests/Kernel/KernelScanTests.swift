@@ -19,8 +19,8 @@ import VirtualController
         _ = await host.loop.sleep(for: .seconds(10))
     }
 
-    @Test("a scan of ours that was not ended is not taken for another program's", arguments: [false, true])
-    func notEnded(isSilent: Bool) async throws {
+    @Test("an own scan that was not stopped is not taken for another program's", arguments: [false, true])
+    func unstoppedScanIsNotForeign(isSilent: Bool) async throws {
         try await KernelHost.run { host in
             let stream = host.central.scan()
             let hearing = Task(executorPreference: host.loop) { for try await _ in stream {} }
@@ -64,9 +64,9 @@ import VirtualController
     }
 
     @Test(
-        "the kernel's scan for devices of its list is ended and ours begun, also when the kernel's is active",
+        "the kernel's accept list scan is stopped and this host's started, even if it is active",
         arguments: [false, true], [false, true])
-    func filteredByTheKernel(isExtended: Bool, isActive: Bool) async throws {
+    func replacesKernelAcceptListScan(isExtended: Bool, isActive: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             lookForListed(host, isExtended: isExtended, isActive: isActive)
             await host.wait(.seconds(1))
@@ -98,9 +98,8 @@ import VirtualController
         }
     }
 
-    @Test("a bonded peer that hides is known, and hidden again when its bond is gone") func hiddenPeer()
-        async throws
-    {
+    @Test("a hidden peer is resolved only while it is bonded")
+    func hiddenPeerIsResolvedWhileBonded() async throws {
         var security = SecurityOptions()
         security.managesKernelPairing = true
         let store = BondStore()
@@ -133,8 +132,8 @@ import VirtualController
         }
     }
 
-    @Test("others switch scanning off while ours is begun: that is noticed when ours is done")
-    func foreignMeanwhile() async throws {
+    @Test("a foreign stop while a scan starts is reversed after the start")
+    func foreignStopDuringStartIsReversed() async throws {
         try await KernelHost.run { host in
             host.port.script(.leSetExtendedScanEnable, .late(.seconds(1)), times: 1)
             let stream = host.central.scan()

@@ -34,8 +34,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("raising waits until the kernel has done it, once for all callers, and is reported")
-    func reached() async throws {
+    @Test("raising security waits for the kernel, once for all callers, and is reported")
+    func raisingWaitsForKernel() async throws {
         try await run { host, socket, id in
             let events = PeripheralManager(host.adapter).events()
             let raised = [raising(host, id), raising(host, id), raising(host, id, .authenticated)]
@@ -64,8 +64,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("the level that the kernel was asked for is not the link's: while it pairs it reports no key")
-    func asked() async throws {
+    @Test("the level requested from the kernel does not count while it reports no key")
+    func requestedLevelIsNotActualLevel() async throws {
         try await run { host, socket, id in
             let first = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -90,8 +90,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("encryption with a key that is shorter than the least one is worth nothing")
-    func shortKey() async throws {
+    @Test("encryption with a key below the minimum size grants no security")
+    func shortKeyGrantsNoSecurity() async throws {
         try await run { host, socket, id in
             socket.set(.encrypted, keySize: 15)
             await host.adapter.look(at: id)
@@ -104,8 +104,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a level that the kernel was asked for and has refused is not what a link has")
-    func refusedLevel() async throws {
+    @Test("a level that the kernel has refused does not count as the link's")
+    func refusedLevelIsNotActualLevel() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)
             let id = await host.adapter.take(ReluctantSocket(socket))
@@ -122,8 +122,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a read that is refused while the kernel pairs is not refused for the size of the key")
-    func refusedMeanwhile() async throws {
+    @Test("a read during pairing is not refused for the key size")
+    func readDuringPairingIsNotRefusedForKeySize() async throws {
         try await run { host, socket, id in
             let answers = Lock<[[UInt8]]>([])
             try socket.peer.start(
@@ -158,8 +158,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a command is judged by what the link's security is now")
-    func commands() async throws {
+    @Test("a command is checked against the current security of the link")
+    func commandUsesCurrentSecurity() async throws {
         try await run { host, socket, id in
             let written = Lock<[UInt8]>([])
             try await host.adapter.serve([
@@ -208,8 +208,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         return read
     }
 
-    @Test("a request that is refused for want of security is asked again when the link has it")
-    func askedAgain() async throws {
+    @Test("a request refused for missing security is repeated when the link is secure")
+    func refusedRequestIsRepeatedOnceSecure() async throws {
         try await run { host, socket, id in
             let asked = Lock<[[UInt8]]>([])
             let read = try await refusedRead(host, socket, id, asked)
@@ -222,8 +222,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a request that is refused while the kernel pairs for one before it waits for that")
-    func refusedAgain() async throws {
+    @Test("a request refused while the kernel pairs waits for that pairing")
+    func requestRefusedDuringPairingWaits() async throws {
         for code: UInt8 in [0x05, 0x0f] {
             try await run { host, socket, id in
                 let asked = Lock<[[UInt8]]>([])
@@ -249,8 +249,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a request that the socket keeps while the kernel pairs has its 30 s from when it goes")
-    func keptRequest() async throws {
+    @Test("the 30 s timeout of a request queued in the socket starts when it is sent")
+    func queuedRequestTimeoutStartsWhenSent() async throws {
         try await run { host, socket, id in
             let asked = Lock<[[UInt8]]>([])
             try socket.peer.start(
@@ -278,8 +278,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a request whose link does not get secure fails as that did, and the next goes on")
-    func notSecured() async throws {
+    @Test("a request fails with the failure to secure its link, and the next request is sent")
+    func failedSecurityFailsRequest() async throws {
         try await run { host, socket, id in
             let asked = Lock<[[UInt8]]>([])
             let read = try await refusedRead(host, socket, id, asked)
@@ -300,9 +300,9 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     }
 
     @Test(
-        "a request that waits for security fails for the lack of it, also when the link ends first"
+        "a request that waits for security fails for the lack of it when the link ends first"
     )
-    func endedUnsecured() async throws {
+    func disconnectDuringPairingFailsRequest() async throws {
         try await run { host, socket, id in
             let asked = Lock<[[UInt8]]>([])
             let read = try await refusedRead(host, socket, id, asked)
@@ -313,8 +313,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("an indication that is not confirmed does not hold back the end of the link")
-    func unconfirmed() async throws {
+    @Test("an unconfirmed indication does not delay a disconnect")
+    func unconfirmedIndicationDoesNotDelayDisconnect() async throws {
         try await run { host, socket, id in
             let handle: AttributeHandle = 3
             try await host.adapter.serve([
@@ -336,8 +336,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("less than was asked for is refused, and the link stays")
-    func less() async throws {
+    @Test("a level below the requested one is refused, and the link stays open")
+    func insufficientLevelIsRefused() async throws {
         try await run { host, socket, id in
             let raised = raising(host, id, .authenticated)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -347,8 +347,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a pairing that fails or takes more than 30 s ends the link, for the kernel takes nothing for it")
-    func failed() async throws {
+    @Test("a pairing that fails or takes more than 30 s ends the link")
+    func failedOrSlowPairingEndsLink() async throws {
         try await run { host, _, id in
             let raised = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -368,8 +368,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a peer that has lost its key is not paired with anew: the error says what it lacks")
-    func keyMissing() async throws {
+    @Test("a peer that has lost its key is reported as bond lost, without pairing again")
+    func lostPeerKeyIsReported() async throws {
         try await run { host, _, id in
             let raised = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -381,8 +381,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("the end of the link ends the wait, and cancelling it does not end the link")
-    func otherEnds() async throws {
+    @Test("a disconnect ends the wait for security; cancelling the wait keeps the link")
+    func disconnectOrCancellationEndsWait() async throws {
         try await run { host, socket, id in
             let raised = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -403,8 +403,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("a kernel without a Security Manager for the adapter is an error, and the link stays")
-    func unsupported() async throws {
+    @Test("a kernel without a Security Manager for the adapter throws, and the link stays open")
+    func unsupportedSecurityKeepsLink() async throws {
         try await run(refusing: .system(.invalidArgument, during: "setsockopt BT_SECURITY")) { host, _, id in
             #expect(
                 await raising(host, id).value
@@ -414,8 +414,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    @Test("encryption by the peer is reported when the kernel has acted on the controller's event")
-    func passive() async throws {
+    @Test("encryption by the peer is reported after the kernel has handled the event")
+    func peerEncryptionIsReported() async throws {
         try await run { host, socket, id in
             let events = PeripheralManager(host.adapter).events()
             host.port.script(.readRSSI, .late(.milliseconds(3)))

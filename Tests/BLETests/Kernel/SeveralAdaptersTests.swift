@@ -50,8 +50,8 @@ import VirtualController
         withExtendedLifetime(folder) {}
     }
 
-    @Test("all are listed in the order of their numbers, with port and state")
-    func list() async throws {
+    @Test("all adapters are listed in order with their USB port and availability")
+    func listsAdaptersInOrder() async throws {
         try await run { kernel, options in
             let management = try await KernelManagement.open(kernel, on: options.loop)
             let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
@@ -78,11 +78,11 @@ import VirtualController
     }
 
     @Test(
-        "the one that is named is opened, and not the first",
+        "the named adapter is opened, not the first one",
         arguments: [
             .index(FakeKernel.index), .address(FakeKernel.address.value), .usb("1-1.3"),
         ] as [AdapterSpecification.KernelAdapter])
-    func opened(name: AdapterSpecification.KernelAdapter) async throws {
+    func opensNamedAdapter(name: AdapterSpecification.KernelAdapter) async throws {
         try await run { _, options in
             let adapter = try await Adapter.open(.kernel(name), options: options)
             #expect(adapter.name == "hci\(FakeKernel.index)")
@@ -92,14 +92,16 @@ import VirtualController
     }
 
     @Test(
-        "one that is not listed is not mistaken for another",
+        "an unlisted adapter is not confused with another one",
         arguments: [
             (.usb("1-2"), .inUse(.userChannel([]))), (.address(0x00aa_0100_0012), .inUse(.userChannel([]))),
             (.usb("1-3"), .notSetUp(3)), (.index(3), .notSetUp(3)),
             // The beginning of another's.
             (.usb("1-1"), .missing(.kernel(.usb("1-1")))), (.index(4), .missing(.kernel(.index(4)))),
         ] as [(AdapterSpecification.KernelAdapter, AdapterProblem)])
-    func refused(name: AdapterSpecification.KernelAdapter, problem: AdapterProblem) async throws {
+    func refusesUnlistedAdapter(name: AdapterSpecification.KernelAdapter, problem: AdapterProblem)
+        async throws
+    {
         try await run { kernel, options in
             let error = await failure { () throws(BLEError) in
                 _ = try await Adapter.open(.kernel(name), options: options)

@@ -48,15 +48,16 @@ import Testing
         ),
     ]
 
-    @Test("what has failed once", arguments: found.indices) func again(index: Int) async throws {
+    @Test("sequences that failed earlier pass", arguments: found.indices)
+    func earlierFailuresPass(index: Int) async throws {
         let (kind, steps) = Self.found[index]
         let complaints = try await HostModel.run(
             steps, hosts: Self.hosts, extended: kind & 1 > 0, pace: kind & 2 > 0 ? 3 : nil)
         #expect(complaints.isEmpty)
     }
 
-    @Test("whatever users do, in the end they have what they want, or know why not", arguments: 0..<8)
-    func anyOrder(kind: Int) async throws {
+    @Test("in random sequences each operation succeeds or fails with a reason in the end", arguments: 0..<8)
+    func randomSequencesPass(kind: Int) async throws {
         let (extended, pace, faults) = (kind & 1 > 0, kind & 2 > 0 ? 3 : nil as Int?, kind & 4 > 0)
         for seed in Self.first..<Self.first + Self.runs {
             var random = SplitMix64(seed: seed * 8 + UInt64(kind))

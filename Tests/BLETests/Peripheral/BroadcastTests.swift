@@ -6,7 +6,7 @@ import GATTServer
 import Testing
 
 @Test(
-    "a central turns a broadcast on, and the application puts the value into its advertisement",
+    "a central enables a broadcast, and the application adds the value to its advertisement",
     .timeLimit(.minutes(10)))
 func configuredBroadcast() async throws {
     try await TwoHosts.run { hosts in

@@ -45,18 +45,19 @@ import Testing
         }
     }
 
-    @Test("is the whole name that is advertised, where none is given", arguments: [true, false])
-    func advertised(publishesFirst: Bool) async throws {
+    @Test("the device name defaults to the complete advertised name", arguments: [true, false])
+    func defaultNameIsAdvertisedName(publishesFirst: Bool) async throws {
         #expect(
             try await names(GenericServices(), publishesFirst: publishesFirst) == [Self.name, "Puls", "Puls"])
     }
 
-    @Test("is the one that is given") func given() async throws {
+    @Test("an explicit device name is used") func explicitNameIsUsed() async throws {
         #expect(try await names(GenericServices(deviceName: "Own")) == ["Own", "Own", "Own"])
         #expect(try await names(GenericServices(deviceName: "")) == ["", "", ""])
     }
 
-    @Test("is not there without the generic services") func absent() async throws {
+    @Test("without the generic services there is no device name")
+    func nameRequiresGenericServices() async throws {
         #expect(try await names(nil) == [])
     }
 }

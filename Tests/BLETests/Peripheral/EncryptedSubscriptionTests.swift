@@ -7,7 +7,8 @@ import Testing
 
 /// Values for those only who have paired.
 struct EncryptedSubscriptionTests {
-    @Test(arguments: [false, true]) func whoSubscribesMustPairFirst(byIndication: Bool) async throws {
+    @Test(arguments: [false, true])
+    func encryptedSubscriptionRequiresPairing(byIndication: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let (server, client) = (try await bed.host("server"), try await bed.host("client"))
             let manager = PeripheralManager(server)

@@ -7,7 +7,7 @@ import Testing
 
 /// What a request says about the client that sent it.
 struct RequestTests {
-    @Test func aRequestSaysWhoAsksAndHowMuchFits() async throws {
+    @Test func requestNamesCentralAndMTU() async throws {
         try await VirtualTestbed.run { bed in
             let (server, client) = (try await bed.host("server"), try await bed.host("client"))
             let manager = PeripheralManager(server)

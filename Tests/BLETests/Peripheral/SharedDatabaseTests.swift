@@ -12,8 +12,8 @@ import Testing
         return GATTService(uuid, characteristics: [value])
     }
 
-    @Test("managers of one adapter publish into one database, and each has all events")
-    func oneDatabase() async throws {
+    @Test("managers of one adapter share its database, and each receives all events")
+    func managersShareDatabaseAndEvents() async throws {
         try await VirtualTestbed.run { bed in
             let host = try await bed.host("server")
             let (first, second) = (PeripheralManager(host), PeripheralManager(host))

@@ -7,7 +7,7 @@ import Testing
 
 /// Who wants values, and how many fit.
 @Suite(.timeLimit(.minutes(10))) struct SubscriberTests {
-    @Test func aFullLinkTakesNothingUntilItHasRoom() async throws {
+    @Test func fullLinkRefusesUpdateUntilReady() async throws {
         try await VirtualTestbed.run { bed in
             let port = StallingPort(await bed.port())
             let server = try await bed.host("server", on: port)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aConfirmationMakesRoomForTheNextIndication() async throws {
+    @Test func confirmationMakesRoomForNextIndication() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             let client = try await bed.host("client")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func anUpdateWaitsForRoomForItsIndication() async throws {
+    @Test func updateWaitsForRoomForIndication() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serveIndications()
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// One that does not confirm loses its bearer after 30 s, and is no failure of the others.
-    @Test func whoDoesNotConfirmIsNoFailureOfTheOthers() async throws {
+    @Test func unconfirmedIndicationDoesNotFailOthers() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 2)
@@ -116,8 +116,8 @@ import Testing
         }
     }
 
-    @Test("of three centrals one that does not confirm holds up no other, and is no failure of theirs")
-    func oneOfThreeDoesNotConfirm() async throws {
+    @Test("an unconfirmed indication to one of three centrals does not delay or fail the others")
+    func unconfirmedIndicationDoesNotDelayOthers() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 3)
@@ -166,8 +166,8 @@ import Testing
         }
     }
 
-    @Test("a full link refuses a value for all, and not one for another central alone")
-    func oneOfTwoIsFull() async throws {
+    @Test("a full link refuses an update for all subscribers, not one for another central alone")
+    func fullLinkRefusesUpdateForAll() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 2)
@@ -205,8 +205,8 @@ import Testing
         }
     }
 
-    @Test("a value that the only subscriber does not confirm has reached none, which is no error")
-    func theOnlyOneDoesNotConfirm() async throws {
+    @Test("an update that the only subscriber does not confirm reaches no central and is no error")
+    func unconfirmedOnlyIndicationReachesNoCentral() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serveIndications()
@@ -231,7 +231,7 @@ import Testing
     }
 
     /// What does not fit one link is an error only when it reaches none.
-    @Test func whatIsTooLongForOneReachesTheOthers() async throws {
+    @Test func tooLongUpdateReachesLinksWithLargerMTU() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serve([0], maximumLinks: 2)
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(arguments: ConnectionLatency.allCases)
-    func theLatencyOfALinkIsAskedFor(_ wanted: ConnectionLatency) async throws {
+    func connectionLatencyIsRequested(_ wanted: ConnectionLatency) async throws {
         try await LinkedHosts.run { hosts in
             let manager = PeripheralManager(hosts.server)
             // Each is a change: the link is of another kind before.
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    @Test func servicesAreBuiltFromStatements() {
+    @Test func resultBuilderBuildsServices() {
         let service = GATTService(.batteryService) {
             GATTCharacteristic(.batteryLevel, properties: .read)
             for number in [1, 2, 3] as [UInt16] {

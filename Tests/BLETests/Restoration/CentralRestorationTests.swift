@@ -10,7 +10,7 @@ import Testing
 
 /// What a central manager brings back whose process has died.
 struct CentralRestorationTests {
-    @Test func aLinkAndItsValuesComeBackAndWaitForTheirOwner() async throws {
+    @Test func linkAndSubscriptionsAreRestored() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)
@@ -61,9 +61,8 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test("a killed process writes nothing any more, so only what was flushed comes back") func kill()
-        async throws
-    {
+    @Test("after a kill only flushed state is restored")
+    func killKeepsOnlyFlushedState() async throws {
         try await LivesAndDeaths.run { world in
             let (flushed, pending) = (
                 Peripheral.Identifier(DeviceAddress(1, type: .public)),
@@ -81,8 +80,8 @@ struct CentralRestorationTests {
     }
 
     @Test(
-        "a manager that is let go leaves nothing of its state with the adapter", .timeLimit(.minutes(2)))
-    func lettingGo() async throws {
+        "a released manager leaves no state with the adapter", .timeLimit(.minutes(2)))
+    func releasedManagerLeavesNoState() async throws {
         try await LivesAndDeaths.run { world in
             let host = try await world.rise()
             weak var kept: KeptState<CentralState>?
@@ -98,7 +97,8 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test("the database that a discovery returns is on the disk by then") func database() async throws {
+    @Test("a discovered database is on the disk before the discovery returns")
+    func discoveredDatabaseIsStoredBeforeReturn() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let first = try await world.rise(bonded: true)
@@ -119,8 +119,8 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test("a discovery whose database the disk does not take says so, and one that follows saves it")
-    func databaseWithoutRoom() async throws {
+    @Test("a discovery fails when its database cannot be stored, and the next one stores it")
+    func discoveryFailsOnFullDisk() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let isFull = Lock(false)
@@ -150,7 +150,7 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test func aPendingConnectionIsRestored() async throws {
+    @Test func pendingConnectionIsRestored() async throws {
         try await LivesAndDeaths.run { world in
             let peer = Peripheral.Identifier(await world.peer.address)
             let first = try await world.rise()
@@ -184,7 +184,7 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test func aMaintainedLinkIsWantedUntilItsLoopIsLeft() async throws {
+    @Test func maintainedLinkIsRestoredUntilLoopEnds() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)
@@ -223,7 +223,7 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test func aScanGoesOnAndWhatItHasHeardWaits() async throws {
+    @Test func scanIsRestoredWithItsResults() async throws {
         try await LivesAndDeaths.run { world in
             var options = ScanOptions()
             options.name = "pe*"
@@ -267,7 +267,7 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test func aNameHasOneOwnerAndIsOne() async throws {
+    @Test func restorationNameIsValidAndExclusive() async throws {
         try await LivesAndDeaths.run { world in
             let host = try await world.rise()
             let noFolder = await failure { () throws(BLEError) in
@@ -297,7 +297,7 @@ struct CentralRestorationTests {
         }
     }
 
-    @Test func whoCannotHaveItOnTheDiskIsTold() async throws {
+    @Test func fullDiskFailsOperations() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)

@@ -21,7 +21,7 @@ struct KeptServicesTests {
     }
 
     @Test(arguments: [false, true])
-    func ofTwoServicesOfOneTypeEachFindsItsOwn(isChanged: Bool) async throws {
+    func servicesOfSameTypeKeepTheirHandles(isChanged: Bool) async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             let manager = try await world.server(first)
@@ -46,7 +46,7 @@ struct KeptServicesTests {
         }
     }
 
-    @Test func whatIsAddedTurnsNoOtherValueBack() async throws {
+    @Test func addingServiceRevertsNoOtherValue() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             let manager = try await world.server(first)
@@ -80,7 +80,7 @@ struct KeptServicesTests {
         }
     }
 
-    @Test func aBondedCentralMeetsAllServicesOrNone() async throws {
+    @Test func bondedCentralFindsAllServicesOrNone() async throws {
         try await LivesAndDeaths.run { world in
             let central = CentralManager(world.peer)
             let first = try await world.rise(bonded: true)
@@ -115,7 +115,7 @@ struct KeptServicesTests {
         }
     }
 
-    @Test func whatIsNotPublishedAnyMoreIsNotWaitedForLong() async throws {
+    @Test func unpublishedServicesDelayAdvertisingFiveSeconds() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             do {
@@ -153,7 +153,7 @@ struct KeptServicesTests {
 
     // MARK: With the other role
 
-    @Test func aGatewayPublishesWhileItsLinksAreUp() async throws {
+    @Test func gatewayPublishesWhileLinksAreOpen() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)
@@ -199,7 +199,7 @@ struct KeptServicesTests {
         }
     }
 
-    @Test func whoHasPublishedNothingCanAddWhileLinksAreUp() async throws {
+    @Test func firstServiceCanBeAddedWhileLinksAreOpen() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()
             let link = try await hosts.central.connect(to: try await hosts.find())

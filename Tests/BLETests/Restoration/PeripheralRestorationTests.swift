@@ -47,7 +47,7 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test func handlesValuesAndAdvertisingComeBack() async throws {
+    @Test func handlesValuesAndAdvertisingAreRestored() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             var handle = AttributeHandle.none
@@ -103,8 +103,8 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test("what comes back and is not wanted any more makes room for what is, where there is one set")
-    func anotherAdvertisement() async throws {
+    @Test("with one set a restored advertisement yields to a requested one when it is dismissed")
+    func restoredAdvertisementYieldsToNewOne() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             #expect(await first.controller.numberOfAdvertisingSets == 1)
@@ -127,8 +127,8 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test("what has made room for another advertisement does not come back when that is on the air")
-    func madeRoom() async throws {
+    @Test("an advertisement that was replaced by another one is not restored")
+    func replacedAdvertisementIsNotRestored() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             let manager = try await world.server(first)
@@ -149,7 +149,7 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test func aServiceOfAnotherMakeHasOtherHandles() async throws {
+    @Test func changedServiceReceivesNewHandles() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise()
             let manager = try await world.server(first)
@@ -184,7 +184,7 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test func whatCentralsWriteIsOnTheDiskBeforeTheyAreTold() async throws {
+    @Test func writesAreStoredBeforeResponse() async throws {
         try await LivesAndDeaths.run { world in
             let isFull = Lock(false)
             let disk = Disk { step throws(Errno) in
@@ -220,7 +220,7 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test func aBondedCentralIsSubscribedStill() async throws {
+    @Test func bondedCentralStaysSubscribed() async throws {
         try await LivesAndDeaths.run { world in
             let first = try await world.rise(bonded: true)
             let manager = try await world.server(first)
@@ -246,7 +246,7 @@ struct PeripheralRestorationTests {
         }
     }
 
-    @Test func oneNameServesAnAdapter() async throws {
+    @Test func adapterHasOneRestoredServer() async throws {
         try await LivesAndDeaths.run { world in
             let host = try await world.rise()
             let manager = try await world.server(host)

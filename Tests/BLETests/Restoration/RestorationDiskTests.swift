@@ -30,7 +30,8 @@ struct RestorationDiskTests {
         Peripheral.Identifier(DeviceAddress(number, type: .public))
     }
 
-    @Test("what has changed until the end is on the disk; what comes later is not") func end() async throws {
+    @Test("changes before the end are stored, later ones are not")
+    func changesUntilEndAreStored() async throws {
         let state = try #require(try await open())
         let (early, late) = (Self.device(1), Self.device(2))
         state.changeSoon { $0.note(early, at: SampleBonds.noon) }
@@ -43,8 +44,8 @@ struct RestorationDiskTests {
         #expect(try await open()?.value == expected)
     }
 
-    @Test("a new file is on the disk before it takes the old one's name, and the name before flush returns")
-    func order() async throws {
+    @Test("a new file is synchronized before its rename, and the rename before flush returns")
+    func synchronizesBeforeRenameAndFlush() async throws {
         let seen = Lock<[Disk.Step]>([])
         let state = try #require(try await open(steps: .max, seen))
         #expect(seen.withLock { $0 } == [.makeFolder(path), .synchronize(folder.path)])
@@ -73,7 +74,7 @@ struct RestorationDiskTests {
         #expect(try await open()?.value.latest.count == 49)
     }
 
-    @Test("a disk that stops at any step has the old or the new, and another try brings the new")
+    @Test("a disk failure at any step leaves the old or new state, and a retry stores the new one")
     func everyStep() async throws {
         let before = try #require(try await open())
         before.change { $0.note(Self.device(1), at: SampleBonds.noon) }
@@ -114,8 +115,8 @@ struct RestorationDiskTests {
         #expect(outcomes == [false, false, false, false, true, true])
     }
 
-    @Test("of a damaged file the rest is used, and all of it is kept beside")
-    func damaged() async throws {
+    @Test("the intact rest of a damaged file is used, and the whole file is kept aside")
+    func damagedFileIsUsedAndKept() async throws {
         let first = try #require(try await open())
         first.change { state in
             state.links[state.number()] = RestoredPeripheral(Self.device(1))
@@ -147,8 +148,8 @@ struct RestorationDiskTests {
         await fourth.end(.cancelled).value
     }
 
-    @Test("after the end nothing is written, and a flush fails")
-    func ending() async throws {
+    @Test("after the end no changes are taken, and a flush fails")
+    func endedStateRefusesChangesAndFlush() async throws {
         let state = try #require(try await open())
         #expect(try await open() == nil)
         #expect(StateFile.owner(of: "\(path)/x.central", Disk()) == getpid())
@@ -159,9 +160,9 @@ struct RestorationDiskTests {
     }
 
     @Test(
-        "what a process has flushed is on the disk, also when it is killed at any moment",
+        "flushed state is on the disk, even when the process is killed at any step",
         arguments: [3, 6, 11, 40, 77, 123, 254, 301])
-    func killed(step: Int) async throws {
+    func flushedStateSurvivesKill(step: Int) async throws {
         let acknowledged = "\(folder.path)/acknowledged"
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, acknowledged = acknowledged as String, step = step as Int] in

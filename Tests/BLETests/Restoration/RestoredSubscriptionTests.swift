@@ -21,7 +21,7 @@ struct RestoredSubscriptionTests {
         return restored.flatMap(\.subscriptions)
     }
 
-    @Test func ofTwoStreamsTheLastOneKeepsTheSubscription() async throws {
+    @Test func lastOfTwoStreamsEndsKeptSubscription() async throws {
         for leaving in 1...2 {
             try await LivesAndDeaths.run { world in
                 try await world.peer.serve()
@@ -38,7 +38,7 @@ struct RestoredSubscriptionTests {
         }
     }
 
-    @Test func aStreamThatEndsBecauseItsLinkFailsIsWantedStill() async throws {
+    @Test func streamEndedByLinkFailureStaysKept() async throws {
         try await LivesAndDeaths.run { world in
             let port = MeddledPort(await world.bed.air.attach(), on: world.bed.loop)
             let silent = try await world.bed.host("silent", on: port)
@@ -63,8 +63,8 @@ struct RestoredSubscriptionTests {
         }
     }
 
-    @Test("a stream that ends because its owner is slow is wanted still, and not when the owner leaves it")
-    func overflow() async throws {
+    @Test("a stream that overflows keeps its subscription until the owner leaves it")
+    func overflowKeepsSubscriptionUntilStreamIsLeft() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve()
             let host = try await world.rise()
@@ -89,7 +89,7 @@ struct RestoredSubscriptionTests {
         }
     }
 
-    @Test func whatTheOwnerOfALinkHasNoUseForCanBeGivenUp() async throws {
+    @Test func unclaimedSubscriptionsCanBeDismissed() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)
@@ -124,7 +124,7 @@ struct RestoredSubscriptionTests {
         }
     }
 
-    @Test func anUnclaimedSubscriptionIsEnded() async throws {
+    @Test func dismissingEndsUnclaimedSubscription() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
             let peer = Peripheral.Identifier(await world.peer.address)

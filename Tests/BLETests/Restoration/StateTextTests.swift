@@ -105,7 +105,7 @@ struct StateTextTests {
         return (value, problems)
     }
 
-    @Test("what a central manager keeps is read as it was written")
+    @Test("the state of a central manager is read as it was written")
     func centralRoundTrip() throws {
         let state = try Self.central()
         let (read, problems) = Self.read(state.text, as: CentralState.self)
@@ -126,7 +126,7 @@ struct StateTextTests {
                 """)
     }
 
-    @Test("what a peripheral manager keeps is read as it was written")
+    @Test("the state of a peripheral manager is read as it was written")
     func servingRoundTrip() throws {
         let state = try Self.serving()
         let (read, problems) = Self.read(state.text, as: ServingState.self)
@@ -154,8 +154,8 @@ struct StateTextTests {
         String(decoding: text.dropLast().suffix(8), as: UTF8.self)
     }
 
-    @Test("a section that is damaged takes no other along")
-    func damage() throws {
+    @Test("a damaged section affects no other section")
+    func damagedSectionAffectsNoOther() throws {
         let state = try Self.central()
         let octets = state.text
         let starts = octets.indices.filter { octets[$0...].starts(with: Array("bletool ".utf8)) }
@@ -182,8 +182,8 @@ struct StateTextTests {
         }
     }
 
-    @Test("no octets are too strange", arguments: 1...100)
-    func strange(seed: UInt64) throws {
+    @Test("the reader handles randomly damaged text", arguments: 1...100)
+    func readerHandlesRandomDamage(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var octets = try Self.central().text
         for _ in 0..<Int.random(in: 1...20, using: &random) {
@@ -197,8 +197,8 @@ struct StateTextTests {
         try check(octets, as: CentralState.self)
     }
 
-    @Test("no octets are too strange for services", arguments: 1...100)
-    func strangeServices(seed: UInt64) throws {
+    @Test("the reader handles random service sections with valid checksums", arguments: 1...100)
+    func readerHandlesRandomServices(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         // Each line may be any other line's, and the checksums are right.
         let lines = try Self.serving().text.split(separator: UInt8(ascii: "\n"))
@@ -226,13 +226,13 @@ struct StateTextTests {
     }
 
     @Test(
-        "times are exact",
+        "durations are written and read exactly",
         arguments: [
             (Duration.zero, "0"), (.milliseconds(7) + .microseconds(500), "0.0075"), (.seconds(40), "40"),
             (.milliseconds(-1500), "-1.5"), (.milliseconds(-5), "-0.005"),
             (Duration(secondsComponent: 1, attosecondsComponent: 1), "1.000000000000000001"),
         ])
-    func times(time: Duration, text: String) {
+    func durationsAreExact(time: Duration, text: String) {
         #expect(TextValue.text(time) == text)
         #expect(TextValue.duration(Substring(text)) == time)
         for wrong in ["", "-", ".5", "1.", "1.50", "01", "+1", "--1", "1e3", "1.0000000000000000001", "-0"] {
@@ -240,8 +240,8 @@ struct StateTextTests {
         }
     }
 
-    @Test("of devices that were connected to, those are kept that were so last")
-    func limit() {
+    @Test("beyond the limit the most recently connected devices are kept")
+    func mostRecentDevicesAreKept() {
         var state = CentralState()
         for number in 0..<UInt64(1030) {
             let address = DeviceAddress(number, type: .public)

@@ -2,7 +2,7 @@ import BLECore
 import Testing
 
 @Test(arguments: Dialogue.all)
-func dialogue(_ dialogue: Dialogue) throws {
+func implementationFollowsDialogue(_ dialogue: Dialogue) throws {
     if dialogue.isClient {
         var tester = ClientTester()
         try hold(dialogue, with: &tester)
@@ -12,7 +12,7 @@ func dialogue(_ dialogue: Dialogue) throws {
     }
 }
 
-@Test func thereAreDialogues() {
+@Test func dialoguesExistWithUniqueIDs() {
     #expect(Dialogue.all.count > 250)
     #expect(Set(Dialogue.all.map(\.id)).count == Dialogue.all.count)
 }

@@ -16,7 +16,7 @@ private func isOfficial(_ id: String) -> Bool {
     id.wholeMatch(of: /GATT\/(CL|SR)\/(G..|UNS)\/B[VI]-\d\d-C/) != nil
 }
 
-@Test func theTableOfTestsIsTrue() throws {
+@Test func tableMatchesDialogues() throws {
     let rows = try rows()
     let ids = rows.map(\.id)
     #expect(Set(ids).count == ids.count)
@@ -27,7 +27,7 @@ private func isOfficial(_ id: String) -> Bool {
 }
 
 /// `GATT/SR/GAR/BV-04-C/fits` is a case of a test that is there.
-@Test func furtherCasesAreOfATestThatIsThere() throws {
+@Test func variantDialoguesBelongToExistingTest() throws {
     let ids = Set(Dialogue.all.map(\.id))
     for id in ids where id.split(separator: "/").count == 5 && id.contains("-C/") {
         #expect(ids.contains(id.split(separator: "/").prefix(4).joined(separator: "/")), "\(id)")

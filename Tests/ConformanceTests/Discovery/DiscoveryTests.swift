@@ -5,7 +5,7 @@ import Testing
 
 /// Full discovery of a random database finds what is there, neither more nor less, whatever the MTU.
 @Test(arguments: 0..<16)
-func discoveryFindsTheWholeDatabase(block: UInt64) throws {
+func discoveryFindsWholeDatabase(block: UInt64) throws {
     for seed in (block * 100)..<(block * 100 + 25) {
         var random = SplitMix64(seed: seed)
         let database = RandomDatabase(&random)

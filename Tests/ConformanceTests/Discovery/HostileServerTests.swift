@@ -49,8 +49,8 @@ private struct Case: Sendable {
 
 private let some = AttributeRange(1, 60)
 private let cases = [
-    Case("everything", limit: 6 * 65_536, DiscoverDatabase()),
-    Case("everything of a type", limit: 6 * 65_536, DiscoverDatabase(service: 0x180f)),
+    Case("full discovery", limit: 6 * 65_536, DiscoverDatabase()),
+    Case("full discovery of a service type", limit: 6 * 65_536, DiscoverDatabase(service: 0x180f)),
     Case("primary services", limit: 65_536, DiscoverServices.primary),
     Case("services of a type", limit: 65_536, DiscoverServices.primary(0x180f)),
     Case("secondary services", limit: 65_536, DiscoverServices.secondary),
@@ -65,7 +65,7 @@ private let cases = [
 ]
 
 @Test(arguments: cases.indices)
-func everyProcedureEndsWithAnyServer(index: Int) throws {
+func proceduresEndWithHostileServer(index: Int) throws {
     let (name, limit, run) = (cases[index].name, cases[index].limit, cases[index].run)
     var results = 0
     for seed in 0..<150 {

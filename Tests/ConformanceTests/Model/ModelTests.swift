@@ -55,13 +55,13 @@ private func compare(seed: UInt64, requests: Int, isWild: Bool = false, _ tally:
 }
 
 @Test(arguments: 0..<32)
-func theServerAnswersAsTheModelDoes(block: UInt64) throws {
+func serverMatchesModel(block: UInt64) throws {
     var tally = Tally()
     for seed in (block * 100)..<(block * 100 + 10) { try compare(seed: seed, requests: 150, &tally) }
 }
 
 @Test(arguments: 0..<8)
-func whateverComesTheServerAnswersAsTheModelDoes(block: UInt64) throws {
+func serverMatchesModelForArbitraryRequests(block: UInt64) throws {
     var tally = Tally()
     for seed in (block * 100)..<(block * 100 + 10) {
         try compare(seed: seed, requests: 300, isWild: true, &tally)
@@ -69,7 +69,7 @@ func whateverComesTheServerAnswersAsTheModelDoes(block: UInt64) throws {
 }
 
 /// The requests reach everything that there is to answer.
-@Test func randomRequestsMeetEveryAnswer() throws {
+@Test func randomRequestsCoverEveryResponse() throws {
     var tally = Tally()
     for seed in 10_000..<10_060 { try compare(seed: UInt64(seed), requests: 200, &tally) }
     let responses: [UInt8] = [0x05, 0x07, 0x09, 0x0b, 0x0d, 0x0f, 0x11, 0x13, 0x17, 0x19, 0x21]

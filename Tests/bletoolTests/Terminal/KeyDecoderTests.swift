@@ -16,7 +16,7 @@ struct KeyDecoderTests {
             ("\u{1b}\u{1b}[C", [.escape, .right]),
             ("ab\u{1b}[Dc", [.scalar("a"), .scalar("b"), .left, .scalar("c")]),
         ] as [(String, [TerminalKey])])
-    func keysComeWholeOrOctetByOctet(_ text: String, _ keys: [TerminalKey]) {
+    func keysAreDecodedWholeOrByOctet(_ text: String, _ keys: [TerminalKey]) {
         var whole = KeyDecoder()
         let atOnce = whole.take(Array(text.utf8))
         #expect(atOnce == keys)
@@ -25,7 +25,7 @@ struct KeyDecoderTests {
         #expect(oneByOne == keys)
     }
 
-    @Test func escapeAloneIsAKeyWhenNothingFollows() {
+    @Test func escapeIsDecodedOnFlush() {
         var keys = KeyDecoder()
         let held = keys.take([0x1b])
         #expect(held.isEmpty)
@@ -37,8 +37,8 @@ struct KeyDecoderTests {
         #expect(nothing.isEmpty)
     }
 
-    @Test("no octets are too strange, and few are kept")
-    func anyOctets() {
+    @Test("decoding continues after arbitrary octets")
+    func decoderRecoversFromArbitraryOctets() {
         var keys = KeyDecoder()
         for octet in 0...255 as ClosedRange<UInt8> { _ = keys.take([0x1b, 0x5b, octet, 0xc3, octet]) }
         for _ in 1...100 { _ = keys.take([0x3b]) }
@@ -51,13 +51,13 @@ struct KeyDecoderTests {
         arguments: [
             [0xff, 0x61], [0xc3, 0x61], [0xe6, 0x97, 0x61], [0xf0, 0x61], [0xed, 0xa0, 0x80, 0x61],
         ] as [[UInt8]])
-    func whatIsNoTextIsSkipped(_ octets: [UInt8]) {
+    func invalidUTF8IsSkipped(_ octets: [UInt8]) {
         var keys = KeyDecoder()
         let found = keys.take(octets)
         #expect(found == [.scalar("a")])
     }
 
-    @Test func aSequenceWithoutEndIsGivenUp() {
+    @Test func overlongSequenceIsDropped() {
         var keys = KeyDecoder()
         let found = keys.take([0x1b, 0x5b] + [UInt8](repeating: 0x30, count: 4096) + [0x7e, 0x61])
         #expect(found.last == .scalar("a"))
@@ -67,7 +67,7 @@ struct KeyDecoderTests {
     @Test(arguments: [
         ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("한", 2), ("😀", 2), ("👩‍👩‍👧", 2), ("Ａ", 2), ("", 0),
     ])
-    func columns(_ text: String, _ columns: Int) {
+    func textHasColumnWidth(_ text: String, _ columns: Int) {
         #expect(text.columns == columns)
     }
 }

@@ -22,7 +22,7 @@ struct LineEditorTests {
         ("e\u{301}", "e\u{301}", 1), ("\u{202e}a", "a", 1),
         ("\u{1b}[D\u{7f}\u{1b}[3~\u{b}\u{15}\u{17}\u{1b}b\u{1b}f\u{1b}d\u{19}", "", 0),
     ])
-    func keysEdit(_ keys: String, _ text: String, _ cursor: Int) {
+    func keysEditLine(_ keys: String, _ text: String, _ cursor: Int) {
         let (editor, outcomes) = typed(keys)
         #expect(String(editor.text) == text)
         #expect(editor.cursor == cursor)
@@ -35,11 +35,11 @@ struct LineEditorTests {
             ("x\u{3}", [.interrupt]),
             ("\u{4}", [.end]), ("\u{c}", [.clear]), ("a\rb\r", [.line("a"), .line("b")]),
         ] as [(String, [LineEditor.Outcome])])
-    func keysThatMeanMore(_ keys: String, _ outcomes: [LineEditor.Outcome]) {
+    func keysProduceOutcomes(_ keys: String, _ outcomes: [LineEditor.Outcome]) {
         #expect(typed(keys).1 == outcomes)
     }
 
-    @Test func earlierLinesComeBack() {
+    @Test func historyIsRecalledByArrows() {
         let (editor, _) = typed("one\rtwo\rtwo\r \rthr")
         func text(_ keys: String) -> String { String(typed(keys, editor).0.text) }
         #expect(text("\u{1b}[A") == "two")
@@ -51,7 +51,7 @@ struct LineEditorTests {
         #expect(typed("\u{1b}[A!\r\u{1b}[A", editor).1 == [.line("two!")])
     }
 
-    @Test func earlierLinesAreFound() {
+    @Test func historyIsSearched() {
         let (editor, _) = typed("read 2a19\rwrite 2a06 01\rread 2a00\r")
         func text(_ keys: String) -> String { String(typed(keys, editor).0.text) }
         #expect(text("\u{12}rea") == "read 2a00")
@@ -68,13 +68,13 @@ struct LineEditorTests {
         ("abc", 20, "> abc", 5), ("日本", 20, "> 日本", 6), ("日本\u{1b}[D", 20, "> 日本", 4),
         ("abcdefghijkl", 10, "> ghijkl", 8), ("abcdefghijkl\u{1}", 10, "> abcdefg", 2), ("", 1, "> ", 2),
     ])
-    func theViewHasTheCursor(_ keys: String, _ columns: Int, _ line: String, _ cursor: Int) {
+    func viewScrollsToCursor(_ keys: String, _ columns: Int, _ line: String, _ cursor: Int) {
         let view = typed(keys).0.view(prompt: "> ", columns: columns)
         #expect(view.line == line)
         #expect(view.cursor == cursor)
     }
 
-    @Test func aLineHasALimit() {
+    @Test func lineLengthIsLimited() {
         let (editor, _) = typed(String(repeating: "a", count: 5000))
         #expect(editor.text.count == LineEditor.limit)
     }

@@ -14,12 +14,12 @@ struct TransferProgressTests {
         (500, 1000, 250, 30, " 50 %  500 B of 1.0 kB  2.0 k"),
         (0, 0, 0, 80, "[##############################] 100 %  0 B of 0 B"),
     ])
-    func line(_ done: Int, _ total: Int, _ milliseconds: Int, _ columns: Int, _ line: String) {
+    func progressFitsColumns(_ done: Int, _ total: Int, _ milliseconds: Int, _ columns: Int, _ line: String) {
         let progress = TransferProgress(done: done, total: total, elapsed: .milliseconds(milliseconds))
         #expect(progress.line(columns: columns) == line)
     }
 
-    @Test func summary() {
+    @Test func summaryShowsTotalAndRate() {
         let progress = TransferProgress(done: 65_536, total: 65_536, elapsed: .milliseconds(3210))
         #expect(progress.summary == "65536 octets in 3.21 s, 20.4 kB/s")
     }

@@ -7,12 +7,12 @@ import VirtualController
 @testable import BLE
 
 /// Adapters that are released without being closed.
-@Suite(.timeLimit(.minutes(10))) struct LettingGoTests {
+@Suite(.timeLimit(.minutes(10))) struct ReleasedAdapterTests {
     private func adapter(_ bed: VirtualTestbed, on port: any PacketPort) async throws -> Adapter {
         try await Adapter.open(on: port, name: "short-lived", options: AdapterOptions(loop: bed.loop))
     }
 
-    @Test("a stream holds the adapter that it comes from") func streams() async throws {
+    @Test("a stream retains the adapter that it comes from") func streamRetainsAdapter() async throws {
         try await VirtualTestbed.run { bed in
             let other = try await bed.host("other")
             _ = try await other.advertise()
@@ -31,9 +31,8 @@ import VirtualController
         }
     }
 
-    @Test("what is let go ends on the radio", arguments: [false, true]) func radio(isExtended: Bool)
-        async throws
-    {
+    @Test("a released adapter resets its controller and goes off air", arguments: [false, true])
+    func releasedAdapterStopsRadio(isExtended: Bool) async throws {
         try await VirtualTestbed.run { bed in
             let (port, other) = (
                 ControlledPort(await bed.port(extended: isExtended), on: bed.loop),
