@@ -1,14 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: what counts allocations replaces malloc, which no user of the library wants.
+// A separate package, because the allocation counter replaces malloc, which must not affect users of the
+// library.
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 
-/// A library, built here from the product's sources: only the package that holds a declaration of package access
-/// may use it.
+/// Returns a target that builds a library of the product from its sources, because declarations with package
+/// access are visible only within the package that contains them.
 func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Libraries/\(name)",

@@ -2,12 +2,13 @@ import BLE
 import Glibc
 import SystemPackage
 
-/// What a small program needs around its work: an adapter, lines of text, and an end that says why.
+/// The common parts of a small program: opening an adapter, printing lines, and reporting an error at the
+/// end.
 public enum Program {
-    /// Runs `body` on the adapter that the program's first argument names (`hci0`, `virtual:kitchen`…), or on the first of
-    /// the kernel, with the arguments after it. Ctrl-C ends it cleanly. With `reopening`, `body` runs again on an adapter
-    /// that was switched off, as soon as that has power again. `options` returns the options of the adapter for the
-    /// arguments.
+    /// Runs `body` with the remaining arguments on the adapter that the program's first argument names
+    /// (`hci0`, `virtual:kitchen`…), or on the kernel's first adapter. Ctrl-C ends the program cleanly. With
+    /// `reopening`, `body` runs again after the adapter was switched off, as soon as the adapter has power
+    /// again. `options` returns the options of the adapter for the arguments.
     public static func run(
         reopening: Bool = false,
         options: @Sendable (_ arguments: [String]) async throws -> AdapterOptions = { _ in AdapterOptions() },
@@ -33,7 +34,7 @@ public enum Program {
         }
     }
 
-    /// Waits until the kernel's adapter has power: opening it before that would switch it on.
+    /// Waits until the kernel's adapter has power. Opening it before that would switch it on.
     private static func untilPowered(_ wanted: AdapterSpecification?) async throws {
         for try await change in try await Adapter.changes() {
             switch change {
@@ -45,10 +46,10 @@ public enum Program {
         }
     }
 
-    /// Prints a line, at once also where the output is a pipe.
+    /// Prints a line immediately, even if the output is a pipe.
     public static func say(_ line: String) { write("\(line)\n", to: .standardOutput) }
 
-    /// Prints octets as they are.
+    /// Prints octets without a change.
     public static func say(octets: [UInt8]) { _ = try? FileDescriptor.standardOutput.writeAll(octets) }
 
     private static func write(_ text: String, to output: FileDescriptor) {
@@ -56,11 +57,11 @@ public enum Program {
     }
 }
 
-/// A command line that makes no sense.
+/// The error for an invalid command line.
 public struct Usage: Error, CustomStringConvertible {
-    /// What is to be said instead.
+    /// The message for the user.
     public let description: String
 
-    /// That, for a person.
+    /// Creates the error with a message for the user.
     public init(_ description: String) { self.description = description }
 }

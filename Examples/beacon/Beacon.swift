@@ -1,8 +1,8 @@
 import BLE
 import ExampleSupport
 
-/// An iBeacon that is on air all day, beside a link to a web page for those who look for Eddystone. It returns when its
-/// adapter was switched off and has power again.
+/// Advertises an iBeacon continuously, together with a link to a web page as an Eddystone URL. It advertises
+/// again when its adapter was switched off and has power again.
 ///
 ///     beacon [ADAPTER [UUID]]
 @main enum Beacon {
@@ -21,7 +21,7 @@ import ExampleSupport
             let second = try await manager.advertise(request(page))
 
             Program.say("on air as \(await adapter.address)")
-            // Each ends when its adapter does, and by Ctrl-C.
+            // Each ends when the adapter is closed, or with Ctrl-C.
             async let ends = (first.ended(), second.ended())
             Program.say("\(try await ends)")
         }

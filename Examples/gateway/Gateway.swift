@@ -2,8 +2,8 @@ import BLE
 import ExampleSupport
 
 /// Follows thermometers and prints a line for each measurement, for a program that forwards it. Lost links
-/// come back by themselves. With a folder for its state the gateway knows its thermometers again after each
-/// start.
+/// are re-established automatically. With a folder for its state, the gateway connects to its known
+/// thermometers after each start.
 ///
 ///     gateway [ADAPTER [COUNT [FOLDER]]]
 @main enum Gateway {
@@ -25,13 +25,15 @@ import ExampleSupport
                 for id in try await find(count, beside: known, with: central) {
                     devices.addTask { try await follow(id, with: central) }
                 }
-                // An error that no reconnect mends ends the gateway: its service manager starts it anew.
+                // An error that reconnecting cannot fix ends the gateway, and its service manager restarts
+                // it.
                 try await devices.waitForAll()
             }
         }
     }
 
-    /// Returns the first thermometers that a scan finds beside those that are known, until there are enough.
+    /// Scans for thermometers in addition to the known ones until there are `count` in total, and returns the
+    /// new ones.
     private static func find(
         _ count: Int, beside known: Set<Peripheral.Identifier>, with central: CentralManager
     ) async throws -> Set<Peripheral.Identifier> {

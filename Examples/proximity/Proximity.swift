@@ -1,7 +1,7 @@
 import BLE
 import ExampleSupport
 
-/// Prints when a device comes near, when it goes away, and when its packets no longer arrive.
+/// Prints when a device approaches, when it moves away, and when its packets no longer arrive.
 ///
 ///     proximity [ADAPTER [NAME]]
 @main enum Proximity {
@@ -28,7 +28,8 @@ import ExampleSupport
     }
 }
 
-/// Who is here. Devices that are silent are forgotten, so that it stays small where addresses change.
+/// The devices in range. Silent devices are removed, so that the table stays small if devices change their
+/// addresses.
 actor Room {
     private var devices:
         [Peripheral.Identifier: (name: String, nearness: Nearness, heard: ContinuousClock.Instant)] =
@@ -51,12 +52,13 @@ actor Room {
     }
 }
 
-/// Near or far, by a strength that is smoothed, with a gap between the two so that it does not flicker.
+/// Whether a device is near or far, from its smoothed signal strength. Different thresholds for the two
+/// changes prevent rapid alternation.
 struct Nearness {
     private var strength = RSSISmoother()
     private var isNear: Bool?
 
-    /// What has changed by this strength, in dBm.
+    /// Adds a signal strength in dBm, and returns a description of the change, if any.
     mutating func add(_ rssi: Int8?) -> String? {
         guard let average = strength.add(rssi) else { return nil }
         let before = isNear

@@ -2,7 +2,8 @@ import BLE
 import ExampleSupport
 import SystemPackage
 
-/// A Health Thermometer with a battery: it measures the processor once a second and indicates that to who subscribed.
+/// A Health Thermometer that measures the processor's temperature once a second and indicates it to
+/// subscribed centrals.
 ///
 ///     thermometer [ADAPTER [NAME]]
 @main enum Thermometer {
@@ -29,7 +30,7 @@ import SystemPackage
         }
     }
 
-    /// Updates wait for confirmations, so that the pace is that of the slowest central.
+    /// Measures once a second. Updates wait for confirmations, so the slowest central determines the pace.
     private static func measure(for manager: PeripheralManager) async throws {
         while true {
             if let number = MedicalFloat(DecimalNumber(milliCelsius() / 10, exponent: -2), width: .four) {
@@ -40,7 +41,7 @@ import SystemPackage
         }
     }
 
-    /// The first sensor of the machine; 21.5 °C where it has none.
+    /// Returns the temperature of the machine's first sensor; 21.5 °C if it has none.
     private static func milliCelsius() -> Int128 {
         let sensor = try? FileDescriptor.open("/sys/class/thermal/thermal_zone0/temp", .readOnly)
         defer { try? sensor?.close() }

@@ -1,7 +1,8 @@
 import BLE
 import ExampleSupport
 
-/// All that Core Bluetooth's two roles can do, step by step and a line for each: a central visits a peripheral.
+/// A tour of the features of Core Bluetooth's two roles: a central connects to a peripheral, and each step
+/// prints a line.
 ///
 ///     tour ADAPTER peripheral
 ///     tour ADAPTER central FOLDER [PERIPHERALS]
@@ -31,7 +32,7 @@ import ExampleSupport
         }
     }
 
-    /// Bonds in the folder and private addresses, for the two sides that use them.
+    /// Returns options with bonds in the folder and private addresses, for the two roles that use them.
     @Sendable private static func options(_ arguments: [String]) async throws -> AdapterOptions {
         var options = AdapterOptions()
         guard arguments.count == 2, ["hiding", "recognizing"].contains(arguments[0]) else { return options }

@@ -3,31 +3,31 @@ import BLE
 extension BluetoothUUID {
     /// The service of the tour.
     static let tour: BluetoothUUID = 0xfff0
-    /// What the central wants to be done, in a word.
+    /// The command of the central, as a word.
     static let tourCommand: BluetoothUUID = 0xfff1
-    /// What the peripheral says to that.
+    /// The answer of the peripheral to the command.
     static let tourAnswer: BluetoothUUID = 0xfff2
-    /// A value that takes its time.
+    /// A value that is answered later.
     static let tourSlow: BluetoothUUID = 0xfff3
-    /// Two values that belong together.
+    /// The first of two values that are written together.
     static let tourLeft: BluetoothUUID = 0xfff4
-    /// The other one.
+    /// The second of two values that are written together.
     static let tourRight: BluetoothUUID = 0xfff5
-    /// For those only who have paired.
+    /// A value that requires pairing to subscribe.
     static let tourAlarm: BluetoothUUID = 0xfff6
-    /// Counts what is written to it since it was last read.
+    /// The number of writes to this characteristic since it was last read.
     static let tourSink: BluetoothUUID = 0xfff7
-    /// As many values as fit.
+    /// As many notifications as the link accepts.
     static let tourFlood: BluetoothUUID = 0xfff8
-    /// What the next start knows.
+    /// A value that is restored at the next start.
     static let tourSetting: BluetoothUUID = 0xfff9
-    /// A service that comes and goes.
+    /// A service that is added and removed.
     static let tourGuest: BluetoothUUID = 0xfffa
-    /// Its value.
+    /// The characteristic of that service.
     static let tourGuestName: BluetoothUUID = 0xfffb
     /// A service that no device has.
     static let tourAbsent: BluetoothUUID = 0xfffc
-    /// For signed writes, which only a bonded central can make.
+    /// A value for signed writes, which only a bonded central can send.
     static let tourSigned: BluetoothUUID = 0xfffd
 }
 

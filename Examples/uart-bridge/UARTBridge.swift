@@ -2,7 +2,8 @@ import BLE
 import ExampleSupport
 import Glibc
 
-/// A serial line through the air, as a Nordic UART Service: what is typed goes to all centrals, what they send is printed.
+/// A serial line over Bluetooth LE with the Nordic UART Service: input is sent to all subscribed centrals,
+/// and the octets that they send are printed.
 ///
 ///     uart-bridge [ADAPTER [NAME]]
 @main enum UARTBridge {
@@ -25,13 +26,13 @@ import Glibc
         }
     }
 
-    /// Until the input ends; then the line stays open in the other direction.
+    /// Sends the input until it ends; the other direction then stays open.
     private static func send(
         what input: CInt, over uart: UARTServer, of manager: PeripheralManager
     ) async throws {
         let loop = manager.adapter.loop
         while true {
-            // Waiting does not take a thread; what cannot be waited for, as a file, is ready.
+            // Waiting does not block a thread. Input that cannot be polled, such as a file, counts as ready.
             _ = await loop.readiness(of: input, for: .read)
             if Task.isCancelled { return }
             var octets = [UInt8](repeating: 0, count: 4096)

@@ -1,13 +1,13 @@
 import BLECore
 import DequeModule
 
-/// One ATT bearer, client and server at once (Core Specification 5.4, Vol 3, Part F, 3.2.11): on LE a link
-/// has one fixed channel for both directions, so one object must distinguish them.
+/// An ATT bearer that acts as client and server at the same time (Core Specification 5.4, Vol 3, Part F,
+/// 3.2.11). On LE, a link has one fixed channel for both directions, so one object must distinguish them.
 ///
-/// As client it keeps one request outstanding and queues the others, sends commands without waiting for
-/// responses, and closes after 30 s without an answer (3.3.3). As server it hands out one request at a
-/// time, answers MTU exchanges, malformed and unknown requests by itself, and keeps one indication in
-/// flight. Whatever a peer sends, the bearer lives on; what had to be ignored is counted in `ignored`.
+/// As client, the bearer keeps one request outstanding and queues the others, sends commands without waiting
+/// for responses, and closes after 30 s without an answer (3.3.3). As server, it passes one request at a time
+/// to its owner, answers MTU exchanges and malformed and unknown requests by itself, and keeps one indication
+/// in flight. Nothing that a peer sends ends the bearer; PDUs that it has to ignore are counted in `ignored`.
 ///
 /// ```swift
 /// bearer.receive(frame, at: now)
@@ -16,15 +16,15 @@ import DequeModule
 /// }
 /// while bearer.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
-/// Taking a frame may make room and so make events: after the last frame, look for events again.
+/// Taking a frame can make room and so add events: after the last frame, check for events again.
 package struct ATTBearer: Machine, Sendable {
     /// The configuration that the owner chose.
     package let configuration: Configuration
-    /// The MTU that holds now: 23 until an exchange, then the lesser of what both ends receive.
+    /// The current MTU: 23 until an exchange, then the smaller of the two receive MTUs.
     package private(set) var mtu = ATTMTU.default
-    /// Counts what the peer sent and the bearer could not use.
+    /// The counts of PDUs that the peer sent and the bearer had to ignore.
     package private(set) var ignored = Ignored()
-    /// Why the bearer carries nothing any more; nil while it does.
+    /// The reason for which the bearer was closed; nil while it is open.
     package private(set) var closure: Closure?
 
     /// A request that this side has sent or queued.
@@ -33,14 +33,14 @@ package struct ATTBearer: Machine, Sendable {
         let request: ATTRequest
     }
 
-    /// The request of ours whose turn it is.
+    /// The request of this side that is in progress: in the outbox, or sent.
     private struct CurrentTransaction: Sendable {
         let id: ATTTransactionID
         let request: ATTRequest
-        /// When it will have waited too long; nil while it is not sent, which is when its time begins (3.3.3).
+        /// When the request times out; nil until the request is sent, because its time starts then (3.3.3).
         var deadline: Instant?
         var isCancelled = false
-        /// The last response that came meanwhile and is no answer to it.
+        /// The last response received meanwhile that does not answer the request.
         var stray: ATTOpcode?
 
         var isSent: Bool { deadline != nil }
@@ -50,17 +50,17 @@ package struct ATTBearer: Machine, Sendable {
     private struct Client: Sendable {
         var current: CurrentTransaction?
         var waiting = Deque<Transaction>()
-        /// Indications that the owner has not confirmed.
+        /// The number of received indications that the owner has not confirmed.
         var unconfirmed = 0
-        /// Confirmations to send; a number, so that a flood of indications takes no memory.
+        /// The number of confirmations to send; a count, so that a flood of indications takes no memory.
         var confirmationsOwed = 0
     }
 
-    /// A request from the peer that has to wait for its turn.
+    /// A request from the peer that waits for its turn.
     private enum Incoming: Sendable {
-        /// One for the owner, or an MTU exchange, and when it arrived.
+        /// A request for the owner, or an MTU exchange, with its time of arrival.
         case request(ATTRequest, at: Instant)
-        /// One that can only be refused.
+        /// A request that can only be rejected.
         case refusal(ATTErrorResponse)
     }
 
@@ -71,10 +71,10 @@ package struct ATTBearer: Machine, Sendable {
         let value: [UInt8]
     }
 
-    /// The indication that waits for its confirmation.
+    /// The indication of this side that is in progress: in the outbox, or sent and not confirmed.
     private struct CurrentIndication: Sendable {
         let id: ATTTransactionID
-        /// When it will have waited too long; nil while it is not sent.
+        /// When the indication times out; nil until it is sent.
         var deadline: Instant?
 
         var isSent: Bool { deadline != nil }
@@ -95,13 +95,13 @@ package struct ATTBearer: Machine, Sendable {
     private var events = Deque<Event>()
     private var outbox = Deque<ATTPDU>()
     private var lastTransaction: UInt64 = 0
-    /// What the channel has taken last.
+    /// The opcode of the last PDU that the channel took.
     private var lastTaken: ATTOpcode?
     private var isWritable = true
     private var client = Client()
     private var server = Server()
 
-    /// A bearer over a channel that was just opened.
+    /// Creates a bearer over a channel that was just opened.
     package init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
@@ -125,15 +125,15 @@ package struct ATTBearer: Machine, Sendable {
         }
     }
 
-    /// Closes the bearer when the peer has kept a request or an indication too long, and refuses a request
-    /// that the owner has kept too long.
+    /// Closes the bearer when the peer has not answered a request or an indication in time, and rejects a
+    /// request that the owner has not answered in time.
     package mutating func expire(at now: Instant) {
         answerOverdue(at: now)
         if let due = peerDeadline, due <= now { close(.transactionTimeout) }
     }
 
-    /// Writes the next PDU; `output` has room for `ATTMTU.maximum` octets, since what waited may be longer
-    /// than an MTU that sank meanwhile.
+    /// Writes the next PDU; returns false when there is none. `output` needs room for `ATTMTU.maximum`
+    /// octets, because a queued PDU can be longer than an MTU that has decreased meanwhile.
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         if client.confirmationsOwed > 0 {
             client.confirmationsOwed -= 1
@@ -159,9 +159,9 @@ package struct ATTBearer: Machine, Sendable {
         return true
     }
 
-    /// Says whether the channel takes more frames. It may have taken the last one without sending it, as the
-    /// kernel does while it pairs: then the time that the peer has for an answer begins when the channel
-    /// takes frames again, or as much later at most.
+    /// Records whether the channel accepts more frames. The channel can have accepted the last frame without
+    /// sending it, as the kernel does during pairing. The time that the peer has for its answer to that frame
+    /// then starts when the channel accepts frames again, but at most one timeout later than now.
     package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         guard isWritable != self.isWritable else { return }
         self.isWritable = isWritable
@@ -177,14 +177,15 @@ package struct ATTBearer: Machine, Sendable {
     /// Returns the next event, oldest first.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// When a request or an indication, theirs or ours, will have waited too long.
+    /// The time of the next timeout: of a request or an indication of this side, or of the owner's answer to
+    /// a request from the peer.
     package var deadline: Instant? { earlier(peerDeadline, answerDeadline) }
 
-    /// When the request that waits for `respond(_:)` will be refused.
+    /// When the request that waits for `respond(_:)` is rejected.
     package var answerDeadline: Instant? { server.answerDue }
 
-    /// Ends the bearer, as when its link is gone: all open transactions fail with a reason, then `.closed` follows, and
-    /// nothing more is sent or received.
+    /// Closes the bearer, for example when its link is disconnected. All open transactions fail with a
+    /// reason, `.closed` follows, and nothing more is sent or received.
     package mutating func close(_ reason: Closure) {
         guard closure == nil else { return }
         closure = reason
@@ -192,7 +193,7 @@ package struct ATTBearer: Machine, Sendable {
         let waiting = client.waiting.map(\.id)
         let unconfirmed = [server.indicating?.id].compactMap(\.self) + server.indications.map(\.id)
         if let current {
-            // Why it was not answered is the better reason.
+            // The stray response explains better why the request was not answered.
             let stray = reason == .transactionTimeout ? current.stray : nil
             events.append(
                 .failed(
@@ -208,13 +209,13 @@ package struct ATTBearer: Machine, Sendable {
         events.append(.closed(reason))
     }
 
-    /// The number of the next transaction.
+    /// Returns the identifier of the next transaction.
     private mutating func newTransaction() -> ATTTransactionID {
         lastTransaction &+= 1
         return ATTTransactionID(rawValue: lastTransaction)
     }
 
-    /// Takes the MTU that both ends can receive.
+    /// Sets the MTU to the smaller of both receive MTUs, and reports it if it has changed.
     private mutating func agree(_ ours: UInt16, _ theirs: UInt16) {
         let agreed = ATTMTU(min(ours, theirs))
         guard agreed != mtu else { return }
@@ -236,16 +237,16 @@ package struct ATTBearer: Machine, Sendable {
         outbox.append(pdu)
     }
 
-    /// Whether a command or a notification would be queued.
+    /// Whether a command or a notification can be queued now.
     package var canSendUnsolicited: Bool { unsolicitedRoom > 0 }
 
-    /// How many commands and notifications would be queued.
+    /// The number of commands and notifications that can be queued now.
     package var unsolicitedRoom: Int {
         closure == nil ? max(0, configuration.unsolicitedLimit - unsolicitedQueued) : 0
     }
 
-    /// How many commands, notifications and indications wait to be taken by `nextFrame(into:at:)`; of the indications
-    /// the one whose turn it is.
+    /// The number of commands, notifications and indications that `nextFrame(into:at:)` has not taken yet; of
+    /// the indications, only the one in progress is counted.
     package var unsentNotifications: Int {
         outbox.count {
             switch $0 {
@@ -255,8 +256,9 @@ package struct ATTBearer: Machine, Sendable {
         }
     }
 
-    /// The next PDU that may go. Between our MTU request and its response that is no notification or
-    /// indication, since the peer may have taken the new MTU already or not yet (3.4.2.2).
+    /// Removes and returns the next PDU that can be sent. Between the MTU request of this side and its
+    /// response, notifications and indications are held back, because the peer may or may not have applied
+    /// the new MTU yet (3.4.2.2).
     private mutating func nextPDU() -> ATTPDU? {
         guard case .exchangeMTU? = client.current?.request, client.current?.isSent == true else {
             return outbox.popFirst()
@@ -275,8 +277,8 @@ package struct ATTBearer: Machine, Sendable {
 // MARK: - Client
 
 extension ATTBearer {
-    /// Sends a request when its turn comes; its end is `.response` or `.failed` with the identifier.
-    /// Requests go out in order, one at a time (Core Specification 5.4, Vol 3, Part F, 3.3.2).
+    /// Sends a request when its turn comes; the request ends with `.response` or `.failed` and its
+    /// identifier. Requests are sent in order, one at a time (Core Specification 5.4, Vol 3, Part F, 3.3.2).
     package mutating func request(_ request: ATTRequest) throws(ATTLimitError) -> ATTTransactionID {
         try ATTLimitError.check(.pdu(request.opcode), request.encodedCount, atMost: mtu.octets)
         try ATTLimitError.check(.requests, client.waiting.count + 1, atMost: configuration.requestLimit)
@@ -291,18 +293,19 @@ extension ATTBearer {
         return transaction.id
     }
 
-    /// Sends the peer the MTU that we receive, and uses the lesser of both (3.4.2). Once a link.
+    /// Sends this side's receive MTU to the peer, and uses the smaller of both receive MTUs (3.4.2). To be
+    /// called once per link.
     package mutating func exchangeMTU() throws(ATTLimitError) -> ATTTransactionID {
         try request(.exchangeMTU(configuration.receiveMTU.wire))
     }
 
-    /// Sends a command, past any request that waits for its response.
+    /// Sends a command, even while a request waits for its response.
     package mutating func send(_ command: ATTCommand) throws(ATTLimitError) {
         try enqueue(.command(command))
     }
 
-    /// Forgets a request: no event will name it. One that is on its way is still waited for, since the next
-    /// must not go before the peer has answered.
+    /// Cancels a request that has no result yet: no event will name it. If the request was sent, the bearer
+    /// still waits for its response, because the next request must not be sent before the peer has answered.
     package mutating func cancel(_ id: ATTTransactionID) {
         guard let current = client.current, current.id == id else {
             client.waiting.removeAll { $0.id == id }
@@ -316,12 +319,12 @@ extension ATTBearer {
         }
     }
 
-    /// Whether a request is on its way to the peer.
+    /// Returns whether a request was sent and is not answered yet.
     package func isSent(_ id: ATTTransactionID) -> Bool {
         client.current.map { $0.id == id && $0.isSent } ?? false
     }
 
-    /// Whether one more request may wait for its turn.
+    /// Whether another request can be sent or queued.
     package var canRequest: Bool {
         client.current == nil || client.waiting.count < configuration.requestLimit
     }
@@ -333,9 +336,9 @@ extension ATTBearer {
         client.confirmationsOwed += 1
     }
 
-    /// A malformed response fails the request that waits and nothing else: the specification names no reaction, and the
-    /// next request may well go right. One that answers another request is ignored: were it taken for the answer, the
-    /// true one would be taken for that of the next request, and so on.
+    /// Handles a response. A malformed response fails only the request in progress: the specification names
+    /// no reaction, and the next request can still succeed. A response to another request is ignored: if it
+    /// were taken for the answer, the real answer would be taken for that of the next request, and so on.
     private mutating func receiveResponse(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
         guard let current = client.current, current.isSent else {
             ignored.responses += 1
@@ -359,8 +362,8 @@ extension ATTBearer {
         finish()
     }
 
-    /// The response to a request with the opcode `asked`; nil when it is one to another request, or an error about a
-    /// command, which some servers wrongly send after a bad signature.
+    /// Returns the response to a request with the opcode `asked`. Returns nil when the PDU is a response to
+    /// another request, or an error about a command, which some servers wrongly send after a bad signature.
     private static func response(
         _ frame: Span<UInt8>, _ opcode: ATTOpcode, to asked: ATTOpcode
     ) throws(ATTTransactionError) -> ATTResponse? {
@@ -375,7 +378,8 @@ extension ATTBearer {
         return response
     }
 
-    /// A malformed indication is confirmed all the same (3.4.7.2), or the peer would wait for ever.
+    /// Reports a notification or an indication. A malformed indication is confirmed as well (3.4.7.2),
+    /// because the peer would otherwise wait for the confirmation until it times out.
     private mutating func receiveUnsolicited(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
         if opcode == .handleValueIndication { client.unconfirmed += 1 }
         do {
@@ -417,16 +421,16 @@ extension ATTBearer {
         return true
     }
 
-    /// Sends a notification (Core Specification 5.4, Vol 3, Part F, 3.4.7.1). A value over the MTU less 3
-    /// octets is an error, unless `truncating` says that its beginning will do.
+    /// Sends a notification (Core Specification 5.4, Vol 3, Part F, 3.4.7.1). A value longer than the MTU
+    /// minus 3 octets is an error, unless `truncating` allows sending only its beginning.
     package mutating func notify(
         _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
     ) throws(ATTLimitError) {
         try enqueue(.unsolicited(.notification(handle, value: fit(value, truncating))))
     }
 
-    /// Sends several values in one notification (3.4.7.4); a single value goes as a plain one, since the
-    /// specification requires two at least.
+    /// Sends several values in one notification (3.4.7.4). A single value is sent as a plain notification,
+    /// because the specification requires at least two.
     package mutating func notify(_ values: ATTTupleList<ATTHandleLengthValue>) throws(ATTLimitError) {
         guard let first = values.first else { return }
         if values.index(after: values.startIndex) == values.endIndex {
@@ -436,9 +440,9 @@ extension ATTBearer {
         }
     }
 
-    /// Sends an indication when the one before it is confirmed (3.4.7.2); its end is `.confirmed` or
-    /// `.failed` with the identifier. A value over the MTU less 3 octets is an error, unless `truncating`
-    /// says that its beginning will do.
+    /// Sends an indication when the previous one is confirmed (3.4.7.2); the indication ends with
+    /// `.confirmed` or `.failed` and its identifier. A value longer than the MTU minus 3 octets is an error,
+    /// unless `truncating` allows sending only its beginning.
     package mutating func indicate(
         _ handle: AttributeHandle, value: [UInt8], truncating: Bool = false
     ) throws(ATTLimitError) -> ATTTransactionID {
@@ -458,8 +462,8 @@ extension ATTBearer {
     }
 
     private mutating func receiveRequest(_ frame: Span<UInt8>, _ opcode: ATTOpcode, at now: Instant) {
-        // An echo of a request over the MTU would be over it too, and a PDU that cannot be read has no handle
-        // that could be in error.
+        // An echo of a request over the MTU would exceed the MTU too, and a PDU that cannot be decoded has no
+        // handle that could be in error.
         if frame.count <= mtu.octets, let request = try? ATTRequest(frame) {
             accept(.request(request, at: now))
         } else {
@@ -489,7 +493,8 @@ extension ATTBearer {
         if let next = server.indications.popFirst() { begin(next) }
     }
 
-    /// Refuses the request that the owner has kept too long, so that the client does not give up the link.
+    /// Rejects the request that the owner has not answered in time, so that the client does not give up the
+    /// link.
     private mutating func answerOverdue(at now: Instant) {
         guard let due = server.answerDue, due <= now, let asked = server.serving else { return }
         events.append(.overdue(asked))
@@ -497,7 +502,8 @@ extension ATTBearer {
         serveWaiting()
     }
 
-    /// Serves a request at once, or when those before it are answered.
+    /// Serves a request at once, or after the requests before it are answered. Drops it when too many
+    /// requests wait.
     private mutating func accept(_ incoming: Incoming) {
         if canServe, server.incoming.isEmpty {
             serve(incoming)
@@ -508,13 +514,13 @@ extension ATTBearer {
         }
     }
 
-    /// Serves what waited for its turn.
+    /// Serves the waiting requests in order, as long as `canServe` allows it.
     private mutating func serveWaiting() {
         while canServe, let next = server.incoming.popFirst() { serve(next) }
     }
 
-    /// Responses that the transport does not take hold back the requests, so that a peer that asks and
-    /// never reads cannot fill our memory.
+    /// Whether the next request can be served. Responses that the transport has not taken hold back the
+    /// requests, so that a peer that sends requests without reading the responses cannot fill the memory.
     private var canServe: Bool {
         server.serving == nil && server.responsesQueued < configuration.earlyRequestLimit
     }
@@ -550,7 +556,7 @@ extension ATTBearer {
     }
 }
 
-/// Names a request or an indication of ours on its bearer, from sending it to its end.
+/// Identifies a request or an indication of this side on its bearer, from sending it to its end.
 package struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a bearer.
     package let rawValue: UInt64
@@ -558,14 +564,14 @@ package struct ATTTransactionID: RawRepresentable, Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Why a request of ours got no response, or an indication no confirmation. That a server refused is no
-/// failure but a response, `.error`.
+/// The reason why a request of this side got no response, or an indication no confirmation. A rejection by
+/// the server is not such a failure but a response, `.error`.
 package enum ATTTransactionError: Error, Hashable, Sendable {
     /// The bearer ended before the response arrived.
     case closed(ATTBearer.Closure)
-    /// The peer has sent something that is no answer to the request, and no answer in time.
+    /// The peer sent a response that does not answer the request, and no answer in time.
     case unexpectedResponse(ATTOpcode, to: ATTOpcode)
-    /// The response was not what its opcode says.
+    /// The response could not be decoded as its opcode requires.
     case malformedResponse(DecodeError)
 }
 
@@ -582,32 +588,33 @@ extension ATTTransactionError: CustomStringConvertible {
 extension ATTBearer {
     /// What a bearer reports to its owner.
     package enum Event: Hashable, Sendable {
-        /// To the server: answer it with `respond(_:)`. The next comes only after that.
+        /// To the server: a request to answer with `respond(_:)`. The next request is reported only after
+        /// that.
         case request(ATTRequest)
-        /// To the server: do it, there is no answer.
+        /// To the server: a command to carry out. It has no response.
         case command(ATTCommand)
-        /// To the client. An indication is answered by `confirm()`.
+        /// To the client: a notification or an indication. An indication is confirmed by `confirm()`.
         case unsolicited(ATTUnsolicited)
-        /// To the client: the peer's answer to a request, also when it is an error.
+        /// To the client: the peer's answer to a request, which can be an error.
         case response(ATTTransactionID, ATTResponse)
-        /// The transaction is over without an answer.
+        /// The transaction ended without an answer.
         case failed(ATTTransactionID, ATTTransactionError)
-        /// To the server: the indication arrived.
+        /// To the server: the client confirmed the indication.
         case confirmed(ATTTransactionID)
-        /// To the server: the request with this opcode was kept too long and the bearer refused it with
-        /// Unlikely Error.
+        /// To the server: the owner did not answer the request with this opcode in time, and the bearer
+        /// rejected it with Unlikely Error.
         case overdue(ATTOpcode)
-        /// The MTU of the bearer has changed to this.
+        /// The MTU of the bearer has changed to this value.
         case mtu(ATTMTU)
-        /// A command or notification that was refused for want of room would be taken now.
+        /// A command or notification that was rejected for lack of room would be accepted now.
         case ready
-        /// The bearer is over; nothing follows.
+        /// The bearer is closed; no other event follows.
         case closed(Closure)
     }
 
     package enum Closure: Hashable, Sendable, CustomStringConvertible {
         /// A request or an indication was not answered in time. No other PDU may follow on this bearer
-        /// (3.3.3), so its link is of no use any more.
+        /// (3.3.3), so its link is of no further use.
         case transactionTimeout
         /// The link has been disconnected.
         case disconnected
@@ -620,36 +627,37 @@ extension ATTBearer {
         }
     }
 
-    /// What the owner of a bearer chooses.
+    /// The settings that the owner of a bearer chooses.
     package struct Configuration: Hashable, Sendable {
-        /// The longest PDU that the owner's channel takes, sent to the peer in an MTU exchange.
+        /// The longest PDU that the owner's channel accepts, sent to the peer in an MTU exchange.
         package var receiveMTU = ATTMTU.maximum
-        /// How long a request or an indication may wait for its answer.
+        /// The time limit for the answer to a request or an indication of this side.
         package var timeout = ATTLimits.transactionTimeout
-        /// How long the owner may take to answer a request; less than a client's time limit of 30 s.
+        /// The time limit for the owner's answer to a request; less than a client's time limit of 30 s.
         package var answerTimeout: Duration = .seconds(28)
-        /// Requests of ours that may wait for their turn.
+        /// The maximum number of requests of this side that wait for their turn.
         package var requestLimit = 64
-        /// Commands and notifications that may wait for the transport.
+        /// The maximum number of commands and notifications that wait for the transport.
         package var unsolicitedLimit = 64
-        /// Indications that may wait for their turn.
+        /// The maximum number of indications that wait for their turn.
         package var indicationLimit = 64
-        /// Requests that a peer may send before the one ahead of them is answered, and responses that may
-        /// wait for the transport. A peer that obeys 3.3.2 needs 1; what is over the limit is dropped.
+        /// The maximum number of requests that a peer can send before the one ahead of them is answered, and
+        /// of responses that wait for the transport. A peer that obeys 3.3.2 needs 1; requests over the limit
+        /// are dropped.
         package var earlyRequestLimit = 16
 
         package init() {}
     }
 
-    /// What a peer sent that no rule of the specification lets us answer, by kind.
+    /// The PDUs from a peer that the specification gives no way to answer, counted by kind.
     package struct Ignored: Hashable, Sendable {
         /// Frames without an opcode, and malformed commands, notifications and confirmations.
         package var malformed = 0
         /// Commands that the specification does not define.
         package var unknownCommands = 0
-        /// Responses to no request, or to one that was answered.
+        /// Responses that answer no outstanding request.
         package var responses = 0
-        /// Confirmations while no indication waited for one.
+        /// Confirmations that came while no indication waited for one.
         package var confirmations = 0
         /// Requests that were dropped because they exceeded `earlyRequestLimit`.
         package var requests = 0

@@ -1,10 +1,10 @@
 import BLECore
 
-/// What a client sends without a response (Core Specification 5.4, Vol 3, Part F, 3.4.5).
+/// A PDU of a client that has no response (Core Specification 5.4, Vol 3, Part F, 3.4.5).
 package enum ATTCommand: Hashable, Sendable {
     /// Writes a value (3.4.5.3).
     case write(AttributeHandle, value: [UInt8])
-    /// Writes a value that the client's signature vouches for (3.4.5.4).
+    /// Writes a value that is authenticated by the client's signature (3.4.5.4).
     case signedWrite(AttributeHandle, value: [UInt8], signature: ATTSignature)
 }
 
@@ -16,7 +16,7 @@ package struct ATTSignature: Hashable, Sendable {
     /// The message authentication code, least significant octet first.
     package var mac: UInt64
 
-    /// A signature of its two parts.
+    /// Creates a signature from its two parts.
     @inlinable
     package init(counter: UInt32, mac: UInt64) {
         self.counter = counter
@@ -49,10 +49,10 @@ extension ATTCommand {
 }
 
 extension ATTCommand: PacketCodable {
-    /// For errors before the opcode is known.
+    /// The name in errors that occur before the opcode is known.
     package static var packetName: String { "ATT command" }
 
-    /// Reads a command that takes all that is left.
+    /// Reads a command, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in

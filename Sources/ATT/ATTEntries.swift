@@ -4,7 +4,7 @@ import BLECore
 /// 3.4.3.2).
 @usableFromInline package struct ATTInformation: ATTEntry {
     package let handle: AttributeHandle
-    /// Its type, in the width that the list has.
+    /// The attribute's type, in the UUID width of the list.
     package let type: AttributeType
 
     package init(handle: AttributeHandle, type: AttributeType) {
@@ -12,7 +12,7 @@ import BLECore
         self.type = type
     }
 
-    /// 4 octets with a 16-bit UUID, 18 with a 128-bit one.
+    /// Returns whether `length` is 4 octets, with a 16-bit UUID, or 18, with a 128-bit UUID.
     @usableFromInline package static func allows(length: Int) -> Bool { length == 4 || length == 18 }
 
     @usableFromInline package var length: Int { 2 + type.width.rawValue }
@@ -40,13 +40,13 @@ import BLECore
     }
 }
 
-/// An attribute that matched and the last handle of its group, in a Find By Type Value Response (3.4.3.4).
+/// A matching attribute and the last handle of its group, in a Find By Type Value Response (3.4.3.4).
 @usableFromInline package struct ATTHandlesInformation: ATTEntry {
     package let handle: AttributeHandle
-    /// The last attribute of its group; its own handle when it groups nothing.
+    /// The last handle of the attribute's group; the attribute's own handle if it groups nothing.
     package let groupEnd: AttributeHandle
 
-    /// An attribute and the end of its group.
+    /// Creates an entry from an attribute and the end of its group.
     package init(handle: AttributeHandle, groupEnd: AttributeHandle) {
         self.handle = handle
         self.groupEnd = groupEnd
@@ -71,7 +71,7 @@ import BLECore
 /// An attribute and its value, in a Read By Type Response (3.4.4.2).
 @usableFromInline package struct ATTAttributeData: ATTEntry {
     package let handle: AttributeHandle
-    /// Its value, or the beginning of a longer one.
+    /// The attribute's value, or the beginning of a longer value.
     package let value: ArraySlice<UInt8>
 
     package init(handle: AttributeHandle, value: ArraySlice<UInt8>) {
@@ -79,10 +79,10 @@ import BLECore
         self.value = value
     }
 
-    /// 2 to 255 octets: a handle and perhaps a value.
+    /// Returns whether `length` is 2 to 255 octets: a handle and an optional value.
     @usableFromInline package static func allows(length: Int) -> Bool { (2...255).contains(length) }
 
-    /// The octets of the handle and the value.
+    /// The number of octets of the handle and the value.
     @usableFromInline package var length: Int { 2 + value.count }
 
     /// Reads the handle, then the value.
@@ -97,13 +97,13 @@ import BLECore
     }
 }
 
-/// A group and the value of the attribute that begins it, in a Read By Group Type Response (3.4.4.10).
+/// A group and the value of its first attribute, in a Read By Group Type Response (3.4.4.10).
 @usableFromInline package struct ATTGroupData: ATTEntry {
     /// The attribute that begins the group.
     package let handle: AttributeHandle
     /// The last attribute of the group.
     package let groupEnd: AttributeHandle
-    /// The value of the first: the service's UUID.
+    /// The value of the first attribute: the service's UUID.
     package let value: ArraySlice<UInt8>
 
     package init(handle: AttributeHandle, groupEnd: AttributeHandle, value: ArraySlice<UInt8>) {
@@ -112,10 +112,10 @@ import BLECore
         self.value = value
     }
 
-    /// 4 to 255 octets: two handles and perhaps a value.
+    /// Returns whether `length` is 4 to 255 octets: two handles and an optional value.
     @usableFromInline package static func allows(length: Int) -> Bool { (4...255).contains(length) }
 
-    /// The octets of both handles and the value.
+    /// The number of octets of both handles and the value.
     @usableFromInline package var length: Int { 4 + value.count }
 
     /// Reads both handles, then the value.
@@ -124,7 +124,7 @@ import BLECore
             handle: octets.handle(at: 0), groupEnd: octets.handle(at: 2), value: octets.dropFirst(4))
     }
 
-    /// Adds both handles and the value.
+    /// Appends both handles, then the value.
     @usableFromInline package func append(to bytes: inout [UInt8]) {
         bytes.append(littleEndian: handle.rawValue)
         bytes.append(littleEndian: groupEnd.rawValue)
@@ -133,7 +133,7 @@ import BLECore
 }
 
 extension ArraySlice where Element == UInt8 {
-    /// The handle `offset` octets into the slice.
+    /// Returns the handle that begins `offset` octets into the slice.
     fileprivate func handle(at offset: Int) -> AttributeHandle {
         let at = startIndex + offset
         return AttributeHandle(UInt16(self[at]) | UInt16(self[at + 1]) << 8)

@@ -1,30 +1,31 @@
 import BLECore
 
-// What is usable from inline here, and of tuples, is so for the sake of other targets, where the compiler
-// makes code for each kind of entry only then; without that, reading a list takes an allocation an entry.
+// The declarations here and in the tuple list are usable from inline for the sake of other targets, where the
+// compiler generates specialized code for each kind of entry only then. Without specialization, reading a
+// list takes one allocation per entry.
 
 /// One entry of a list in a response whose entries all have the same length.
 @usableFromInline package protocol ATTEntry: Hashable, Sendable {
-    /// Octets that an entry may take.
+    /// Returns whether an entry can have `length` octets.
     static func allows(length: Int) -> Bool
     /// The length of the entry, in octets.
     var length: Int { get }
-    /// The entry that `octets` are; their number is one that `allows(length:)` allows.
+    /// Creates the entry from `octets`, whose number must be one that `allows(length:)` allows.
     init(octets: ArraySlice<UInt8>)
-    /// Adds the entry's octets to `bytes`.
+    /// Appends the entry's octets to `bytes`.
     func append(to bytes: inout [UInt8])
 }
 
-/// The list in a response: one entry or more, all of one length, as they came and read where they lie.
+/// The list in a response: one or more entries of the same length, kept as received and read in place.
 /// Entries of different lengths cannot share a list, so a server that uses it cannot mix them.
 @usableFromInline package struct ATTEntryList<Entry: ATTEntry>: Hashable, Sendable {
     /// The length of each entry, in octets.
     @usableFromInline package let entryLength: Int
-    /// All entries, one after the other.
+    /// The octets of all entries, one after the other.
     @usableFromInline package private(set) var bytes: [UInt8]
 
-    /// A list of `first` alone; nil when its length is not allowed in this response. `capacity` is how many
-    /// octets the list may grow to, if that is known.
+    /// Creates a list of `first` alone; nil when the response does not allow its length. `capacity` is the
+    /// number of octets that the list can grow to, if it is known.
     package init?(_ first: Entry, capacity: Int = 0) {
         guard Entry.allows(length: first.length) else { return nil }
         entryLength = first.length
@@ -33,7 +34,7 @@ import BLECore
         first.append(to: &bytes)
     }
 
-    /// Adds `entry`; false, and nothing added, when its length is not the list's.
+    /// Appends `entry`. Returns false, and appends nothing, when its length is not that of the list.
     package mutating func append(_ entry: Entry) -> Bool {
         guard entry.length == entryLength else { return false }
         entry.append(to: &bytes)

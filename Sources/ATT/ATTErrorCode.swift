@@ -1,31 +1,32 @@
 import BLECore
 
-/// Why a request was refused (Core Specification 5.4, Vol 3, Part F, 3.4.1.1, Table 3.4). 0x80 to 0x9f
-/// belong to the application, 0xe0 to 0xff to the Core Specification Supplement's common profile codes.
+/// The reason for which a server rejects a request (Core Specification 5.4, Vol 3, Part F, 3.4.1.1, Table
+/// 3.4). The codes 0x80 to 0x9f belong to the application; 0xe0 to 0xff are the common profile codes of the
+/// Core Specification Supplement.
 ///
-/// Handlers of a server throw it to answer with that code.
+/// A server's handler throws a code to answer with it.
 public struct ATTErrorCode: Error, RawRepresentable, Hashable, Sendable {
     /// The octet of Error Response (Core Specification 5.4, Vol 3, Part F, 3.4.1.1).
     public let rawValue: UInt8
 
-    /// Creates a code from its octet, which need not be one that has a name here.
+    /// Creates a code from its octet, which need not have a name here.
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Creates a code from its octet, which need not be one that has a name here.
+    /// Creates a code from its octet, which need not have a name here.
     @inlinable
     public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// An error of the application, 0x80 to 0x9f; nil for other numbers.
+    /// Returns the error of the application with this number, 0x80 to 0x9f; nil for other numbers.
     @inlinable
     public static func application(_ number: UInt8) -> ATTErrorCode? {
         (0x80...0x9f).contains(number) ? ATTErrorCode(number) : nil
     }
 
-    /// Whether the profile above GATT says what the code means.
+    /// Whether the profile above GATT defines the meaning of the code.
     @inlinable package var isApplication: Bool { (0x80...0x9f).contains(rawValue) }
 
-    /// Whether all profiles share the code.
+    /// Whether the code is a common profile code, which all profiles share.
     @inlinable package var isCommonProfile: Bool { rawValue >= 0xe0 }
 }
 
@@ -36,7 +37,7 @@ extension ATTErrorCode {
     public static let readNotPermitted = ATTErrorCode(0x02)
     /// The attribute cannot be written (0x03).
     public static let writeNotPermitted = ATTErrorCode(0x03)
-    /// The server cannot read the request: its PDU is malformed.
+    /// The server cannot decode the request: its PDU is malformed.
     public static let invalidPDU = ATTErrorCode(0x04)
     /// The attribute requires an authenticated link (0x05).
     public static let insufficientAuthentication = ATTErrorCode(0x05)
@@ -48,31 +49,32 @@ extension ATTErrorCode {
     public static let insufficientAuthorization = ATTErrorCode(0x08)
     /// Too many prepared writes are queued.
     public static let prepareQueueFull = ATTErrorCode(0x09)
-    /// The range holds no attribute that was asked for.
+    /// The range contains no attribute that matches the request.
     public static let attributeNotFound = ATTErrorCode(0x0a)
-    /// The attribute cannot be read in pieces.
+    /// The value of the attribute cannot be read in parts.
     public static let attributeNotLong = ATTErrorCode(0x0b)
     /// The encryption key is shorter than the attribute requires (0x0c).
     public static let encryptionKeySizeTooShort = ATTErrorCode(0x0c)
-    /// The value has a length that the attribute does not take.
+    /// The attribute does not accept a value of this length.
     public static let invalidAttributeValueLength = ATTErrorCode(0x0d)
-    /// Something failed that has no code of its own.
+    /// An error occurred that has no code of its own.
     public static let unlikelyError = ATTErrorCode(0x0e)
     /// The attribute requires an encrypted link (0x0f).
     public static let insufficientEncryption = ATTErrorCode(0x0f)
-    /// The attribute type is not one that groups others.
+    /// The attribute type is not a grouping type.
     public static let unsupportedGroupType = ATTErrorCode(0x10)
-    /// The server ran out of something.
+    /// The server lacks the resources for the request.
     public static let insufficientResources = ATTErrorCode(0x11)
-    /// The client has to discover the database again before it goes on.
+    /// The client has to discover the database again before it continues.
     public static let databaseOutOfSync = ATTErrorCode(0x12)
     /// A field of the PDU has a value that is not allowed.
     public static let valueNotAllowed = ATTErrorCode(0x13)
-    /// The common profile code for a write that the server's state refuses.
+    /// The common profile code for a write that the server rejects because of its state.
     public static let writeRequestRejected = ATTErrorCode(0xfc)
-    /// The common profile code for a CCCD that was set against what the characteristic can do.
+    /// The common profile code for a Client Characteristic Configuration that the characteristic does not
+    /// support.
     public static let clientCharacteristicConfigurationImproper = ATTErrorCode(0xfd)
-    /// The common profile code for a request that cannot run beside one that runs already.
+    /// The common profile code for a request that cannot run while another one is in progress.
     public static let procedureAlreadyInProgress = ATTErrorCode(0xfe)
     /// The common profile code for a value outside its range.
     public static let outOfRange = ATTErrorCode(0xff)

@@ -1,14 +1,15 @@
-/// Something of ours that is too much for a bearer: nothing of it was sent, and nothing was cut.
+/// The error of a PDU that exceeds a limit of the bearer. No part of the PDU was sent, and it was not
+/// truncated.
 package struct ATTLimitError: Error, Hashable, Sendable {
     /// The kind of limit that was exceeded.
     package enum Limit: Hashable, Sendable {
-        /// The octets of a PDU, by the bearer's MTU.
+        /// The length of a PDU in octets, limited by the bearer's MTU.
         case pdu(ATTOpcode)
-        /// Requests that wait for their turn.
+        /// The number of requests that wait for their turn.
         case requests
-        /// Commands and notifications that wait for the transport.
+        /// The number of commands and notifications that wait for the transport.
         case notifications
-        /// Indications that wait for their turn.
+        /// The number of indications that wait for their turn.
         case indications
     }
 
@@ -17,7 +18,7 @@ package struct ATTLimitError: Error, Hashable, Sendable {
     /// The value that exceeds the limit.
     package let value: Int
 
-    /// `value` is more than the `maximum` of `limit`.
+    /// Creates the error of a `value` that is more than the `maximum` of `limit`.
     package init(_ limit: Limit, maximum: Int, value: Int) {
         self.limit = limit
         self.maximum = maximum

@@ -13,10 +13,10 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     @inlinable
     package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Bit 6: the PDU is a command, which gets no response, not even when it is unknown.
+    /// Bit 6: whether the PDU is a command, which gets no response, not even when it is unknown.
     @inlinable package var isCommand: Bool { rawValue & 0x40 != 0 }
 
-    /// Bit 7: the PDU ends with an authentication signature.
+    /// Bit 7: whether the PDU ends with an authentication signature.
     @inlinable package var isSigned: Bool { rawValue & 0x80 != 0 }
 }
 
@@ -86,27 +86,27 @@ extension ATTOpcode {
 }
 
 extension ATTOpcode {
-    /// What the PDUs with an opcode are, and so which way they may go (3.3, Table 3.1).
+    /// The kind of the PDUs with an opcode, which determines their direction (3.3, Table 3.1).
     package enum Kind: Hashable, Sendable {
-        /// From the client; the server owes a response.
+        /// A PDU of the client to which the server owes a response.
         case request
-        /// From the server, to a request.
+        /// A PDU of the server that answers a request.
         case response
         /// A PDU of the client that has no response.
         case command
-        /// From the server, unasked: a notification or an indication.
+        /// A PDU that the server sends without a request: a notification or an indication.
         case unsolicited
-        /// From the client, to an indication.
+        /// A PDU of the client that confirms an indication.
         case confirmation
     }
 
-    /// What PDUs with this opcode are, or nil when the specification does not define it.
+    /// The kind of the PDUs with this opcode; nil when the specification does not define it.
     package var kind: Kind? { Self.kinds[Int(rawValue)] }
 
     /// Whether PDUs with this opcode are commands, notifications or indications.
     package var isUnasked: Bool { kind == .command || kind == .unsolicited }
 
-    /// The opcode of the response that a request with this opcode gets when all is well.
+    /// The opcode of the successful response to a request with this opcode.
     @inlinable var response: ATTOpcode { ATTOpcode(rawValue &+ 1) }
 
     /// The specification's name, without "ATT_" and in words; nil for opcodes that it does not define.
@@ -147,12 +147,12 @@ extension ATTOpcode {
         (.signedWriteCommand, .command, "Signed Write Command"),
     ]
 
-    /// The kind of each opcode by its number: each PDU looks one up.
+    /// The kind of each opcode, indexed by its number, because it is looked up for every PDU.
     private static let kinds = byNumber(\.kind)
 
     private static let names = byNumber(\.name)
 
-    /// A column of the table, with nil for each number that is no opcode.
+    /// Returns a column of the table, indexed by opcode, with nil for each number that is no defined opcode.
     private static func byNumber<Value>(
         _ column: ((opcode: ATTOpcode, kind: Kind, name: String)) -> Value
     ) -> [Value?] {

@@ -1,9 +1,9 @@
 import BLECore
 
-/// Any PDU of the attribute protocol, for code that handles both directions: recordings, dissectors,
-/// tests. A bearer's two ends use the parts.
+/// Any PDU of the attribute protocol, for code that handles both directions: recordings, dissectors, tests.
+/// The client and the server of a bearer use the types of its cases.
 package enum ATTPDU: Hashable, Sendable {
-    /// From the client, to be answered.
+    /// A request of the client, which the server answers.
     case request(ATTRequest)
     /// The server's response to a request.
     case response(ATTResponse)
@@ -11,7 +11,7 @@ package enum ATTPDU: Hashable, Sendable {
     case command(ATTCommand)
     /// A notification or indication of the server.
     case unsolicited(ATTUnsolicited)
-    /// From the client: the indication arrived (Core Specification 5.4, Vol 3, Part F, 3.4.7.3).
+    /// The client's confirmation that an indication arrived (Core Specification 5.4, Vol 3, Part F, 3.4.7.3).
     case confirmation
 }
 
@@ -28,10 +28,10 @@ extension ATTPDU {
 }
 
 extension ATTPDU: PacketCodable {
-    /// For errors before the opcode is known.
+    /// The name in errors that occur before the opcode is known.
     package static var packetName: String { "ATT PDU" }
 
-    /// Reads a PDU that takes all that is left; an opcode without a definition is an error.
+    /// Reads a PDU, which takes all remaining octets; an undefined opcode is an error.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         var ahead = reader
         let opcode = ATTOpcode(try ahead.u8("opcode"))
@@ -68,7 +68,7 @@ extension ATTPDU: PacketCodable {
     }
 }
 
-/// Runs `decode`, and lets its error name the PDU that `opcode` begins.
+/// Runs `decode`, and puts the name of the PDU with `opcode` into an error that `decode` throws.
 func naming<Value>(
     _ opcode: ATTOpcode, _ decode: () throws(DecodeError) -> Value
 ) throws(DecodeError) -> Value {

@@ -1,35 +1,35 @@
 import BLECore
 
-/// What a client asks and a server owes one response to (Core Specification 5.4, Vol 3, Part F, 3.4).
+/// A request of a client, to which the server owes one response (Core Specification 5.4, Vol 3, Part F, 3.4).
 package enum ATTRequest: Hashable, Sendable {
-    /// The client's receive MTU (3.4.2.1).
+    /// Exchanges the receive MTUs; this is the client's (3.4.2.1).
     case exchangeMTU(UInt16)
-    /// Handles and types of all attributes in a range (3.4.3.1).
+    /// Finds the handles and types of all attributes in a range (3.4.3.1).
     case findInformation(AttributeRange)
-    /// Attributes in a range with this 16-bit type and exactly this value (3.4.3.3).
+    /// Finds the attributes in a range with this 16-bit type and exactly this value (3.4.3.3).
     case findByTypeValue(AttributeRange, type: UInt16, value: [UInt8])
-    /// Values of the attributes in a range with this type (3.4.4.1).
+    /// Reads the values of the attributes in a range with this type (3.4.4.1).
     case readByType(AttributeRange, type: AttributeType)
     /// Reads the value of an attribute (3.4.4.3).
     case read(AttributeHandle)
-    /// A value from an offset on (3.4.4.5).
+    /// Reads a value from an offset on (3.4.4.5).
     case readBlob(AttributeHandle, offset: UInt16)
-    /// Two or more values, joined (3.4.4.7).
+    /// Reads two or more values, joined (3.4.4.7).
     case readMultiple([AttributeHandle])
-    /// Values of the grouping attributes in a range with this type (3.4.4.9).
+    /// Reads the values of the grouping attributes in a range with this type (3.4.4.9).
     case readByGroupType(AttributeRange, type: AttributeType)
-    /// Two or more values with their lengths (3.4.4.11).
+    /// Reads two or more values with their lengths (3.4.4.11).
     case readMultipleVariable([AttributeHandle])
     /// Writes a value (3.4.5.1).
     case write(AttributeHandle, value: [UInt8])
     /// Queues a part of a value (3.4.6.1).
     case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// Writes or forgets what is queued (3.4.6.3).
+    /// Writes or discards the queued parts (3.4.6.3).
     case executeWrite(ATTExecuteFlag)
 }
 
-/// What becomes of the prepared writes (Core Specification 5.4, Vol 3, Part F, 3.4.6.3). Other numbers
-/// make the request an invalid PDU.
+/// What the server does with the prepared writes (Core Specification 5.4, Vol 3, Part F, 3.4.6.3). Any other
+/// number makes the request an invalid PDU.
 package enum ATTExecuteFlag: UInt8, Hashable, Sendable {
     /// The server discards the prepared writes.
     case cancel = 0x00
@@ -57,10 +57,10 @@ extension ATTRequest {
 }
 
 extension ATTRequest: PacketCodable {
-    /// For errors before the opcode is known.
+    /// The name in errors that occur before the opcode is known.
     package static var packetName: String { "ATT request" }
 
-    /// Reads a request that takes all that is left.
+    /// Reads a request, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in

@@ -1,46 +1,46 @@
 import BLECore
 
-/// How a server answers a request (Core Specification 5.4, Vol 3, Part F, 3.4).
+/// A server's response to a request (Core Specification 5.4, Vol 3, Part F, 3.4).
 package enum ATTResponse: Hashable, Sendable {
-    /// The request was refused (3.4.1.1).
+    /// The request was rejected (3.4.1.1).
     case error(ATTErrorResponse)
     /// The server's receive MTU (3.4.2.2).
     case exchangeMTU(UInt16)
     /// Handles with their types, all UUIDs of one width (3.4.3.2).
     case findInformation(ATTEntryList<ATTInformation>)
-    /// Where the attributes are that matched, and where their groups end (3.4.3.4).
+    /// The handles of the matching attributes and of the ends of their groups (3.4.3.4).
     case findByTypeValue(ATTEntryList<ATTHandlesInformation>)
     /// Handles with their values, all of one length (3.4.4.2).
     case readByType(ATTEntryList<ATTAttributeData>)
-    /// A value, or its beginning when it fills the PDU (3.4.4.4).
+    /// A value, or its beginning if it fills the PDU (3.4.4.4).
     case read([UInt8])
     /// A part of a value (3.4.4.6).
     case readBlob([UInt8])
-    /// Values joined without a trace of where each ends (3.4.4.8).
+    /// Values joined without their lengths (3.4.4.8).
     case readMultiple([UInt8])
     /// Groups with their values, all of one length (3.4.4.10).
     case readByGroupType(ATTEntryList<ATTGroupData>)
     /// Values with their lengths (3.4.4.12).
     case readMultipleVariable(ATTTupleList<ATTLengthValue>)
-    /// The value is written (3.4.5.2).
+    /// The value was written (3.4.5.2).
     case write
-    /// The part is queued; an echo of the request (3.4.6.2).
+    /// The part was queued; the response echoes the request (3.4.6.2).
     case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
-    /// The queue is written or forgotten (3.4.6.4).
+    /// The queued parts were written or discarded (3.4.6.4).
     case executeWrite
 }
 
-/// Which request was refused, over which attribute, and why (Core Specification 5.4, Vol 3, Part F,
-/// 3.4.1.1).
+/// The request that was rejected, the attribute in error, and the reason (Core Specification 5.4, Vol 3, Part
+/// F, 3.4.1.1).
 public struct ATTErrorResponse: Error, Hashable, Sendable {
-    /// The opcode of the request that was refused.
+    /// The opcode of the request that was rejected.
     public var requestOpcode: ATTOpcode
-    /// The attribute in error, or `.none` when the error is not about one.
+    /// The attribute in error, or `.none` if the error does not concern an attribute.
     public var handle: AttributeHandle
-    /// The error code: why the server refuses the request.
+    /// The error code: the reason for the rejection.
     public var code: ATTErrorCode
 
-    /// A refusal of the request with `requestOpcode`.
+    /// Creates an error response to the request with `requestOpcode`.
     @inlinable
     package init(_ requestOpcode: ATTOpcode, _ handle: AttributeHandle, _ code: ATTErrorCode) {
         self.requestOpcode = requestOpcode
@@ -77,10 +77,10 @@ extension ATTResponse {
 }
 
 extension ATTResponse: PacketCodable {
-    /// For errors before the opcode is known.
+    /// The name in errors that occur before the opcode is known.
     package static var packetName: String { "ATT response" }
 
-    /// Reads a response that takes all that is left.
+    /// Reads a response, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in
@@ -166,7 +166,8 @@ extension ATTErrorResponse {
 }
 
 extension ByteReader {
-    /// Format 1 is 16-bit UUIDs, format 2 is 128-bit ones (3.4.3.2).
+    /// Reads the list of a Find Information Response. Format 1 has 16-bit UUIDs, format 2 has 128-bit ones
+    /// (3.4.3.2).
     fileprivate mutating func information() throws(DecodeError) -> ATTEntryList<ATTInformation> {
         let format = try u8("format")
         guard format == 1 || format == 2 else { throw invalid("format", value: format, width: 1) }

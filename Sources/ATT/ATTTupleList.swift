@@ -1,42 +1,43 @@
 import BLECore
 
-/// One value of a list in which each value says its own length.
+/// An element of a list in which each value is preceded by its length.
 @usableFromInline package protocol ATTTuple: Hashable, Sendable {
-    /// Octets before the length: 2 where a handle comes first, else none.
+    /// The number of octets before the length: 2 if a handle comes first, otherwise 0.
     static var handleLength: Int { get }
-    /// A tuple that says `length` and of whose value the PDU has `value`, after `handle` if it says one.
+    /// Creates a tuple that states `length` and of whose value the PDU contains `value`. `handle` is ignored
+    /// by tuples without a handle.
     init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>)
-    /// The attribute, or `.none` where the tuple does not say.
+    /// The attribute's handle, or `.none` if the tuple has no handle.
     var handle: AttributeHandle { get }
-    /// Octets of the whole value, 0 to 65,535.
+    /// The length of the whole value in octets, 0 to 65,535.
     var length: Int { get }
-    /// The octets of it that the PDU has.
+    /// The octets of the value that the PDU contains.
     var value: ArraySlice<UInt8> { get }
 }
 
 extension ATTTuple {
-    /// The octets before the value.
+    /// The number of octets before the value.
     @inlinable static var headerLength: Int { handleLength &+ 2 }
 
     /// Whether the PDU was full before the value ended.
     @inlinable package var isTruncated: Bool { value.count < length }
 }
 
-/// Values with their lengths, as they came and read where they lie. The PDU may be full in the middle of
-/// the last value, which then comes with what there is of it; a header is never cut (Core Specification
-/// 5.4, Vol 3, Part F, 3.4.4.12), and what a peer cut nevertheless is left out.
+/// Values with their lengths, kept as received and read in place. The PDU can be full in the middle of the
+/// last value, which is then truncated. A header is never truncated (Core Specification 5.4, Vol 3, Part F,
+/// 3.4.4.12); one that a peer has truncated nevertheless is omitted.
 @usableFromInline package struct ATTTupleList<Tuple: ATTTuple>: Hashable, Sendable {
-    /// All tuples, one after the other.
+    /// The octets of all tuples, one after the other.
     package private(set) var bytes: [UInt8]
 
-    /// No tuples; `capacity` is how many octets the list may grow to.
+    /// Creates an empty list; `capacity` is the number of octets that the list can grow to.
     package init(capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
 
-    /// Adds a tuple and cuts its value where the list would pass `limit` octets; a tuple whose header does
-    /// not fit is left out. Says whether nothing was cut.
+    /// Appends a tuple, and truncates its value where the list would exceed `limit` octets. A tuple whose
+    /// header does not fit is omitted. Returns whether nothing was truncated or omitted.
     @discardableResult
     package mutating func append(_ tuple: Tuple, limit: Int = .max) -> Bool {
         guard bytes.count + Tuple.headerLength <= limit else { return false }
@@ -48,8 +49,8 @@ extension ATTTuple {
         return false
     }
 
-    /// Reads a list, which takes all that is left. The specification requires two tuples or more; one is accepted
-    /// as well, because BlueZ sends it.
+    /// Reads a list, which takes all remaining octets. The specification requires at least two tuples; a
+    /// single one is accepted as well, because BlueZ sends it.
     init(decoding reader: inout ByteReader) throws(DecodeError) {
         guard reader.remaining >= Tuple.headerLength else {
             throw reader.failure(
@@ -60,7 +61,7 @@ extension ATTTuple {
 }
 
 extension ATTTupleList: Collection {
-    /// Where a tuple begins, in octets.
+    /// The position of a tuple: the offset of its first octet.
     @usableFromInline package struct Index: Comparable, Hashable, Sendable {
         let offset: Int
 
@@ -69,13 +70,13 @@ extension ATTTupleList: Collection {
         }
     }
 
-    /// The first tuple, or `endIndex` when no header is whole.
+    /// The position of the first tuple, or `endIndex` if there is no complete header.
     @usableFromInline package var startIndex: Index { position(0) }
 
-    /// After the last tuple whose header is whole.
+    /// The position after the last tuple that has a complete header.
     @usableFromInline package var endIndex: Index { Index(offset: bytes.count) }
 
-    /// The tuple after the one at `index`.
+    /// Returns the position of the tuple after the one at `index`.
     @usableFromInline package func index(after index: Index) -> Index {
         position(index.offset + Tuple.headerLength + self[index].value.count)
     }
@@ -90,7 +91,7 @@ extension ATTTupleList: Collection {
             value: bytes[start..<Swift.min(start + length, bytes.count)])
     }
 
-    /// `offset` if a whole header is there, else the end.
+    /// Returns `offset` if a complete header begins there, otherwise the end.
     private func position(_ offset: Int) -> Index {
         Index(offset: offset + Tuple.headerLength <= bytes.count ? offset : bytes.count)
     }
@@ -98,22 +99,22 @@ extension ATTTupleList: Collection {
     private func word(at offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }
 }
 
-/// A value of a Read Multiple Variable Response (Core Specification 5.4, Vol 3, Part F, 3.4.4.12); the
-/// request said which attribute it is of.
+/// A value of a Read Multiple Variable Response (Core Specification 5.4, Vol 3, Part F, 3.4.4.12). The
+/// request determines which attribute it belongs to.
 @usableFromInline package struct ATTLengthValue: ATTTuple {
     @usableFromInline package static var handleLength: Int { 0 }
-    /// The length of the whole value, in octets, also where it is truncated.
+    /// The length of the whole value in octets, even if it is truncated.
     @usableFromInline package let length: Int
-    /// The octets that the PDU has.
+    /// The octets that the PDU contains.
     @usableFromInline package let value: ArraySlice<UInt8>
 
-    /// None: the request has the handles.
+    /// Always `.none`: the handles are in the request.
     @usableFromInline package var handle: AttributeHandle { .none }
 
-    /// A value of which the PDU has all octets.
+    /// Creates a value that the PDU contains completely.
     package init(_ value: [UInt8]) { self.init(handle: .none, length: value.count, value: value[...]) }
 
-    /// A value of `length` octets, of which the PDU has `value`.
+    /// Creates a value of `length` octets, of which the PDU contains `value`.
     @usableFromInline package init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
         self.length = length
         self.value = value
@@ -124,17 +125,17 @@ extension ATTTupleList: Collection {
 @usableFromInline package struct ATTHandleLengthValue: ATTTuple {
     @usableFromInline package static var handleLength: Int { 2 }
     @usableFromInline package let handle: AttributeHandle
-    /// The length of the whole value, in octets, also where it is truncated.
+    /// The length of the whole value in octets, even if it is truncated.
     @usableFromInline package let length: Int
-    /// The octets that the PDU has.
+    /// The octets that the PDU contains.
     @usableFromInline package let value: ArraySlice<UInt8>
 
-    /// A value of which the PDU has all octets.
+    /// Creates a value that the PDU contains completely.
     package init(_ handle: AttributeHandle, _ value: [UInt8]) {
         self.init(handle: handle, length: value.count, value: value[...])
     }
 
-    /// A value of `length` octets, of which the PDU has `value`.
+    /// Creates a value of `length` octets, of which the PDU contains `value`.
     @usableFromInline package init(handle: AttributeHandle, length: Int, value: ArraySlice<UInt8>) {
         self.handle = handle
         self.length = length

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a server sends unasked (Core Specification 5.4, Vol 3, Part F, 3.4.7).
+/// A PDU that a server sends without a request (Core Specification 5.4, Vol 3, Part F, 3.4.7).
 package enum ATTUnsolicited: Hashable, Sendable {
     /// A value that the client does not confirm (3.4.7.1).
     case notification(AttributeHandle, value: [UInt8])
@@ -21,10 +21,10 @@ extension ATTUnsolicited {
 }
 
 extension ATTUnsolicited: PacketCodable {
-    /// For errors before the opcode is known.
+    /// The name in errors that occur before the opcode is known.
     package static var packetName: String { "ATT notification" }
 
-    /// Reads a notification or indication that takes all that is left.
+    /// Reads a notification or an indication, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let opcode = ATTOpcode(try reader.u8("opcode"))
         self = try naming(opcode) { () throws(DecodeError) in

@@ -1,7 +1,7 @@
 import BLECore
 
-/// The handles a request covers, both ends included (Core Specification 5.4, Vol 3, Part F, 3.4.3.1). A
-/// peer may send any two numbers, so unlike a `ClosedRange` this can have its start above its end.
+/// The range of handles that a request covers, both ends included (Core Specification 5.4, Vol 3, Part F,
+/// 3.4.3.1). A peer can send any two numbers, so unlike in a `ClosedRange` the start can be above the end.
 public struct AttributeRange: Hashable, Sendable {
     /// The first handle of the range.
     public var start: AttributeHandle
@@ -18,24 +18,24 @@ public struct AttributeRange: Hashable, Sendable {
     /// All handles that attributes can have, 0x0001 to 0xffff.
     public static let all = AttributeRange(.first, .last)
 
-    /// Whether a server may look into it: it begins at 0x0001 or later and not after its end.
+    /// Whether the range is valid in a request: it begins at 0x0001 or later and not after its end.
     @inlinable package var isValid: Bool { start != .none && start <= end }
 
-    /// Returns whether `handle` is one of the range.
+    /// Returns whether the range contains `handle`.
     @inlinable
     public func contains(_ handle: AttributeHandle) -> Bool { start <= handle && handle <= end }
 
-    /// Whether a handle lies in both.
+    /// Returns whether the two ranges have a handle in common.
     @inlinable
     package func overlaps(_ other: AttributeRange) -> Bool { start <= other.end && other.start <= end }
 
-    /// The least range that holds both.
+    /// Returns the smallest range that contains both ranges.
     @inlinable
     package func union(_ other: AttributeRange) -> AttributeRange {
         AttributeRange(min(start, other.start), max(end, other.end))
     }
 
-    /// What is left of the range after `handle`, or nil when nothing is.
+    /// Returns the part of the range after `handle`, or nil if that part is empty.
     @inlinable
     package func after(_ handle: AttributeHandle) -> AttributeRange? {
         guard let next = handle.next, next <= end else { return nil }
@@ -48,18 +48,19 @@ extension AttributeRange: CustomStringConvertible {
     public var description: String { "\(start)...\(end)" }
 }
 
-/// An attribute's type as a request spells it: a UUID in 2 or 16 octets (3.2.1). A 16-bit UUID may come
-/// in its long form, means the same then, and is kept so that the PDU encodes as it came.
+/// An attribute's type as a request encodes it: a UUID in 2 or 16 octets (3.2.1). A 16-bit UUID can be
+/// encoded in its long form and has the same meaning then. The form is kept so that the PDU is encoded as it
+/// was received.
 package struct AttributeType: Hashable, Sendable {
     package let uuid: BluetoothUUID
-    /// Whether the PDU has it in 16 octets.
+    /// Whether the PDU encodes the UUID in 16 octets.
     package let isLong: Bool
 
-    /// The type `uuid` in its shortest form.
+    /// Creates the type `uuid` in its shortest form.
     @inlinable
     package init(_ uuid: BluetoothUUID) { self.init(uuid, isLong: false) }
 
-    /// The type `uuid`, in 16 octets where asked or where it needs them.
+    /// Creates the type `uuid`, in 16 octets if `isLong` is true or if the UUID requires them.
     @inlinable
     package init(_ uuid: BluetoothUUID, isLong: Bool) {
         self.uuid = uuid
@@ -70,7 +71,7 @@ package struct AttributeType: Hashable, Sendable {
 }
 
 extension AttributeType: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// A 16-bit UUID in 2 octets.
+    /// Creates the type of a 16-bit UUID in 2 octets.
     @inlinable
     package init(integerLiteral value: UInt16) { self.init(BluetoothUUID(value)) }
 
@@ -91,7 +92,7 @@ extension ByteReader {
         return AttributeType(try attUUID(field), isLong: isLong)
     }
 
-    /// The list of handles that a Read Multiple Request is: two or more, nothing else.
+    /// Reads the handles of a Read Multiple Request: two or more, and nothing else.
     mutating func handles() throws(DecodeError) -> [AttributeHandle] {
         let octets = restInPlace()
         guard octets.count >= 4, octets.count.isMultiple(of: 2) else {

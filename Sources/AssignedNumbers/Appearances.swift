@@ -1,8 +1,8 @@
 /// The names of appearances (Assigned Numbers, 2.6). The table is short and written by hand, because the
-/// package that the others come from does not have it.
+/// package that provides the other tables does not contain it.
 enum Appearances {
-    /// The name of a kind of thing, "Generic X" for none in particular, or the category's for a kind that
-    /// has no name.
+    /// Returns the name of an appearance: "Generic X" if only the category is given, or the name of the
+    /// category if the subcategory has no name.
     static func name(of appearance: UInt16) -> String? {
         guard let category = categories[appearance >> 6] else { return nil }
         let kind = Int(appearance & 0x3f)
@@ -11,7 +11,7 @@ enum Appearances {
             ? String(category.kinds[kind - 1]) : String(category.name)
     }
 
-    /// The appearances with names that have the pattern in them.
+    /// Returns the appearances whose names contain the pattern.
     static func containing(_ pattern: NamePattern) -> [(appearance: UInt16, name: String)] {
         categories.sorted { $0.key < $1.key }.flatMap { number, category in
             (0...category.kinds.count).compactMap { kind in
@@ -29,11 +29,11 @@ enum Appearances {
 
     private struct Category {
         let name: Substring
-        /// The kinds from number 1 on; a number that is not given is empty.
+        /// The subcategories from number 1 on; an unassigned number has an empty name.
         let kinds: [Substring]
     }
 
-    /// Lines of a category's number, its name, and its kinds.
+    /// The table as lines, each with the number of a category, its name, and its subcategories.
     private static let categories: [UInt16: Category] = Dictionary(
         uniqueKeysWithValues: table.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: "|", omittingEmptySubsequences: false)

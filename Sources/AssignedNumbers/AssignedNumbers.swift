@@ -1,6 +1,6 @@
 import BLECore
 
-/// The numbers that the Bluetooth SIG and others gave out, and their names.
+/// The numbers that the Bluetooth SIG and others have assigned, and their names.
 ///
 /// ```swift
 /// AssignedNumbers.companyName(0x004c)           // "Apple, Inc."
@@ -9,14 +9,14 @@ import BLECore
 /// AssignedNumbers.appearanceName(0x00c1)        // "Sports Watch"
 /// ```
 package enum AssignedNumbers {
-    /// The kind of object that a UUID stands for.
+    /// The kind of object that a UUID identifies.
     package enum UUIDKind: Hashable, Sendable, CaseIterable {
         case service
         case characteristic
         case descriptor
         /// An attribute that declares a service, an include or a characteristic.
         case declaration
-        /// A service of a member of the SIG, by the member's name.
+        /// A service of a SIG member, named after the member.
         case member
 
         fileprivate var tables: [NumberTable] {
@@ -34,20 +34,21 @@ package enum AssignedNumbers {
         NumberTable.companies.name(of: UInt128(identifier))
     }
 
-    /// What a UUID is called: a service, a characteristic, a descriptor, a declaration, or the member of the
-    /// SIG whose service it is.
+    /// Returns the name of a UUID: that of a service, a characteristic, a descriptor, a declaration, or the
+    /// SIG member to which the service belongs.
     package static func name(of uuid: BluetoothUUID) -> String? {
         entry(of: uuid)?.name
     }
 
-    /// What a UUID stands for, as far as it has a name.
+    /// Returns the kind of object that a UUID identifies, or nil if the UUID has no name.
     package static func kind(of uuid: BluetoothUUID) -> UUIDKind? {
         entry(of: uuid)?.kind
     }
 
-    /// The UUID of that name. Case does not matter, spaces, underscores and hyphens are the same, and a
-    /// service is found with and without the word "service". A service goes before a characteristic of the
-    /// same name, unless `kind` says which is meant; a name that several UUIDs of a kind have finds none.
+    /// Returns the UUID with that name. Case is ignored, spaces, underscores and hyphens are equivalent, and
+    /// a service is found with and without the word "service". A service takes precedence over a
+    /// characteristic with the same name, unless `kind` specifies one. A name that several UUIDs of a kind
+    /// share gives nil.
     package static func uuid(named name: String, kind: UUIDKind? = nil) -> BluetoothUUID? {
         let pattern = NamePattern(name)
         for kind in kind.map({ [$0] }) ?? UUIDKind.allCases {
@@ -60,7 +61,8 @@ package enum AssignedNumbers {
         return only(.service, NamePattern(other))
     }
 
-    /// What an appearance looks like: its kind, or its category when the kind has no name.
+    /// Returns the name of an appearance: that of its subcategory, or of its category if the subcategory has
+    /// no name.
     package static func appearanceName(_ appearance: UInt16) -> String? {
         Appearances.name(of: appearance)
     }
@@ -93,35 +95,35 @@ package enum AssignedNumbers {
 }
 
 extension AssignedNumbers {
-    /// The companies whose names have `part` in them, in the order of their identifiers.
+    /// Returns the companies whose names contain `part`, in the order of their identifiers.
     package static func companies(containing part: String) -> [(identifier: UInt16, name: String)] {
         let pattern = NamePattern(part)
         return NumberTable.companies.entries { pattern.isPart($0) }
             .map { (UInt16(truncatingIfNeeded: $0.number), $0.name) }
     }
 
-    /// The UUIDs whose names have `part` in them, kind by kind.
+    /// Returns the UUIDs whose names contain `part`, grouped by kind.
     package static func uuids(containing part: String) -> [(uuid: BluetoothUUID, name: String)] {
         let pattern = NamePattern(part)
         return UUIDKind.allCases.flatMap { uuids($0) { pattern.isPart($0) } }
     }
 
-    /// The appearances whose names have `part` in them, in the order of their numbers.
+    /// Returns the appearances whose names contain `part`, in the order of their numbers.
     package static func appearances(containing part: String) -> [(appearance: UInt16, name: String)] {
         Appearances.containing(NamePattern(part))
     }
 }
 
-/// A name to look for: case does not matter, and spaces, underscores and hyphens are the same.
+/// A name to search for. Case is ignored, and spaces, underscores and hyphens are equivalent.
 struct NamePattern {
     private let octets: [UInt8]
 
     init(_ name: some StringProtocol) { octets = name.utf8.map(Self.fold) }
 
-    /// Whether `name` equals the whole pattern.
+    /// Returns whether `name` equals the pattern.
     func isWhole(_ name: Span<UInt8>) -> Bool { name.count == octets.count && matches(name, at: 0) }
 
-    /// Whether that name is in `name`.
+    /// Returns whether `name` contains the pattern.
     func isPart(_ name: Span<UInt8>) -> Bool {
         name.count >= octets.count && (0...(name.count - octets.count)).contains { matches(name, at: $0) }
     }

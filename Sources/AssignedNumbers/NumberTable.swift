@@ -1,7 +1,8 @@
 import BLECore
 
-/// Names by number in one text: lines of a number in `digits` hexadecimal digits and a name, sorted, with
-/// line feeds between them. The text lies in the binary as it is, and a look-up reads some ten lines of it.
+/// Names by number in one text: sorted lines, each with a number in `digits` hexadecimal digits and a name,
+/// separated by line feeds. The text is stored in the binary as it is, and a look-up reads some ten lines of
+/// it.
 struct NumberTable: Sendable {
     let digits: Int
     let text: String
@@ -18,8 +19,8 @@ struct NumberTable: Sendable {
         return nil
     }
 
-    /// The numbers and names that `matches` takes, in the order of the numbers. It is given the octets of
-    /// each name.
+    /// Returns the numbers and names for which `matches` returns true, in the order of the numbers. `matches`
+    /// receives the octets of each name.
     func entries(where matches: (Span<UInt8>) -> Bool) -> [(number: UInt128, name: String)] {
         let bytes = text.utf8.span
         var entries: [(number: UInt128, name: String)] = []

@@ -1,4 +1,4 @@
-// The modules whose types BLE's own API speaks of: `import BLE` is all that an application writes.
+// The modules whose types appear in BLE's own API: an application only writes `import BLE`.
 @_exported import ATT
 @_exported import BLEAdvertising
 @_exported import BLECore

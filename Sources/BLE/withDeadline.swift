@@ -21,7 +21,7 @@ package func withDeadline<Success: Sendable>(
         for await result in group {
             guard let result else { continue }
             if !decided { outcome = result }
-            // The body may have succeeded in the moment in which the limit passed.
+            // The body may have succeeded just as the limit passed.
             if decided, case .success = result { outcome = result }
             decided = true
             group.cancelAll()

@@ -1,25 +1,25 @@
-/// The number of an attribute in a server's database, 0x0001 to 0xffff (Core Specification 5.4, Vol 3,
-/// Part F, 3.2.2). 0x0000 names none; requests that carry it get Invalid Handle.
+/// The number of an attribute in a server's database, 0x0001 to 0xffff (Core Specification 5.4, Vol 3, Part
+/// F, 3.2.2). 0x0000 is reserved; a server rejects requests for it with Invalid Handle.
 public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
     /// The 16 bits of the handle.
     public let rawValue: UInt16
 
-    /// Creates a handle from its number; 0x0000 is no attribute's.
+    /// Creates a handle from its number; 0x0000 is not a valid attribute handle.
     @inlinable
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Creates a handle from its number; 0x0000 is no attribute's.
+    /// Creates a handle from its number; 0x0000 is not a valid attribute handle.
     @inlinable
     public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The reserved handle that names no attribute.
+    /// The reserved handle, which identifies no attribute.
     @usableFromInline package static let none = AttributeHandle(0x0000)
-    /// The least handle of an attribute.
+    /// The lowest handle of an attribute.
     public static let first = AttributeHandle(0x0001)
-    /// The greatest handle of an attribute.
+    /// The highest handle of an attribute.
     public static let last = AttributeHandle(0xffff)
 
-    /// The handle after this one, or nil after the last.
+    /// The next handle, or nil if this is the last.
     @inlinable
     package var next: AttributeHandle? { rawValue == .max ? nil : AttributeHandle(rawValue &+ 1) }
 
@@ -31,7 +31,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
 }
 
 extension AttributeHandle: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// Creates a handle from its number; 0x0000 is no attribute's.
+    /// Creates a handle from its number; 0x0000 is not a valid attribute handle.
     @inlinable
     public init(integerLiteral value: UInt16) { self.init(value) }
 

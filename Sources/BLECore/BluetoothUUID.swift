@@ -1,38 +1,39 @@
-/// A UUID of 16, 32 or 128 bits. The short forms stand for 128-bit ones built on the Bluetooth Base UUID
-/// `00000000-0000-1000-8000-00805f9b34fb` (Core Specification 5.4, Vol 3, Part B, 2.5.1), and equality
-/// is that of the 128 bits: `BluetoothUUID(0x180f)` equals its long form.
+/// A UUID of 16, 32 or 128 bits. The short forms are abbreviations of 128-bit UUIDs that are based on the
+/// Bluetooth Base UUID `00000000-0000-1000-8000-00805f9b34fb` (Core Specification 5.4, Vol 3, Part B, 2.5.1).
+/// UUIDs are compared by their 128 bits: `BluetoothUUID(0x180f)` equals its long form.
 public struct BluetoothUUID: Hashable, Sendable {
-    /// All 128 bits, the first octet of the text form most significant.
+    /// All 128 bits; the first octet of the text form is the most significant.
     public let value: UInt128
 
     @usableFromInline
     static let base: UInt128 = 0x0000_0000_0000_1000_8000_0080_5f9b_34fb
 
-    /// Creates a UUID of 128 bits.
+    /// Creates a UUID from its 128 bits.
     @inlinable
     public init(_ value: UInt128) { self.value = value }
 
-    /// A 16-bit UUID of the Bluetooth SIG.
+    /// Creates a 16-bit UUID of the Bluetooth SIG.
     @inlinable
     public init(_ short: UInt16) { self.init(uint32: UInt32(short)) }
 
-    /// A 32-bit UUID of the Bluetooth SIG.
+    /// Creates a 32-bit UUID of the Bluetooth SIG.
     @inlinable
     public init(uint32: UInt32) { value = UInt128(uint32) &<< 96 | Self.base }
 
-    /// The 32-bit form, when this UUID is built on the Base UUID.
+    /// The 32-bit form, or nil if this UUID is not based on the Bluetooth Base UUID.
     @inlinable
     public var uint32: UInt32? {
         value & ~(UInt128(UInt32.max) &<< 96) == Self.base ? UInt32(truncatingIfNeeded: value &>> 96) : nil
     }
 
-    /// The 16-bit form, when there is one.
+    /// The 16-bit form, or nil if there is none.
     @inlinable
     public var uint16: UInt16? { uint32.flatMap(UInt16.init(exactly:)) }
 }
 
 extension BluetoothUUID {
-    /// Reads a UUID from text: 4 or 8 hexadecimal digits, which `0x` may precede, or 32 with dashes, in either case.
+    /// Parses a UUID from text: 4 or 8 hexadecimal digits with an optional `0x` prefix, or 32 digits with
+    /// dashes, in either case.
     ///
     /// ```swift
     /// let service = try BluetoothUUID("6e400001-b5a3-f393-e0a9-e50e24dcca9e")
@@ -64,26 +65,26 @@ extension BluetoothUUID {
     }
 }
 
-/// A text that spells no UUID.
+/// An error for text that is not a UUID.
 public struct InvalidUUID: Error, Hashable, Sendable {
-    /// The text that is no UUID.
+    /// The text that is not a UUID.
     public let text: String
 
     package init(text: String) { self.text = text }
 }
 
 extension InvalidUUID: CustomStringConvertible {
-    /// What was read, and what a UUID is.
+    /// The invalid text and the valid forms of a UUID.
     public var description: String {
         "\(text.debugDescription) is no UUID: 4 or 8 hexadecimal digits, or 32 with dashes"
     }
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// The shortest form: `180f`, `12345678` or 128 bits with dashes, lower-case.
+    /// The shortest form in lower case: `180f`, `12345678`, or 128 bits with dashes.
     public var description: String { uint16?.hex ?? uint32?.hex ?? dashed }
 
-    /// All 128 bits with dashes, lower-case.
+    /// All 128 bits in lower case with dashes.
     public var dashed: String {
         var text = value.hex
         for position in [20, 16, 12, 8] {
@@ -94,15 +95,15 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension BluetoothUUID: ExpressibleByIntegerLiteral {
-    /// A UUID of 16 or 32 bits when the number has no more, else one of 128.
+    /// Creates a UUID of 16 or 32 bits if the number fits into 32 bits, otherwise one of 128 bits.
     @inlinable
     public init(integerLiteral value: UInt128) {
         if let short = UInt32(exactly: value) { self.init(uint32: short) } else { self.init(value) }
     }
 }
 
-/// How many octets a UUID takes on the wire. ATT knows 2 and 16 only (Core Specification 5.4, Vol 3,
-/// Part F, 3.2.1); advertising data and SDP know 4 as well.
+/// The number of octets of a UUID on the wire. ATT has only 2 and 16 (Core Specification 5.4, Vol 3, Part F,
+/// 3.2.1); advertising data and SDP also have 4.
 @usableFromInline package enum UUIDWidth: Int, Hashable, Sendable, CaseIterable {
     case two = 2
     case four = 4
@@ -110,13 +111,13 @@ extension BluetoothUUID: ExpressibleByIntegerLiteral {
 }
 
 extension BluetoothUUID {
-    /// The least width that holds this UUID.
+    /// The smallest width that holds this UUID.
     @inlinable
     package var width: UUIDWidth { uint16 != nil ? .two : uint32 != nil ? .four : .sixteen }
 }
 
 extension ByteReader {
-    /// A UUID of `width`, least significant octet first.
+    /// Reads a UUID of `width`, least significant octet first.
     @inlinable
     package mutating func uuid(_ width: UUIDWidth, _ field: String) throws(DecodeError) -> BluetoothUUID {
         switch width {
@@ -126,7 +127,7 @@ extension ByteReader {
         }
     }
 
-    /// The UUID that all remaining octets are: 2 or 16 of them, as in ATT requests.
+    /// Reads a UUID that takes up all remaining octets, which are 2 or 16 as in ATT requests.
     @inlinable
     package mutating func attUUID(_ field: String) throws(DecodeError) -> BluetoothUUID {
         switch remaining {
@@ -138,7 +139,8 @@ extension ByteReader {
 }
 
 extension OutputSpan where Element == UInt8 {
-    /// A UUID in `width` octets; a width too small for it writes its low bits, so choose by `width`.
+    /// Writes a UUID in `width` octets. A width that is too small truncates the UUID to its low bits, so
+    /// choose by `UUIDWidth`.
     @inlinable
     package mutating func uuid(_ uuid: BluetoothUUID, width: UUIDWidth) {
         switch width {

@@ -1,5 +1,5 @@
-/// A cursor over bytes that it does not own. Reads are little-endian, as Bluetooth is (Core Specification
-/// 5.4, Vol 3, Part A, 1), and checked: what is not there is a `DecodeError`.
+/// A cursor over bytes that it does not own. Reads are little-endian, like Bluetooth (Core Specification 5.4,
+/// Vol 3, Part A, 1), and checked: a read past the end throws a `DecodeError`.
 ///
 /// ```swift
 /// var reader = ByteReader(bytes.span, of: "Exchange MTU Request")
@@ -9,11 +9,11 @@
 /// ```
 package struct ByteReader: ~Escapable {
     @usableFromInline let bytes: Span<UInt8>
-    /// The name of what is being read, for errors.
+    /// The name of the packet that is being read, for errors.
     package let packet: String
     @usableFromInline var position: Int
 
-    /// A cursor at the first octet of `bytes`; `packet` names them in errors.
+    /// Creates a cursor at the first octet of `bytes`; `packet` is their name in errors.
     @inlinable
     @_lifetime(copy bytes)
     package init(_ bytes: Span<UInt8>, of packet: String) {
@@ -28,13 +28,13 @@ package struct ByteReader: ~Escapable {
     /// The number of octets not read yet.
     @inlinable package var remaining: Int { bytes.count &- offset }
 
-    /// The error for the field that begins at the cursor.
+    /// Returns the error for the field that begins at the cursor.
     @inlinable
     package func failure(_ field: String, _ reason: DecodeError.Reason) -> DecodeError {
         DecodeError(packet: packet, field: field, offset: offset, reason: reason)
     }
 
-    /// The error for a field of `width` octets that was just read and must not hold `value`.
+    /// Returns the error for a field of `width` octets that was just read and has the invalid value `value`.
     @inlinable
     package func invalid(_ field: String, value: some BinaryInteger, width: Int) -> DecodeError {
         DecodeError(
@@ -85,7 +85,7 @@ package struct ByteReader: ~Escapable {
         UInt32(truncatingIfNeeded: try little(4, field))
     }
 
-    /// Six octets, least significant first, as Bluetooth addresses have them.
+    /// Reads six octets, the least significant first, as in Bluetooth addresses.
     @inlinable
     package mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
         try little(6, field)
@@ -123,7 +123,7 @@ package struct ByteReader: ~Escapable {
         return [UInt8](copying: bytes.extracting(at..<(at &+ count)))
     }
 
-    /// Reads `count` octets without a copy.
+    /// Reads `count` octets without copying them.
     @inlinable
     @_lifetime(copy self)
     package mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
@@ -131,14 +131,14 @@ package struct ByteReader: ~Escapable {
         return bytes.extracting(at..<(at &+ count))
     }
 
-    /// All octets that are left, copied; may be none.
+    /// Copies all remaining octets, of which there can be none.
     @inlinable
     package mutating func rest() -> [UInt8] {
         defer { position = bytes.count }
         return [UInt8](copying: bytes.extracting(offset..<bytes.count))
     }
 
-    /// All octets that are left, in place; may be none.
+    /// Returns all remaining octets in place, of which there can be none.
     @inlinable
     @_lifetime(copy self)
     package mutating func restInPlace() -> Span<UInt8> {
@@ -147,7 +147,7 @@ package struct ByteReader: ~Escapable {
         return bytes.extracting(start..<bytes.count)
     }
 
-    /// Throws if octets are left.
+    /// Throws if octets remain.
     @inlinable
     package func end() throws(DecodeError) {
         guard remaining == 0 else { throw failure("end", .trailing(count: remaining)) }

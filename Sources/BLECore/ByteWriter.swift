@@ -1,4 +1,4 @@
-/// Writing, the mirror of `ByteReader`: little-endian, into memory that the caller sized by
+/// Writing, the counterpart of `ByteReader`: little-endian, into memory that the caller has sized by
 /// `PacketEncodable.encodedCount`.
 extension OutputSpan where Element == UInt8 {
     /// Writes an unsigned number in one octet.
@@ -13,7 +13,7 @@ extension OutputSpan where Element == UInt8 {
     @inlinable
     package mutating func u16(_ value: UInt16) { little(UInt64(value), 2) }
 
-    /// The three low octets, least significant first.
+    /// Writes the three low octets, the least significant first.
     @inlinable
     package mutating func u24(_ value: UInt32) { little(UInt64(value), 3) }
 
@@ -21,7 +21,7 @@ extension OutputSpan where Element == UInt8 {
     @inlinable
     package mutating func u32(_ value: UInt32) { little(UInt64(value), 4) }
 
-    /// The six low octets, least significant first.
+    /// Writes the six low octets, the least significant first.
     @inlinable
     package mutating func u48(_ value: UInt64) { little(value, 6) }
 
@@ -41,15 +41,15 @@ extension OutputSpan where Element == UInt8 {
         for index in 0..<count { append(UInt8(truncatingIfNeeded: value &>> UInt64(8 &* index))) }
     }
 
-    /// The octets of an array, in order.
+    /// Writes the octets of an array, in order.
     @inlinable
     package mutating func bytes(_ value: [UInt8]) { bytes(value.span) }
 
-    /// The octets of a slice, in order.
+    /// Writes the octets of a slice, in order.
     @inlinable
     package mutating func bytes(_ value: ArraySlice<UInt8>) { bytes(value.span) }
 
-    /// The octets of a span, in order.
+    /// Writes the octets of a span, in order.
     @inlinable
     package mutating func bytes(_ value: Span<UInt8>) {
         for index in value.indices { append(value[index]) }

@@ -1,14 +1,14 @@
-/// The number by which a controller names a connection, 0x0000 to 0x0eff (Core Specification 5.4, Vol 4,
+/// The number that identifies a connection of a controller, 0x0000 to 0x0eff (Core Specification 5.4, Vol 4,
 /// Part E, 5.3.1).
 package struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
-    /// The number; only 12 bits reach the wire.
+    /// The number; only its low 12 bits are encoded.
     package let rawValue: UInt16
 
-    /// The handle with the low 12 bits of that number.
+    /// Creates a handle from the low 12 bits of `rawValue`.
     @inlinable
     package init(rawValue: UInt16) { self.rawValue = rawValue & 0x0fff }
 
-    /// The handle with the low 12 bits of that number.
+    /// Creates a handle from the low 12 bits of `rawValue`.
     @inlinable
     package init(_ rawValue: UInt16) { self.init(rawValue: rawValue) }
 }
@@ -18,10 +18,10 @@ extension ConnectionHandle: CustomStringConvertible {
     package var description: String { "0x" + rawValue.hex }
 }
 
-/// The part of a device on a link (Core Specification 5.4, Vol 1, Part A, 1.2).
+/// The role of a device on a link (Core Specification 5.4, Vol 1, Part A, 1.2).
 package enum LinkRole: Hashable, Sendable {
-    /// The device that has connected. When devices pair, it is the initiator.
+    /// The device that initiated the connection. During pairing it is the initiator.
     case central
-    /// The device that has advertised. When devices pair, it is the responder.
+    /// The device that advertised. During pairing it is the responder.
     case peripheral
 }

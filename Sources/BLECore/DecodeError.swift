@@ -1,9 +1,8 @@
-/// Why bytes are not the packet they were taken for: what was read, which field of it, where, and what
-/// was wrong there.
+/// An error for bytes that are not the expected packet: the packet, the field, its offset, and the reason.
 ///
-/// Decoders throw nothing else, and never trap, whatever the bytes.
+/// Decoders throw no other errors and never trap, whatever the bytes.
 public struct DecodeError: Error, Hashable, Sendable {
-    /// The rule that the bytes break.
+    /// The rule that the bytes violate.
     public enum Reason: Hashable, Sendable {
         /// The field needs `needed` octets, but only `available` were left.
         case truncated(needed: Int, available: Int)
@@ -11,7 +10,7 @@ public struct DecodeError: Error, Hashable, Sendable {
         case trailing(count: Int)
         /// The field holds a value that the specification does not allow here.
         case invalid(value: UInt64)
-        /// The bytes break a rule that no single number shows; the text says which.
+        /// The bytes violate a rule that a single number cannot express; the text describes it.
         case malformed(String)
     }
 
@@ -19,12 +18,12 @@ public struct DecodeError: Error, Hashable, Sendable {
     public var packet: String
     /// The field that was being read.
     public var field: String
-    /// Octets from the start of the packet to the field.
+    /// The offset of the field from the start of the packet, in octets.
     public var offset: Int
-    /// The rule that the field breaks.
+    /// The rule that the field violates.
     public var reason: Reason
 
-    /// An error at `offset` octets into `packet`.
+    /// Creates an error at `offset` octets into `packet`.
     @inlinable
     public init(packet: String, field: String, offset: Int, reason: Reason) {
         self.packet = packet

@@ -1,25 +1,26 @@
-/// A Bluetooth device address and its type (Core Specification 5.4, Vol 6, Part B, 1.3). The same 48
-/// bits with another type are another device.
+/// A Bluetooth device address and its type (Core Specification 5.4, Vol 6, Part B, 1.3). The same 48 bits
+/// with a different type identify a different device.
 public struct DeviceAddress: Hashable, Sendable {
-    /// The type that goes with the address on air and in HCI.
+    /// The address type, which accompanies the address on air and in HCI.
     public enum AddressType: UInt8, Hashable, Sendable {
         /// The address was assigned by the IEEE.
         case `public` = 0
-        /// Made by the device; `Kind` says how.
+        /// The device generated the address; `Kind` says how.
         case random = 1
     }
 
-    /// What an address says about its owner.
+    /// The kind of an address, which says how long it identifies its owner.
     public enum Kind: String, Hashable, Sendable {
         /// A public address, which the IEEE assigns and which stays the same.
         case `public`
-        /// Random, kept at least until power off.
+        /// A random static address, which stays the same at least until the device is powered off.
         case `static`
-        /// Resolvable private: changes, and only holders of the identity key can follow it.
+        /// A resolvable private address, which changes; only devices with the owner's identity resolving key
+        /// can recognize it.
         case resolvable = "rpa"
-        /// Non-resolvable private: changes, and no device can follow it.
+        /// A non-resolvable private address, which changes; no device can recognize its owner.
         case nonResolvable = "nrpa"
-        /// Random with the reserved top bits 0b10.
+        /// A random address with the reserved top bits 0b10.
         case reserved
     }
 
@@ -28,14 +29,14 @@ public struct DeviceAddress: Hashable, Sendable {
     /// Whether the address is public or random.
     public let type: AddressType
 
-    /// The address of the low 48 bits of `value`.
+    /// Creates an address from the low 48 bits of `value`.
     @inlinable
     public init(_ value: UInt64, type: AddressType) {
         self.value = value & 0xffff_ffff_ffff
         self.type = type
     }
 
-    /// What the address says about its owner: from the type and the two top bits.
+    /// The kind of the address, determined by its type and its two top bits.
     @inlinable
     public var kind: Kind {
         guard type == .random else { return .public }
@@ -47,8 +48,8 @@ public struct DeviceAddress: Hashable, Sendable {
         }
     }
 
-    /// A random static address from 46 random bits. Neither all ones nor all zeros, as the specification
-    /// demands.
+    /// Creates a random static address from 46 random bits. They are changed if they are all ones or all
+    /// zeros, which the specification does not allow.
     @inlinable
     public static func randomStatic(_ bits: UInt64) -> DeviceAddress {
         let random = bits & 0x3fff_ffff_ffff
@@ -67,8 +68,8 @@ extension DeviceAddress: CustomStringConvertible {
     /// The address and its type, for example `AA:BB:CC:DD:EE:FF/random`.
     public var description: String { "\(text)/\(type)" }
 
-    /// The address that text spells: six octets with colons, then perhaps `/public` or `/random`; without
-    /// it the type is `defaultType`, and with neither the text is refused.
+    /// Creates the address from text: six octets separated by colons, with an optional `/public` or
+    /// `/random`. Without a suffix the type is `defaultType`; the result is nil if that is nil too.
     public init?(_ text: some StringProtocol, defaultType: AddressType? = nil) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first, parts.count <= 2, let value = Self.bits(first) else { return nil }
@@ -83,7 +84,7 @@ extension DeviceAddress: CustomStringConvertible {
         self.init(value, type: spelled)
     }
 
-    /// The 48 bits that `AA:BB:CC:DD:EE:FF` spells, in either case.
+    /// Returns the 48 bits of the text `AA:BB:CC:DD:EE:FF`, in either case.
     package static func bits(_ text: some StringProtocol) -> UInt64? {
         let octets = text.split(separator: ":", omittingEmptySubsequences: false)
         guard octets.count == 6, octets.allSatisfy({ $0.utf8.count == 2 }),

@@ -1,8 +1,10 @@
 extension Duration {
-    /// Names of units with their nanoseconds, smallest first; the first three are powers of ten.
+    /// The names of units with their lengths in nanoseconds, smallest first; the first three are powers of
+    /// ten.
     package typealias Units = [(name: String, nanoseconds: Int64)]
 
-    /// The text of a sentence: "20 ms", "10.24 s", "2 min"; minutes and hours only when they are whole.
+    /// The duration as a phrase: "20 ms", "10.24 s", "2 min". Minutes and hours are used only for whole
+    /// numbers of them.
     package var phrase: String {
         text(in: [
             (" us", 1_000), (" ms", 1_000_000), (" s", 1_000_000_000), (" min", 60_000_000_000),
@@ -10,8 +12,9 @@ extension Duration {
         ])
     }
 
-    /// A number and the unit behind it: the greatest that leaves no fraction, of those from the fourth on; else the
-    /// greatest of the first three that it reaches, and the smallest below all of them.
+    /// Returns a number followed by its unit. The unit is the largest from the fourth on that leaves no
+    /// fraction. If there is none, it is the largest of the first three that is not longer than the duration,
+    /// or the smallest unit if all are longer.
     package func text(in units: Units) -> String {
         let (isNegative, nanoseconds) = (nanoseconds < 0, Int64(clamping: nanoseconds.magnitude))
         if nanoseconds == 0 { return "0\(units[2].name)" }
@@ -19,7 +22,8 @@ extension Duration {
             units.dropFirst(3).last { nanoseconds.isMultiple(of: $0.nanoseconds) }
             ?? units.prefix(3).last { nanoseconds >= $0.nanoseconds } ?? units[0]
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: unit.nanoseconds)
-        // The unit is a power of ten here; the 1 in front keeps the zeros behind it.
+        // The unit is a power of ten here; adding it puts a 1 in front, which keeps the leading zeros of the
+        // fraction.
         var fraction = rest == 0 ? "" : "." + String(rest + unit.nanoseconds).dropFirst()
         while fraction.last == "0" { fraction.removeLast() }
         return "\(isNegative ? "-" : "")\(whole)\(fraction)\(unit.name)"

@@ -1,4 +1,4 @@
-/// Hexadecimal text, lower-case and without separators, as every command and log of this project has it.
+/// Hexadecimal text, lower-case and without separators, as in all commands and logs of this project.
 extension Sequence where Element == UInt8 {
     /// The octets as hexadecimal digits, two for each.
     package var hex: String {
@@ -13,7 +13,7 @@ extension Sequence where Element == UInt8 {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// All digits of the integer's width: `UInt16(0x2a)` is "002a".
+    /// The hexadecimal digits for the full width of the integer: `UInt16(0x2a)` is "002a".
     package var hex: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
@@ -25,8 +25,8 @@ private func hexDigit(_ nibble: UInt8) -> UInt8 {
 }
 
 extension Array where Element == UInt8 {
-    /// The octets that `hex` spells, or nil when it has an odd number of digits or anything else than
-    /// digits. Either case is taken; an empty text is no octets.
+    /// Creates the octets from hexadecimal digits in either case; empty text gives no octets. The result is
+    /// nil if the number of digits is odd or if the text contains other characters.
     package init?(hex: some StringProtocol) {
         let digits = hex.utf8
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -1,5 +1,5 @@
-/// A point in time as a machine sees it: nanoseconds since an origin that only its driver knows, the
-/// monotonic clock's or the start of a simulation. Arithmetic saturates, so no deadline can trap.
+/// A point in time as a machine sees it: nanoseconds since an origin that only its driver knows, such as that
+/// of the monotonic clock or the start of a simulation. Arithmetic saturates, so no deadline can trap.
 public struct Instant: Hashable, Comparable, Sendable {
     /// The nanoseconds since the clock's origin.
     public var nanoseconds: UInt64
@@ -11,7 +11,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// The origin of the clock.
     public static let zero = Instant(nanoseconds: 0)
 
-    /// This instant moved by `duration`, which may be negative.
+    /// Returns this instant moved by `duration`, which can be negative.
     @inlinable
     public func advanced(by duration: Duration) -> Instant {
         let step = duration.nanoseconds
@@ -23,7 +23,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: overflow ? 0 : difference)
     }
 
-    /// The time from this instant to `later`; zero when that lies in the past.
+    /// Returns the time from this instant to `later`, or zero if `later` is in the past.
     @inlinable
     public func duration(until later: Instant) -> Duration {
         later.nanoseconds > nanoseconds
@@ -51,7 +51,7 @@ extension Duration {
     }
 }
 
-/// The earlier of two deadlines, where none means never.
+/// Returns the earlier of two deadlines, where nil means never.
 @inlinable
 package func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
     guard let left else { return right }

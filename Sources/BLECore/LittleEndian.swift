@@ -1,5 +1,5 @@
-/// Numbers as octets outside of packets: values of characteristics and descriptors, entries of lists. Packets are read
-/// by `ByteReader` and written through `OutputSpan`.
+/// Numbers as octets outside of packets: values of characteristics and descriptors, and entries of lists.
+/// Packets are read by `ByteReader` and written through `OutputSpan`.
 extension Array where Element == UInt8 {
     /// Creates the octets of `number`, as many as its type has, least significant first.
     @inlinable
@@ -19,8 +19,8 @@ extension Array where Element == UInt8 {
 }
 
 extension FixedWidthInteger {
-    /// Creates the number that `octets` are, least significant first. Fewer octets than the type has are filled up with
-    /// zeros; octets beyond its width are ignored.
+    /// Creates the number from `octets`, least significant first. Missing octets are zero; octets beyond the
+    /// width of the type are ignored.
     @inlinable
     package init(littleEndian octets: some BidirectionalCollection<UInt8>) {
         self = octets.prefix(Self.bitWidth / 8).reversed().reduce(0) { number, octet in

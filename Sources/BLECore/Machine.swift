@@ -1,4 +1,5 @@
-/// A protocol endpoint without I/O, clock or task: frames and time go in, frames and events come out.
+/// A protocol endpoint without I/O, clock or tasks: its inputs are frames and time, and its outputs are
+/// frames and events.
 ///
 /// A driver feeds it, then drains it:
 /// ```swift
@@ -7,25 +8,25 @@
 /// while let event = machine.nextEvent() { handle(event) }
 /// wakeUp(at: machine.deadline)
 /// ```
-/// The same machine runs over a kernel socket, over ACL packets, joined to another one in a test, and in
-/// a fuzzer. Keep it in a `var` stored property, not in an enum's payload, which would copy its arrays.
+/// The same machine runs over a kernel socket, over ACL packets, connected to another machine in a test, and
+/// in a fuzzer. Keep it in a `var` stored property, not in an enum's payload, which would copy its arrays.
 package protocol Machine {
     /// What the machine reports to its owner.
     associatedtype Event: Equatable & Sendable
 
-    /// Takes one whole frame from the peer. Never throws: what a bad peer does is an event.
+    /// Handles one whole frame from the peer. Never throws: errors of the peer are reported as events.
     mutating func receive(_ frame: Span<UInt8>, at now: Instant)
 
-    /// Acts on what was due by `now`.
+    /// Performs the actions that are due by `now`.
     mutating func expire(at now: Instant)
 
-    /// Writes the next frame for the peer, or returns false when there is none. Called only while the
-    /// transport takes frames, so what waits here can still be cancelled.
+    /// Writes the next frame for the peer, or returns false when there is none. The driver calls it only
+    /// while the transport accepts frames, so waiting frames can still be cancelled.
     mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool
 
     /// Returns the next event, oldest first.
     mutating func nextEvent() -> Event?
 
-    /// When `expire(at:)` is to be called, if nothing else happens before.
+    /// The time at which to call `expire(at:)`, unless something else happens before.
     var deadline: Instant? { get }
 }

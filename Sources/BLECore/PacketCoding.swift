@@ -1,13 +1,13 @@
-/// A value that reads itself from bytes.
+/// A value that can be decoded from bytes.
 package protocol PacketDecodable: Sendable {
-    /// What the specification calls it, for errors.
+    /// The name of the value in the specification, for errors.
     static var packetName: String { get }
-    /// Reads the value at the cursor and moves past it. What follows is the caller's.
+    /// Reads the value at the cursor and moves the cursor past it. The caller handles what follows.
     init(decoding reader: inout ByteReader) throws(DecodeError)
 }
 
 extension PacketDecodable {
-    /// Reads a value that is all of `bytes`: too few octets and too many are errors.
+    /// Decodes a value from all of `bytes`. Throws if there are too few or too many octets.
     @inlinable
     package init(_ bytes: Span<UInt8>) throws(DecodeError) {
         var reader = ByteReader(bytes, of: Self.packetName)
@@ -15,26 +15,26 @@ extension PacketDecodable {
         try reader.end()
     }
 
-    /// Reads a value that is all of `bytes`: too few octets and too many are errors.
+    /// Decodes a value from all of `bytes`. Throws if there are too few or too many octets.
     @inlinable
     package init(_ bytes: [UInt8]) throws(DecodeError) { try self.init(bytes.span) }
 }
 
-/// A value that writes itself as bytes.
+/// A value that can be encoded as bytes.
 package protocol PacketEncodable: Sendable {
-    /// Octets that `encode(into:)` writes, always exactly.
+    /// The exact number of octets that `encode(into:)` writes.
     var encodedCount: Int { get }
-    /// Writes the value. `output` has room for `encodedCount` octets; the caller sees to it.
+    /// Writes the value. The caller ensures that `output` has room for `encodedCount` octets.
     func encode(into output: inout OutputSpan<UInt8>)
 }
 
 extension PacketEncodable {
-    /// The value as bytes of its own.
+    /// The value encoded as a new array of octets.
     @inlinable
     package var encoded: [UInt8] {
         [UInt8](capacity: encodedCount) { encode(into: &$0) }
     }
 }
 
-/// A value that does both, and loses nothing on the way.
+/// A value that can be both decoded and encoded without loss.
 package typealias PacketCodable = PacketDecodable & PacketEncodable

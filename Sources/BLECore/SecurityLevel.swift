@@ -1,5 +1,5 @@
-/// The security that a link has or must have: the levels of LE security mode 1 (Core Specification 5.4, Vol
-/// 3, Part C, 10.2.1).
+/// The security that a link has or requires: the levels of LE security mode 1 (Core Specification 5.4, Vol 3,
+/// Part C, 10.2.1).
 public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
     /// Level 1: no encryption is needed.
     case open = 1
@@ -7,7 +7,7 @@ public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
     case encrypted = 2
     /// Level 3: encrypted with a key from a pairing that was protected against a man in the middle.
     case authenticated = 3
-    /// Level 4: as level 3, the pairing was LE Secure Connections, and the key has 16 octets.
+    /// Level 4: as level 3, with LE Secure Connections pairing and a key of 16 octets.
     case secureConnections = 4
 
     /// Orders the weaker level first.
@@ -15,7 +15,7 @@ public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
         left.rawValue < right.rawValue
     }
 
-    /// `low`, `medium`, `high` or `fips`: the level's name in the kernel and in the tools of BlueZ.
+    /// `low`, `medium`, `high` or `fips`: the name of the level in the kernel and in BlueZ tools.
     package var kernelName: String {
         switch self {
         case .open: "low"
@@ -25,7 +25,7 @@ public enum SecurityLevel: UInt8, Hashable, Comparable, CaseIterable, Sendable {
         }
     }
 
-    /// Parses the kernel's name of a level.
+    /// Creates a level from its name in the kernel.
     package init?(kernelName: some StringProtocol) {
         guard let level = Self.allCases.first(where: { $0.kernelName == kernelName }) else { return nil }
         self = level

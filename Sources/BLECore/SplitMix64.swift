@@ -1,9 +1,9 @@
-/// A small generator that gives the same numbers for the same seed on every run. It is for simulations and
-/// tests: its numbers can be predicted.
+/// A small random number generator that generates the same numbers for the same seed on every run. It is for
+/// simulations and tests only: its numbers are predictable.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator that begins at `seed`.
+    /// Creates a generator with `seed` as its state.
     package init(seed: UInt64) { state = seed }
 
     /// Returns the next 64 pseudorandom bits.
@@ -15,7 +15,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed &>> 31)
     }
 
-    /// Between none and `limit` random octets.
+    /// Returns a random number of random octets, from none up to `limit`.
     package mutating func bytes(upTo limit: Int) -> [UInt8] {
         (0..<Int.random(in: 0...max(0, limit), using: &self)).map { _ in .random(in: 0...255, using: &self) }
     }

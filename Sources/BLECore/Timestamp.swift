@@ -1,9 +1,9 @@
-/// A moment of the calendar, to the millisecond.
+/// A point in calendar time with a resolution of one millisecond.
 public struct Timestamp: Hashable, Sendable {
-    /// Milliseconds since 1970-01-01T00:00:00Z; negative before.
+    /// The milliseconds since 1970-01-01T00:00:00Z; negative for earlier times.
     public var milliseconds: Int64
 
-    /// That many milliseconds after the beginning of 1970, UTC.
+    /// Creates the timestamp that many milliseconds after the beginning of 1970, UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 }
 
@@ -15,7 +15,7 @@ extension Timestamp: Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 in UTC: `2026-11-21T05:45:08.042Z`.
+    /// The time in RFC 3339 format, in UTC: `2026-11-21T05:45:08.042Z`.
     public var description: String {
         let (days, rest) = milliseconds.split(by: 86_400_000)
         let date = Self.date(days: days)
@@ -24,7 +24,8 @@ extension Timestamp: CustomStringConvertible {
             + "T\(clock.joined(separator: ":")).\((rest % 1000).padded(3))Z"
     }
 
-    /// The moment that RFC 3339 in UTC spells, with or without a fraction of a second; nil for any other text.
+    /// Parses a time in RFC 3339 format, in UTC, with or without a fraction of a second; nil for any other
+    /// text.
     package init?(_ text: some StringProtocol) {
         let octets = Array(text.utf8)
         guard octets.count >= 20, octets.last == UInt8(ascii: "Z") else { return nil }
@@ -40,7 +41,7 @@ extension Timestamp: CustomStringConvertible {
         else { return nil }
         var thousandths: Int64 = 0
         if octets.count > 20 {
-            // Digits beyond the third are less than is kept.
+            // Digits after the third are below the resolution of one millisecond.
             guard octets[19] == UInt8(ascii: "."), octets.count > 21, number(20..<octets.count - 1) != nil,
                 let most = number(20..<min(23, octets.count - 1))
             else { return nil }
@@ -51,15 +52,15 @@ extension Timestamp: CustomStringConvertible {
         self.init(milliseconds: (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + thousandths)
     }
 
-    /// The day, counted from 1970-01-01, of a date: the inverse of `date`.
+    /// Returns the number of days from 1970-01-01 to a date: the inverse of `date`.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let (era, yearOfEra) = (month > 2 ? year : year - 1).split(by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date of a day counted from 1970-01-01, in the Gregorian calendar for ever in both directions.
-    /// Years begin in March here, so that the leap day is their last.
+    /// Returns the date of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in
+    /// March here, so that the leap day is the last day of a year.
     private static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (days + 719_468).split(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -72,13 +73,13 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Int64 {
-    /// The quotient rounded down, and what is left, which is never negative.
+    /// Returns the quotient rounded down, and the remainder, which is never negative.
     fileprivate func split(by divisor: Int64) -> (quotient: Int64, rest: Int64) {
         let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
         return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
     }
 
-    /// The number in decimal, with zeros in front up to `width` digits.
+    /// Returns the number in decimal, padded with leading zeros to `width` digits.
     fileprivate func padded(_ width: Int) -> String {
         let digits = String(magnitude)
         let zeros = String(repeating: "0", count: Swift.max(0, width - digits.count))

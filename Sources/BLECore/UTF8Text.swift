@@ -1,9 +1,9 @@
-/// Text as a peer sent it, which should be UTF-8 and may not be. `text` is for reading: what is not UTF-8
-/// is U+FFFD there. `octets` are what was sent.
+/// Text as a peer sent it, which should be valid UTF-8 but can be invalid. `text` is for display and contains
+/// U+FFFD in place of invalid UTF-8. `octets` is what the peer sent.
 public struct UTF8Text: Sendable {
-    /// The text, repaired where it had to be.
+    /// The text, with U+FFFD in place of invalid UTF-8.
     public let text: String
-    /// What was sent, when it was not UTF-8.
+    /// The octets that were sent, if they are not valid UTF-8.
     private let bad: [UInt8]?
 
     package init(_ text: String) {
@@ -11,7 +11,7 @@ public struct UTF8Text: Sendable {
         bad = nil
     }
 
-    /// The text that `octets` spell, or nearly do.
+    /// Creates the text from octets, which can be invalid UTF-8.
     package init(_ octets: Span<UInt8>) {
         do {
             text = String(copying: try UTF8Span(validating: octets))
@@ -30,25 +30,25 @@ public struct UTF8Text: Sendable {
     package var isValid: Bool { bad == nil }
 }
 
-/// Equal octets; `String` alone would take two spellings of one letter for the same.
+/// Equality of octets: `String` would treat two different encodings of a character as equal.
 extension UTF8Text: Hashable {
-    /// Whether both were sent with the same octets.
+    /// Returns whether both texts consist of the same octets.
     public static func == (left: UTF8Text, right: UTF8Text) -> Bool {
         left.bad == right.bad && left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// Feeds the text; what differs in spelling only may share a hash.
+    /// Hashes the text; texts that differ only in encoding can have the same hash.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension UTF8Text: PacketDecodable, PacketEncodable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// For errors, which text never causes.
+    /// The name in errors, which decoding text never throws.
     package static var packetName: String { "UTF-8 text" }
 
     /// Creates text that is valid UTF-8.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// All octets that are left; never throws.
+    /// Reads all remaining octets; never throws.
     package init(decoding reader: inout ByteReader) throws(DecodeError) { self.init(reader.restInPlace()) }
 
     /// The number of octets that were received.
@@ -63,6 +63,6 @@ extension UTF8Text: PacketDecodable, PacketEncodable, CustomStringConvertible, E
         }
     }
 
-    /// The text, with U+FFFD for what is not UTF-8.
+    /// The text, with U+FFFD in place of invalid UTF-8.
     public var description: String { text }
 }

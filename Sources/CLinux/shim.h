@@ -1,4 +1,4 @@
-// What the Bluetooth sockets and the event loop need of Linux and Swift's Glibc does not import.
+// Linux declarations that the Bluetooth sockets and the event loop need and Swift's Glibc does not import.
 // Constants, structs and ioctl numbers only: nothing of libbluetooth is linked or called.
 #ifndef CLINUX_SHIM_H
 #define CLINUX_SHIM_H
@@ -24,8 +24,8 @@ static const unsigned long CLINUX_HCIDEVUP = HCIDEVUP;
 static const unsigned long CLINUX_HCIDEVDOWN = HCIDEVDOWN;
 static const unsigned long CLINUX_HCIGETDEVINFO = HCIGETDEVINFO;
 
-// <asm/termbits.h> has it and cannot be included beside <termios.h>: the settings of a serial line with its
-// speeds as numbers, so that any can be asked for.
+// The settings of a serial line with its speeds as numbers, so that any speed can be set. <asm/termbits.h>
+// declares this struct, but cannot be included together with <termios.h>.
 struct clinux_termios2 {
     uint32_t c_iflag;
     uint32_t c_oflag;
@@ -43,7 +43,7 @@ static const unsigned long CLINUX_TIOCEXCL = 0x540C;
 static const uint32_t CLINUX_BOTHER = 0010000;
 static const uint32_t CLINUX_CRTSCTS = 020000000000;
 
-// Enumerators that Swift imports as types of their own.
+// Constants for enumerators, which Swift imports with types of their own.
 static const uint32_t CLINUX_EPOLLIN = EPOLLIN;
 static const uint32_t CLINUX_EPOLLOUT = EPOLLOUT;
 static const uint32_t CLINUX_EPOLLERR = EPOLLERR;
@@ -60,7 +60,7 @@ static const int CLINUX_SOCK_RAW = SOCK_RAW;
 static const int CLINUX_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int CLINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
 
-// glibc hides these behind _GNU_SOURCE, which comes too late for a module.
+// glibc declares these only with _GNU_SOURCE, which cannot be defined early enough for a module.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int pipe2(int descriptors[2], int flags);
 struct clinux_mmsghdr {

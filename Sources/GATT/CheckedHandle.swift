@@ -1,17 +1,17 @@
 import BLECore
 import GATTClient
 
-/// A handle that is to be used, and the state of the server's database that it is of.
+/// A handle to use, and the state of the server's database that it belongs to.
 package struct CheckedHandle: Hashable, Sendable {
     package let handle: AttributeHandle
-    /// The state; `.unknown` for a bare handle, which is its user's responsibility.
+    /// The state of the database; `.unknown` for a bare handle, for which its user is responsible.
     package let generation: DatabaseGeneration
 
     package init(_ handle: AttributeHandle, _ generation: DatabaseGeneration) {
         (self.handle, self.generation) = (handle, generation)
     }
 
-    /// The handle of a value that discovery found.
+    /// Creates the handle of a value that discovery found.
     package init(_ reference: some AttributeReference) {
         self.init(reference.valueHandle, reference.generation)
     }

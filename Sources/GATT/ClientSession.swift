@@ -3,8 +3,8 @@ import BLECore
 import DequeModule
 import GATTClient
 
-/// The GATT client of this host on one link: its requests, what it knows of the server at the other end, and the
-/// subscribers of the server's values (Core Specification 5.4, Vol 3, Part G).
+/// The GATT client of this host on one link: its requests, its knowledge of the server at the other end, and
+/// the subscribers of the server's values (Core Specification 5.4, Vol 3, Part G).
 ///
 /// Procedures run one after the other, in the order of their submission; commands do not wait for them. Handles
 /// of an earlier state of the database are not sent: an operation with such handles waits for a discovery, or
@@ -17,20 +17,20 @@ import GATTClient
 ///     if case .finished(ticket.id, let outcome) = event { print(outcome.result(of: ticket)) }
 /// }
 /// ```
-/// The `GATTConnection` sends its requests and commands. The owner remembers the databases of all peers; the
-/// session asks it for them by events.
+/// The `GATTConnection` sends the session's requests and commands. The owner remembers the databases of all
+/// peers; the session requests them from it by events.
 package struct ClientSession: Sendable {
-    /// Names what was known of the server's database at some time: what is found by several requests is of
-    /// one state only if none of them was followed by a change.
+    /// Identifies what was known of the server's database at some time. The results of several requests
+    /// belong to one state only if no change followed any of them.
     package struct DatabaseState: Hashable, Sendable {
         fileprivate let changes: Int
     }
 
-    /// What is to be done when its turn has come.
+    /// An operation that runs when its turn comes.
     private struct Operation: Sendable {
         enum Work: Sendable {
             case procedure(any GATTProcedure)
-            /// To write the configuration that a characteristic's subscribers want by then.
+            /// Writes the configuration that a characteristic's subscribers require when the operation runs.
             case configuration(RemoteCharacteristic)
         }
 
@@ -38,29 +38,29 @@ package struct ClientSession: Sendable {
         let work: Work
         var handles: [CheckedHandle] = []
         var raisesSecurity = true
-        /// Whether only the session itself waits for it.
+        /// Whether only the session itself waits for the operation.
         var isOwn = false
     }
 
-    /// The operation whose turn it is.
+    /// The operation that is in progress.
     private struct Running: Sendable {
         enum Phase: Sendable {
-            /// Its next step is to be taken.
+            /// The next step of the procedure is due.
             case ready
-            /// Its request waits for the answer.
+            /// A request of the procedure waits for its answer.
             case asking
-            /// The server refused for want of security.
+            /// The server rejected a request for lack of security.
             case securing(ATTErrorResponse)
         }
 
         let operation: Operation
-        /// The procedure as it was in the beginning.
+        /// The procedure in its initial state, from which it is restarted.
         let original: any GATTProcedure
         var procedure: any GATTProcedure
         var phase = Phase.ready
-        /// Whether the server has answered something.
+        /// Whether the server has answered a request of the operation.
         var isAnswered = false
-        /// The handles at which it wanted more security, and the link has got more.
+        /// The handles for which the server required more security and the security of the link was raised.
         var raisedAt: Set<AttributeHandle> = []
         /// The characteristic's configuration at the server before this operation writes another.
         var configurationBefore: WrittenConfiguration?
@@ -74,18 +74,18 @@ package struct ClientSession: Sendable {
     /// The configuration of a characteristic that was last written to the server.
     private enum WrittenConfiguration: Hashable, Sendable {
         case known(ClientCharacteristicConfiguration)
-        /// A write of it has got no answer.
+        /// A write of the configuration got no answer.
         case unknown
     }
 
-    /// A command that waits for room; without one, a caller that waits for room.
+    /// A command that waits for room; without a command, a caller that waits for room.
     private struct WaitingCommand: Sendable {
         let id: TicketID
         let command: ATTCommand?
         let handles: [CheckedHandle]
     }
 
-    /// A procedure or request that waits for the database.
+    /// A call, an operation or a command that waits for a discovery.
     private enum Waiting: Sendable {
         case database(TicketID)
         case location(TicketID)
@@ -103,14 +103,14 @@ package struct ClientSession: Sendable {
         var isForDatabase: Bool { if case .database = self { true } else { false } }
     }
 
-    /// A discovery of the whole database. It is begun anew when the database changes meanwhile.
+    /// A discovery of the whole database. It is restarted if the database changes meanwhile.
     private struct Discovery: Sendable {
         enum Step: Sendable {
             case readingHash(Ticket<[UInt8]?>)
-            /// The owner is asked for the database with this hash.
+            /// The owner was asked for the remembered database with this hash.
             case recalling(hash: [UInt8]?)
             case walking(Ticket<RemoteDatabase>, hash: [UInt8]?)
-            /// The owner is given what was found.
+            /// The owner was given the database that was found.
             case adopting
             case writingFeatures(Ticket<Void>)
             case askingForChanges(Ticket<Void>)
@@ -126,9 +126,9 @@ package struct ClientSession: Sendable {
             }
         }
 
-        /// Whether what is remembered will not do.
+        /// Whether a remembered database must not be used.
         let isRefreshing: Bool
-        /// Whether the database is found, and only writes to the server that follow from it remain.
+        /// Whether the database was found, and only the writes to the server that follow from it remain.
         var isAdopted: Bool {
             switch step {
             case .writingFeatures, .askingForChanges: true
@@ -140,91 +140,95 @@ package struct ClientSession: Sendable {
         var step: Step
         var rounds = 1
         var waiting: [Waiting]
-        /// Those who asked for a fresh discovery when this one was under way.
+        /// Requests for a fresh discovery that were made while this one was in progress.
         var refreshing: [Waiting] = []
     }
 
     private let link: UInt64
     private var lastTicket: UInt64 = 0
     private var events = Deque<Event>()
-    /// Why nothing is asked any more.
+    /// The failure with which the session ended; nil while it runs.
     private var endedBy: GATTFailure?
 
-    // What is asked.
+    // The requests and commands to send.
     private var operations = Deque<Operation>()
     private var running: Running?
-    /// What makes the server forget procedures that were given up.
+    /// Requests that make the server discard abandoned procedures.
     private var undoing = Deque<ATTRequest>()
     private var commands = Deque<WaitingCommand>()
     private var discovery: Discovery?
 
-    // What the last discovery found, and whether the server has said since then that it is not true any more.
+    // The result of the last discovery, and whether the server has reported since then that it is no longer
+    // valid.
     private var database: RemoteDatabase?
     private var isStale = false
-    /// What was found of the database by looking for some services only.
+    /// The generation of what was found by looking for some services only.
     private var partial: DatabaseGeneration?
-    /// How often the server said that its database has changed.
+    /// The number of times that the server reported a change of its database.
     private var changes = 0
-    /// The value of Service Changed, and the session's own subscription to it.
+    /// The value handle of Service Changed, and the session's own subscription to it.
     private var serviceChanged: AttributeHandle?
     private var ownSubscription: SubscriptionID?
-    /// Whether the server knows what this client can do.
+    /// Whether this client has written its supported features to the server, whatever the answer was.
     private var hasWrittenFeatures = false
 
     private struct Subscription: Sendable {
         let characteristic: RemoteCharacteristic
-        /// Whether an indication is confirmed only when the subscriber has taken it.
+        /// Whether an indication is confirmed only after the subscriber has taken it.
         let holdsConfirmation: Bool
     }
 
-    /// The subscribers of each value; the session itself is among them, for Service Changed.
+    /// The subscribers of each value, including the session itself for Service Changed.
     private var table = SubscriptionTable()
     private var subscriptions: [SubscriptionID: Subscription] = [:]
-    /// The configurations last written, by the value's handle; for other handles none was written.
+    /// The configurations last written, by value handle; no entry if none was written.
     private var written: [AttributeHandle: WrittenConfiguration] = [:]
     private var early = UnclaimedValues()
     private var held = PendingConfirmations()
     private var confirmationsOwed = 0
 
-    /// A session on a link that has just come up, whose tickets have its number.
+    /// Creates a session on a link that has just come up; its tickets contain the number of the link.
     init(link: UInt64) { self.link = link }
 }
 
 // MARK: - Events
 
 extension ClientSession {
-    /// What a session reports to its owner.
+    /// An event that a session reports to its owner.
     package enum Event: Sendable {
-        /// An operation has come to its end.
+        /// An operation has ended with this outcome.
         case finished(TicketID, Outcome<GATTFailure>)
-        /// The server refused an operation with that code; `securityEnded(_:for:)` says what became of it.
+        /// The server rejected an operation with this code; the owner reports by `securityEnded(_:for:)` how
+        /// raising the security ended.
         case securityWanted(TicketID, ATTErrorCode)
-        /// A discovery needs the database that is remembered of this server, if it has that hash;
-        /// `remember(_:for:)` gives it.
+        /// A discovery requires the remembered database of this server, if there is one with this hash; the
+        /// owner supplies it by `remember(_:for:)`.
         case databaseWanted(hash: [UInt8]?)
         /// A discovery is complete, or the remembered database is current. The owner passes it to
         /// `adopt(_:of:in:)`.
         case databaseFound(RemoteDatabase)
-        /// The server's database has changed among these handles: what is remembered of it is not true any more.
+        /// The server's database has changed within these handles: what is remembered of it is no longer
+        /// valid.
         case databaseChanged(AttributeRange)
-        /// The server sent a value by itself, for these subscribers, in the order in which they subscribed;
-        /// for none when it is early, or unwanted.
+        /// The server sent a value without a request, for these subscribers, in the order in which they
+        /// subscribed. There are none if the value is early or has no subscriber.
         case value(ReceivedValue, to: [SubscriptionID])
-        /// The subscription has ended: values with its handle may now be those of another attribute.
+        /// The subscription has ended: values with its handle can now belong to another attribute.
         case subscriptionEnded(SubscriptionID, GATTFailure)
-        /// A discovery goes on in spite of a problem.
+        /// A discovery continues despite a problem.
         case discoveryNote(DiscoveryNote)
     }
 
-    /// What a discovery came upon, for a log.
+    /// A problem that a discovery encountered, for a log.
     package enum DiscoveryNote: Sendable {
         /// The server's database hash could not be read.
         case noHash(GATTFailure)
-        /// The server has refused the features that this client supports.
+        /// The server rejected the features that this client supports.
         case featuresRefused(GATTFailure)
-        /// Service Changed could not be subscribed to.
+        /// The subscription to Service Changed failed.
         case changesRefused(GATTFailure)
-        /// The database has changed meanwhile, as the failure says if there is one: it is begun anew.
+        /// The database has changed meanwhile, as shown by the failure if there is one, and the discovery is
+        /// restarted.
         case begunAnew(GATTFailure?)
     }
 
@@ -246,12 +250,13 @@ extension ClientSession {
 // MARK: - Operations
 
 extension ClientSession {
-    /// Runs a procedure when its turn has come.
+    /// Runs a procedure when its turn comes.
     ///
     /// - Parameters:
-    ///   - handles: the handles in it. Before each request they are checked to be of the present state of the database.
-    ///   - raisesSecurity: whether it is begun anew, once, on a more secure link when the server refuses it for want of
-    ///     security.
+    ///   - handles: the handles in the procedure. Before each request, they are checked to belong to the
+    ///     current state of the database.
+    ///   - raisesSecurity: whether the procedure is restarted on a more secure link, once for each attribute
+    ///     in error, if the server rejects it for lack of security.
     package mutating func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, about handles: [CheckedHandle] = [], raisesSecurity: Bool = true
     ) -> Ticket<Procedure.Output> {
@@ -262,7 +267,7 @@ extension ClientSession {
         return ticket
     }
 
-    /// Offers the MTU of this side to the server, before the procedures that wait.
+    /// Offers the MTU of this side to the server, ahead of the waiting procedures.
     mutating func exchangeMTU(_ mtu: ATTMTU) -> Ticket<Void> {
         let ticket = open(Void.self)
         let work = Operation.Work.procedure(ExchangeMTU(mtu))
@@ -274,9 +279,10 @@ extension ClientSession {
         return ticket
     }
 
-    /// Writes, when the turn has come, the configuration that all subscribers of a characteristic want together, unless
-    /// the server has it (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). It is computed at that time, so that the
-    /// last change holds, however subscribing and unsubscribing follow each other.
+    /// Writes, when its turn comes, the configuration that all subscribers of a characteristic require
+    /// together, unless the server already has it (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). The
+    /// configuration is computed at that time, so that the last change takes effect, in whatever order
+    /// subscribing and unsubscribing follow each other.
     package mutating func configure(_ characteristic: RemoteCharacteristic) -> Ticket<Void> {
         let ticket = open(Void.self)
         let handles = [CheckedHandle(characteristic)]
@@ -284,13 +290,14 @@ extension ClientSession {
         return ticket
     }
 
-    /// Whether procedures run or wait for their turn. Those that wait for a discovery do not count.
+    /// Whether procedures run or wait for their turn, not counting those that wait for a discovery.
     package var isAsking: Bool { running != nil || !operations.isEmpty }
 
-    /// Returns the database of the server: the known one if it is certain to be current, else the one that a
-    /// discovery finds. Calls during a discovery wait for the same discovery.
+    /// Returns the database of the server: the known one if it is certain to be current, otherwise the one
+    /// that a discovery finds. Calls during a discovery wait for the same discovery, but refreshing calls
+    /// wait for a new one.
     ///
-    /// - Parameter isRefreshing: whether it is discovered in any case.
+    /// - Parameter isRefreshing: whether the database is discovered even if it is known.
     package mutating func discover(refreshing isRefreshing: Bool = false) -> Submission<RemoteDatabase> {
         if !isRefreshing, discovery == nil, let known = currentDatabase { return .done(known) }
         let ticket = open(RemoteDatabase.self)
@@ -298,7 +305,8 @@ extension ClientSession {
         return .pending(ticket)
     }
 
-    /// Checks handles that are of an earlier link by a discovery: only that shows whether they may be used.
+    /// Checks handles of an earlier link by a discovery, because only a discovery shows whether they can be
+    /// used.
     package mutating func locate(_ handles: [CheckedHandle]) -> Submission<Void> {
         guard needsDiscovery(for: handles) else { return .done(()) }
         let ticket = open(Void.self)
@@ -306,12 +314,13 @@ extension ClientSession {
         return .pending(ticket)
     }
 
-    /// Throws when one of the handles is of a state of the database that is gone.
+    /// Throws when one of the handles belongs to an outdated state of the database.
     package func check(_ handles: [CheckedHandle]) throws(GATTFailure) {
         for each in handles where !isCurrent(each.generation) { throw .databaseChanged(each.handle) }
     }
 
-    /// Continues an operation that waits for more security, by the outcome of the attempt to raise it.
+    /// Continues an operation that waits for more security, according to the outcome of the attempt to raise
+    /// it.
     package mutating func securityEnded(_ end: SecurityRaise, for id: TicketID) {
         guard let current = running, current.operation.id == id, case .securing(let refusal) = current.phase
         else { return }
@@ -332,7 +341,7 @@ extension ClientSession {
         return running.operation.id
     }
 
-    /// Begins an operation, or has it wait for the database.
+    /// Queues an operation, or makes it wait for a discovery.
     private mutating func submit(_ operation: Operation) {
         if let endedBy { return finish(operation.id, .failure(endedBy)) }
         guard needsDiscovery(for: operation.handles) else { return operations.append(operation) }
@@ -343,8 +352,8 @@ extension ClientSession {
         database == nil && handles.contains { !isCurrent($0.generation) }
     }
 
-    /// Ends an operation without its result. Returns whether the request that waits for its answer is to be withdrawn;
-    /// `isSent` says whether that is on its way to the server.
+    /// Cancels an operation. Returns whether the request that waits for its answer must be withdrawn;
+    /// `isSent` is whether that request was already sent to the server.
     mutating func cancel(_ id: TicketID, isSent: Bool) -> Bool {
         if let current = running, current.operation.id == id {
             var isAsking = false
@@ -361,7 +370,7 @@ extension ClientSession {
         } else if leaveDiscovery(id) {
             finish(id, .failure(.cancelled))
         }
-        // A discovery that nothing waits for is given up, unless only its writes to the server remain.
+        // A discovery for which nothing waits is abandoned, unless only its writes to the server remain.
         guard let discovery, discovery.waiting.isEmpty, !discovery.isAdopted else { return false }
         self.discovery = nil
         refresh(discovery)
@@ -377,7 +386,7 @@ extension ClientSession {
         return discovery.waiting.count + discovery.refreshing.count < count
     }
 
-    /// The connection is over: all operations end, and new ones fail.
+    /// Ends all operations because the connection has ended; later operations fail.
     mutating func end(_ failure: GATTFailure) {
         guard endedBy == nil else { return }
         endedBy = failure
@@ -395,14 +404,14 @@ extension ClientSession {
 // MARK: - Requests
 
 extension ClientSession {
-    /// What is to be asked, if the request before has ended.
+    /// The next request to send, once the previous one has ended.
     enum Question {
         case request(ATTRequest)
-        /// What makes the server forget a procedure that was given up; the answer does not matter.
+        /// A request that makes the server discard an abandoned procedure; the answer does not matter.
         case undo(ATTRequest)
     }
 
-    /// Gives what is to be asked now.
+    /// Returns the request to send now, if there is one.
     mutating func nextQuestion(mtu: ATTMTU) -> Question? {
         while true {
             if let undo = undoing.popFirst() { return .undo(undo) }
@@ -427,16 +436,16 @@ extension ClientSession {
         }
     }
 
-    /// Notes that the request was not sent.
+    /// Fails the running operation because its request was not sent.
     mutating func requestRefused(_ error: ATTLimitError) { fail(.limit(error)) }
 
-    /// Notes that the request has no answer that can be read.
+    /// Fails the running operation because its request got no answer that can be decoded.
     mutating func requestFailed(_ error: ATTTransactionError) {
         running?.isAnswered = true
         fail(.transaction(error))
     }
 
-    /// Begins what comes next; false when there is nothing.
+    /// Starts the next operation; returns false when there is none.
     private mutating func beginNext() -> Bool {
         while let operation = operations.popFirst() {
             switch operation.work {
@@ -454,7 +463,7 @@ extension ClientSession {
         return false
     }
 
-    /// The next request of the procedure that runs; nil when that has its result.
+    /// Returns the next request of the running procedure; nil when the procedure has its result.
     private mutating func advance(_ mtu: ATTMTU) throws(GATTFailure) -> ATTRequest? {
         guard let handles = running?.operation.handles else { return nil }
         let step: GATTStep<any Sendable>?
@@ -474,7 +483,7 @@ extension ClientSession {
         return nil
     }
 
-    /// The operation that runs has failed, or needs more security first.
+    /// Fails the running operation, or requests more security for it first.
     private mutating func fail(_ failure: GATTFailure) {
         guard let current = running else { return }
         if current.isAnswered { undo(current) }
@@ -499,13 +508,14 @@ extension ClientSession {
         conclude(.failure(failure))
     }
 
-    /// Has the server forget a procedure that was given up, like queued writes: before anything else is asked.
+    /// Queues the request that makes the server discard an abandoned procedure, such as queued writes. It is
+    /// sent before any other request.
     private mutating func undo(_ current: Running) {
         if let undo = current.procedure.undo { undoing.append(undo) }
     }
 
-    /// The operation that runs has come to its end. `isUncertain`: whether the server may have done its last
-    /// request although that has failed.
+    /// Ends the running operation. `isUncertain` is whether the server may have performed its last request
+    /// although that request failed.
     private mutating func conclude(
         _ result: Result<any Sendable, GATTFailure>, isUncertain: Bool = false
     ) {
@@ -526,7 +536,7 @@ extension ClientSession {
 }
 
 extension GATTProcedure {
-    /// What to ask now, or the result, of a procedure of any type.
+    /// Returns the next request, or the result, of a procedure of any type.
     fileprivate mutating func step(mtu: Int) throws(GATTClientError) -> GATTStep<any Sendable> {
         switch try next(mtu: mtu) {
         case .ask(let request): .ask(request)
@@ -536,7 +546,8 @@ extension GATTProcedure {
 }
 
 extension ATTErrorCode {
-    /// Whether a server says by it that the link is not secure enough (Core Specification 5.4, Vol 3, Part C, 10.3.2).
+    /// Whether the code reports that the link is not secure enough (Core Specification 5.4, Vol 3, Part C,
+    /// 10.3.2).
     fileprivate var wantsSecurity: Bool {
         self == .insufficientEncryption || self == .insufficientAuthentication
     }
@@ -545,7 +556,8 @@ extension ATTErrorCode {
 // MARK: - Commands
 
 extension ClientSession {
-    /// Whether a command about these handles need not wait for others, nor for a discovery.
+    /// Returns whether a command with these handles can be sent without waiting for other commands or for a
+    /// discovery.
     func sendsAtOnce(about handles: [CheckedHandle]) -> Bool {
         commands.isEmpty && endedBy == nil && !needsDiscovery(for: handles)
     }
@@ -553,10 +565,10 @@ extension ClientSession {
     /// Whether commands, or callers without one, wait for room.
     var hasWaitingCommands: Bool { !commands.isEmpty }
 
-    /// How many commands wait for room.
+    /// The number of commands that wait for room.
     var commandCount: Int { commands.count { $0.command != nil } }
 
-    /// Has a command wait for room; without a command, the ticket ends when there is room.
+    /// Makes a command wait for room; without a command, the ticket ends when there is room.
     mutating func wait(toSend command: ATTCommand?, about handles: [CheckedHandle] = []) -> Ticket<Void> {
         let ticket = open(Void.self)
         let waiting = WaitingCommand(id: ticket.id, command: command, handles: handles)
@@ -570,7 +582,8 @@ extension ClientSession {
         return ticket
     }
 
-    /// There is room: has `send` take the command that waits for longest. Returns false when none waits.
+    /// Passes the command that has waited longest to `send`, because there is room. Returns false when none
+    /// waits.
     mutating func sendNext(_ send: (ATTCommand) throws(ATTLimitError) -> Void) -> Bool {
         guard let next = commands.popFirst() else { return false }
         do throws(GATTFailure) {
@@ -591,31 +604,31 @@ extension ClientSession {
 // MARK: - Discovery
 
 extension ClientSession {
-    /// Answers `Event.databaseWanted` with what is remembered of the server; nil when nothing is, or not with
-    /// that hash. An answer that comes when no discovery waits for it any more is left alone.
+    /// Answers `Event.databaseWanted` with the remembered database of the server; nil if there is none, or
+    /// none with that hash. An answer is ignored if no discovery waits for it any longer.
     package mutating func remember(_ database: RemoteDatabase?, for hash: [UInt8]?) {
         guard let discovery, case .recalling(hash) = discovery.step else { return }
         if let database, !discovery.isRefreshing {
             found(database)
         } else {
-            // The hash was read first: should the database change now, the hash is of the one before, and the next link
-            // finds out.
+            // The hash was read first: if the database changes now, the hash is that of the earlier database,
+            // and the next link detects the change.
             let ticket = runOwn(DiscoverDatabase())
             self.discovery?.step = .walking(ticket, hash: hash)
         }
     }
 
-    /// Takes the database that `Event.databaseFound` reported, and remembers it in `cache`.
+    /// Adopts the database that `Event.databaseFound` reported, and stores it in `cache`.
     ///
-    /// - Returns: the database, named as of the same state as on earlier links where nothing has changed; nil when it
-    ///   changed while it was looked for.
+    /// - Returns: the database, with the same generation as on earlier links if nothing has changed; nil if
+    ///   the database changed during the discovery.
     @discardableResult
     package mutating func adopt(
         _ found: CachedDatabase, of peer: DeviceAddress, in cache: inout DatabaseCache
     ) -> RemoteDatabase? {
         guard let discovery, case .adopting = discovery.step else { return nil }
         let changed = found.database.characteristics(.serviceChanged, in: .genericAttribute).first
-        // What came before its handle was known.
+        // The changes that were reported before the handle of Service Changed was known.
         for change in changed.map({ early.take($0.valueHandle) }) ?? [] {
             noteChange(among: ServiceChange(change.value).range)
         }
@@ -642,7 +655,7 @@ extension ClientSession {
         } else if discovery == nil {
             beginDiscovery(for: [waiting], refreshing: isRefreshing)
         } else if isRefreshing {
-            // What is being discovered may be older than this request.
+            // The result of the discovery in progress can be older than this request.
             discovery?.refreshing.append(waiting)
         } else {
             discovery?.waiting.append(waiting)
@@ -708,8 +721,8 @@ extension ClientSession {
         events.append(.databaseFound(database))
     }
 
-    /// Writes the client's supported features (Core Specification 5.4, Vol 3, Part G, 7.2). When the server refuses,
-    /// security is not raised: that is for the application's operations.
+    /// Writes the client's supported features (Core Specification 5.4, Vol 3, Part G, 7.2). If the server
+    /// rejects them, security is not raised: only the application's operations raise it.
     private mutating func writeFeatures() {
         let features = currentDatabase?.characteristics(.clientSupportedFeatures, in: .genericAttribute).first
         guard !hasWrittenFeatures, let features, features.properties.contains(.write) else {
@@ -735,14 +748,14 @@ extension ClientSession {
         discovery?.step = .askingForChanges(ticket)
     }
 
-    /// Takes what waits for a discovery and is not to have its result.
+    /// Removes and returns what waits for the discovery but not for its result.
     private mutating func takeLocated() -> [Waiting] {
         let waiting = discovery?.waiting ?? []
         discovery?.waiting = waiting.filter(\.isForDatabase)
         return waiting.filter { !$0.isForDatabase }
     }
 
-    /// Handles can be checked now: what is about them goes on.
+    /// Continues what waited for its handles to be checked, which is possible now.
     private mutating func goOn(with located: [Waiting]) {
         for waiting in located {
             switch waiting {
@@ -763,7 +776,8 @@ extension ClientSession {
         refresh(discovery)
     }
 
-    /// A discovery, or what follows from it, has failed: where the database has changed meanwhile it is begun anew.
+    /// Handles a failure of a discovery, or of the writes that follow from it. The discovery is restarted if
+    /// the database has changed meanwhile, for three rounds at most.
     private mutating func discoverAgain(after failure: GATTFailure? = nil) {
         guard var discovery else { return }
         if failure?.isChange ?? true, discovery.rounds < 3 {
@@ -795,7 +809,7 @@ extension GATTFailure {
         }
     }
 
-    /// Whether the server has answered as none may.
+    /// Whether the server's answer violates the specification.
     fileprivate var isMisbehavior: Bool {
         switch self {
         case .procedure(.misbehaving), .transaction(.malformedResponse): true
@@ -803,7 +817,7 @@ extension GATTFailure {
         }
     }
 
-    /// Whether the server may fail so in what it need not have.
+    /// Whether the failure can be tolerated in a feature that the server need not support.
     fileprivate var isTolerable: Bool {
         if case .procedure(.att) = self { return !isChange }
         return isMisbehavior
@@ -816,19 +830,19 @@ extension ClientSession {
     /// The database, if it can be relied on.
     package var currentDatabase: RemoteDatabase? { isStale ? nil : database }
 
-    /// What is known now; compare it with what is known later.
+    /// The state of the database as known now, to compare with the state at a later time.
     package var state: DatabaseState { DatabaseState(changes: changes) }
 
-    /// Whether handles of this state of the database may be used. True for bare handles, which are their user's
-    /// responsibility.
+    /// Returns whether handles of this state of the database can be used. True for bare handles, for which
+    /// their user is responsible.
     package func isCurrent(_ generation: DatabaseGeneration) -> Bool {
         guard generation.number != DatabaseGeneration.unknown.number else { return true }
         if generation.number == partial?.number { return true }
         return !isStale && generation.number == database?.generation.number
     }
 
-    /// Names parts of the database that are found one by one, of which the first was asked for at `state`;
-    /// nil when it has changed since.
+    /// Returns the generation for parts of the database that are found one by one, of which the first was
+    /// requested at `state`; nil if the database has changed since.
     package mutating func partialGeneration(
         since state: DatabaseState, in cache: inout DatabaseCache
     ) -> DatabaseGeneration? {
@@ -838,8 +852,8 @@ extension ClientSession {
         return generation
     }
 
-    /// The server said that its database has changed, by Service Changed or by an error. Subscriptions of handles in
-    /// `range` end; those of bare handles do not.
+    /// Records that the server reported a change of its database, by Service Changed or by an error.
+    /// Subscriptions to handles in `range` end, except those to bare handles.
     private mutating func noteChange(among range: AttributeRange) {
         changes += 1
         isStale = database != nil
@@ -859,7 +873,8 @@ extension ClientSession {
 // MARK: - Subscriptions
 
 extension ClientSession {
-    /// Adds a subscriber; also returns the values that came before the first one. `configure(_:)` informs the server.
+    /// Adds a subscriber, and returns the values that came before the first subscriber as well.
+    /// `configure(_:)` informs the server.
     package mutating func subscribe(
         to characteristic: RemoteCharacteristic, _ wants: ClientCharacteristicConfiguration,
         holdingConfirmation: Bool = false
@@ -870,16 +885,17 @@ extension ClientSession {
         return (id, early.take(characteristic.valueHandle))
     }
 
-    /// Removes a subscriber, and writes what the others want. Indications that waited for it alone are confirmed.
+    /// Removes a subscriber, and writes the configuration that the others require. Indications that waited
+    /// for this subscriber alone are confirmed.
     ///
-    /// - Returns: a ticket that ends when the server has the new configuration; nil when there is no such
+    /// - Returns: a ticket that ends when the server has the new configuration; nil if there is no such
     ///   subscriber.
     @discardableResult
     package mutating func unsubscribe(_ id: SubscriptionID) -> Ticket<Void>? {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
         table.unsubscribe(id)
         confirmationsOwed += held.released(by: id)
-        // Of a database that is not known any more nothing is asked, nor is it discovered for that.
+        // If the database is no longer known, no request is sent, and no discovery is made for this.
         let ticket = open(Void.self)
         let characteristic = subscription.characteristic
         let handles = [CheckedHandle(characteristic)]
@@ -892,7 +908,8 @@ extension ClientSession {
         return ticket
     }
 
-    /// The configuration to write for all subscribers of a characteristic together; nil when the server has it.
+    /// Returns the configuration to write for all subscribers of a characteristic together; nil if the server
+    /// already has it, or if the characteristic has no descriptor for it.
     private func configurationToWrite(
         for characteristic: RemoteCharacteristic
     ) -> (descriptor: RemoteDescriptor, configuration: ClientCharacteristicConfiguration)? {
@@ -907,8 +924,8 @@ extension ClientSession {
 // MARK: - Values
 
 extension ClientSession {
-    /// Takes what the server sent by itself. An indication is confirmed at once, unless a subscriber holds
-    /// the confirmation until it has taken the value.
+    /// Handles a value that the server sent without a request. An indication is confirmed at once, unless a
+    /// subscriber holds the confirmation until it has taken the value.
     mutating func receive(_ unsolicited: ATTUnsolicited, mtu: ATTMTU, at now: Instant) {
         var confirms = unsolicited.opcode == .handleValueIndication
         defer { if confirms { confirmationsOwed += 1 } }
@@ -929,20 +946,21 @@ extension ClientSession {
         }
     }
 
-    /// A subscriber has taken an indication whose confirmation waits for that.
+    /// Records that a subscriber has taken an indication whose confirmation waits for that.
     package mutating func taken(_ value: PendingConfirmations.Number, by subscriber: SubscriptionID) {
         if held.taken(value, by: subscriber) { confirmationsOwed += 1 }
     }
 
-    /// Time has passed: what was not taken in 25 s is confirmed all the same, since the server would give up the link.
+    /// Confirms indications that were not taken within 25 s, because the server would otherwise give up the
+    /// link.
     mutating func expire(at now: Instant) { confirmationsOwed += held.expire(at: now) }
 
-    /// How many indications are to be confirmed now.
+    /// Returns the number of indications to confirm now, and resets it.
     mutating func takeConfirmations() -> Int {
         defer { confirmationsOwed = 0 }
         return confirmationsOwed
     }
 
-    /// When `expire(at:)` is to be called.
+    /// The time at which `expire(at:)` is to be called.
     var deadline: Instant? { held.deadline }
 }

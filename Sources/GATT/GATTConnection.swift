@@ -7,9 +7,10 @@ import GATTServer
 /// The GATT layer of one link: the ATT bearer in both roles, and the peer as a client of the server that all
 /// links share (Core Specification 5.4, Vol 3, Part G).
 ///
-/// It answers the peer's requests and does its commands, sends it the values that it subscribed to, and says
-/// which services have come and gone. For the client's role of this host, which is its `session`, it sends
-/// requests and commands, and takes the values that the peer sends by itself.
+/// The connection answers the peer's requests, carries out its commands, sends it the values that it
+/// subscribed to, and reports which services were added or removed. For the client role of this host, which
+/// is its `session`, it sends requests and commands, and receives the values that the peer sends without a
+/// request.
 ///
 /// ```swift
 /// connection.receive(frame, at: now)
@@ -25,59 +26,60 @@ import GATTServer
 /// while let event = server.nextEvent() { handle(event) }  // what clients did
 /// while connection.nextFrame(into: &output, at: now) { transport.send(output) }
 /// ```
-/// Taking a frame may make room and so make events: after the last frame, look for events again, and so after
-/// everything that is asked of the connection or its session. Kernel sockets, ACL links, replay and tests all
-/// do just this.
+/// Taking a frame can make room and so add events: after the last frame, check for events again, and also
+/// after every call to the connection or its session. Kernel sockets, ACL links, replay and tests all work in
+/// this way.
 package struct GATTConnection: Sendable {
     /// The number of the client at the other end.
     package let client: ClientID
-    /// Whether the answer to a write waits for `release(_:isKept:)`, for owners that keep what clients write.
+    /// Whether the response to a write waits for `release(_:isKept:)`, for owners that store what clients
+    /// write.
     package var holdsChanges = false
-    /// The client's role: what it asks, what it knows of the server at the other end, and who listens to its
-    /// values. After something was asked of it, look for events and frames.
+    /// The client role: its requests, its knowledge of the server at the other end, and the subscribers of
+    /// that server's values. After calling it, check for events and frames.
     package var session: ClientSession
 
     private var bearer: ATTBearer
     private var events = Deque<Event>()
     private var notifications = Lane()
     private var indications = Lane()
-    /// How many of its lanes a delivery has something in.
+    /// The number of lanes that each delivery has not finished.
     private var openLanes: [DeliveryID: Int] = [:]
     private var lastDelivery: UInt64 = 0
-    /// The indication of a value that is to be confirmed.
+    /// The indication of a value that is not confirmed yet.
     private var indication: OpenIndication?
-    /// The indication of Service Changed that is to be confirmed.
+    /// The indication of Service Changed that is not confirmed yet.
     private var serviceChange: ATTTransactionID?
-    /// Whether changed services may be indicated to the client now.
+    /// Whether changed services can be indicated to the client now.
     private var mayReportServices = false
-    /// Whether something that waits may go now.
+    /// Whether something that waits may be able to proceed now.
     private var looksAgain = false
-    /// Those who wait for room for a value.
+    /// The callers that wait for room for a value.
     private var waiting: [(id: TicketID, isIndication: Bool)] = []
     /// The request of the session that waits for its answer.
     private var asked: (id: ATTTransactionID, offersMTU: Bool)?
-    /// Whether the peer was offered the MTU of this side.
+    /// Whether the MTU of this side was offered to the peer.
     private var hasOfferedMTU = false
-    /// The end, until it is reported.
+    /// The reason of the closure, until it is reported.
     private var end: ATTBearer.Closure?
     private var held: (number: HeldResponse, response: ATTResponse)?
-    /// Whether the open request was refused as overdue, and the server does not know that yet.
+    /// Whether the open request was rejected as overdue and the server is not informed yet.
     private var isOverdue = false
     private var lastHeld: UInt64 = 0
     /// When the last PDU was received.
     private var received = Instant.zero
 
-    /// Values of deliveries that go in order.
+    /// The values of deliveries that are sent in order.
     private struct Lane: Sendable {
         struct Part: Sendable {
             let delivery: DeliveryID
             let updates: [ValueUpdate]
             let packs: Bool
             let truncates: Bool
-            /// The first that is not sent.
+            /// The index of the first value that is not sent.
             var next = 0
 
-            /// How many go in the next PDU.
+            /// Returns the number of values that go in the next PDU.
             func count(mtu: ATTMTU) -> Int {
                 guard packs else { return 1 }
                 var room = mtu.octets - 1
@@ -104,11 +106,12 @@ package struct GATTConnection: Sendable {
         let transaction: ATTTransactionID
         let delivery: DeliveryID
         let update: ValueUpdate
-        /// Whether its delivery has no other.
+        /// Whether the delivery has no further indication.
         let isLast: Bool
     }
 
-    /// A connection over a channel that was just opened, to a client that the server knows by that number.
+    /// Creates a connection over a channel that was just opened, to the client that has this number at the
+    /// server.
     package init(_ client: ClientID, _ configuration: ATTBearer.Configuration = ATTBearer.Configuration()) {
         self.client = client
         session = ClientSession(link: client.rawValue)
@@ -119,9 +122,9 @@ package struct GATTConnection: Sendable {
     package var configuration: ATTBearer.Configuration { bearer.configuration }
     /// The ATT_MTU that is in use.
     package var mtu: ATTMTU { bearer.mtu }
-    /// Why the bearer carries nothing any more; nil while it does.
+    /// The reason for which the bearer was closed; nil while it is open.
     package var closure: ATTBearer.Closure? { bearer.closure }
-    /// What the peer sent and was of no use.
+    /// The counts of PDUs from the peer that the bearer had to ignore.
     package var ignored: ATTBearer.Ignored { bearer.ignored }
 }
 
@@ -134,18 +137,18 @@ extension GATTConnection {
         bearer.receive(frame, at: now)
     }
 
-    /// Acts on what was due by `now`.
+    /// Handles the timeouts that are due by `now`.
     package mutating func expire(at now: Instant) {
         if let due = bearer.answerDeadline, due <= now { (isOverdue, held) = (true, nil) }
         bearer.expire(at: now)
         session.expire(at: now)
     }
 
-    /// When `expire(at:)` is to be called, if nothing else happens before.
+    /// The time at which `expire(at:)` is to be called, if nothing else happens before.
     package var deadline: Instant? { earlier(bearer.deadline, session.deadline) }
 
-    /// Writes the next PDU for the peer, or returns false when there is none; `output` has room for `ATTMTU.maximum`
-    /// octets.
+    /// Writes the next PDU for the peer, or returns false when there is none; `output` needs room for
+    /// `ATTMTU.maximum` octets.
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         for _ in 0..<session.takeConfirmations() { bearer.confirm() }
         guard bearer.nextFrame(into: &output, at: now) else { return false }
@@ -153,17 +156,18 @@ extension GATTConnection {
         return true
     }
 
-    /// Sets whether the channel takes more frames. The time limits of the last frames that it took depend on it.
+    /// Sets whether the channel accepts more frames. The time limits of the last frames that it took depend
+    /// on that.
     package mutating func setWritable(_ isWritable: Bool, at now: Instant) {
         bearer.setWritable(isWritable, at: now)
     }
 
-    /// Ends the connection, as when its link is gone: all that waits ends by an event before `.closed`, and
-    /// nothing more is sent or received.
+    /// Ends the connection, for example when its link is disconnected: everything that waits ends by an event
+    /// before `.closed`, and nothing more is sent or received.
     package mutating func close(_ reason: ATTBearer.Closure) { bearer.close(reason) }
 
-    /// Returns the next event, oldest first. What the peer asks is answered by `server` on the way. `.closed` follows
-    /// the last event of the session.
+    /// Returns the next event, oldest first, after `server` has answered the peer's requests up to that
+    /// event. `.closed` follows the last event of the session.
     package mutating func nextEvent(serving server: inout GATTServer) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
@@ -185,7 +189,8 @@ extension GATTConnection {
         }
     }
 
-    /// Acts on an event of the bearer; returns what is the owner's business and comes before anything else.
+    /// Handles an event of the bearer. Returns an event that the owner must handle before any other, if there
+    /// is one.
     private mutating func take(_ event: ATTBearer.Event, _ server: inout GATTServer) -> Event? {
         switch event {
         case .request(let request): reply(server.handle(request, from: client, mtu: mtu))
@@ -207,7 +212,8 @@ extension GATTConnection {
         case .failed(let id, let error) where id == asked?.id:
             asked = nil
             session.requestFailed(error)
-        // Of what was given up, of an indication, or of what made the peer forget.
+        // The end of a cancelled request, of an indication, or of a request that discards a procedure at the
+        // peer.
         case .response, .failed: break
         case .mtu(let mtu): return .mtu(mtu)
         }
@@ -218,8 +224,8 @@ extension GATTConnection {
 // MARK: - Answers
 
 extension GATTConnection {
-    /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything. Nothing
-    /// happens when the request is not open any more.
+    /// Completes a request that a handler answered with `.later`: a read with the whole value, a write with
+    /// any value. Does nothing if the request is no longer open.
     package mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>,
         serving server: inout GATTServer
@@ -228,8 +234,8 @@ extension GATTConnection {
         reply(answer)
     }
 
-    /// Sends a response that was held: when what the write changed is kept, else an error in its place. Nothing happens
-    /// when the request was refused as overdue meanwhile.
+    /// Sends a held response if the change by the write was stored, otherwise an error in its place. Does
+    /// nothing if the request was rejected as overdue meanwhile.
     package mutating func release(_ response: HeldResponse, isKept: Bool) {
         guard let held, held.number == response else { return }
         self.held = nil
@@ -248,7 +254,8 @@ extension GATTConnection {
         }
     }
 
-    /// An answer that became too long, because the MTU sank while a handler took its time, is an Unlikely Error.
+    /// Sends a response. If the response is too long, because the MTU decreased while a handler took its
+    /// time, an Unlikely Error is sent instead.
     private mutating func respond(_ response: ATTResponse) {
         do throws(ATTLimitError) { try bearer.respond(response) } catch { refuse(response) }
     }
@@ -263,10 +270,10 @@ extension GATTConnection {
 // MARK: - Values
 
 extension GATTConnection {
-    /// Sends values to the client, all or none: when one does not fit the MTU nothing is sent. Notifications
-    /// go as far as there is room, behind those of earlier deliveries; each indication goes when the one
-    /// before it is confirmed, and neither waits for the other. `.sent` and `.confirmed` report each value,
-    /// `.delivered` the end.
+    /// Sends values to the client, all or none: if one does not fit the MTU, nothing is sent. Notifications
+    /// are sent as far as there is room, after those of earlier deliveries. Each indication is sent when the
+    /// one before it is confirmed. Notifications and indications do not wait for each other. `.sent` and
+    /// `.confirmed` report each value, `.delivered` the end.
     package mutating func deliver(_ delivery: Delivery) -> DeliveryID {
         lastDelivery &+= 1
         let id = DeliveryID(rawValue: lastDelivery)
@@ -294,14 +301,14 @@ extension GATTConnection {
         indications.parts.removeAll { $0.delivery == delivery }
     }
 
-    /// Whether a value would go at once, or wait for no more than `configuration` allows: an indication for
-    /// confirmations, a notification for the channel.
+    /// Returns whether a value would be sent at once, or would wait within the limits of `configuration`: an
+    /// indication for confirmations, a notification for the channel.
     package func hasRoom(forIndication isIndication: Bool) -> Bool {
         guard isIndication else { return notifications.parts.isEmpty && bearer.canSendUnsolicited }
         return closure == nil && indications.count < configuration.indicationLimit
     }
 
-    /// How a delivery ends that does not begin; nil when it does.
+    /// Returns how a delivery ends that cannot begin; nil if it can begin.
     private func end(of delivery: Delivery) -> DeliveryEnd? {
         if let closure { return .closed(closure) }
         if delivery.isEmpty { return .complete }
@@ -323,7 +330,7 @@ extension GATTConnection {
             do throws(ATTLimitError) {
                 try notify(group, truncating: part.truncates)
             } catch {
-                // The MTU sank meanwhile.
+                // The MTU decreased meanwhile.
                 end(part.delivery, .refused(error))
                 continue
             }
@@ -397,12 +404,12 @@ extension GATTConnection {
     }
 }
 
-// MARK: - Services that come and go
+// MARK: - Adding and removing services
 
 extension GATTConnection {
-    /// Notes that the server's services, or the record of the client, have changed. A client that has subscribed
-    /// to Service Changed receives an indication. Changes before its confirmation are in the next indication
-    /// (Core Specification 5.4, Vol 3, Part G, 7.1).
+    /// Records that the server's services, or the record of the client, have changed. A client that has
+    /// subscribed to Service Changed receives an indication. Changes before its confirmation are reported by
+    /// the next indication (Core Specification 5.4, Vol 3, Part G, 7.1).
     package mutating func servicesChanged() { (mayReportServices, looksAgain) = (true, true) }
 
     private mutating func reportServices(_ server: inout GATTServer) {
@@ -414,14 +421,14 @@ extension GATTConnection {
     }
 }
 
-// MARK: - The client's role of this host
+// MARK: - The client role of this host
 
 extension GATTConnection {
-    /// Sends a command, past any request that waits for its response: at once where there is room, else when
+    /// Sends a command, even while a request waits for its response: at once if there is room, otherwise when
     /// its turn comes.
     ///
-    /// - Parameter handles: the handles in it. When it is sent they are checked to be of the present state
-    ///   of the database.
+    /// - Parameter handles: the handles in the command. When the command is sent, they are checked to belong
+    ///   to the current state of the database.
     package mutating func send(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Submission<Void> {
@@ -429,8 +436,8 @@ extension GATTConnection {
         return .pending(session.wait(toSend: command, about: handles))
     }
 
-    /// Sends a command if there is room and no other waits; false when there is not, or when its handles are
-    /// of an earlier link, and nothing was sent.
+    /// Sends a command if there is room and no other command waits. Returns false, and sends nothing, if that
+    /// is not so or if its handles are of an earlier link.
     package mutating func trySend(
         _ command: ATTCommand, about handles: [CheckedHandle] = []
     ) throws(GATTFailure) -> Bool {
@@ -464,8 +471,8 @@ extension GATTConnection {
         return .pending(ticket)
     }
 
-    /// Ends an operation without its result. A request that is on its way is waited for all the same, before
-    /// the next one goes. An operation that has ended is left alone.
+    /// Cancels an operation. If its request was already sent, the response is still awaited before the next
+    /// request is sent. An operation that has ended is not affected.
     package mutating func cancel(_ id: TicketID) {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index)
@@ -478,19 +485,19 @@ extension GATTConnection {
                 self.asked = nil
             }
         }
-        // It may have made room.
+        // The cancellation may have made room.
         looksAgain = true
     }
 
-    /// Offers the MTU of this side to the peer, before the procedures that wait; a server may refuse it. Once
-    /// a link: done when it was offered before.
+    /// Offers the MTU of this side to the peer, ahead of the waiting procedures; a server can refuse it. The
+    /// MTU is offered once per link: a later call does nothing.
     package mutating func offerMTU() -> Submission<Void> {
         guard !hasOfferedMTU else { return .done(()) }
         return .pending(session.exchangeMTU(configuration.receiveMTU))
     }
 
     private mutating func takeRequests() {
-        // What has no room now is asked when an earlier request has ended.
+        // A request for which there is no room now is sent when an earlier one has ended.
         while asked == nil, bearer.canRequest, let question = session.nextQuestion(mtu: mtu) {
             switch question {
             case .undo(let request): _ = try? bearer.request(request)
@@ -532,11 +539,12 @@ extension GATTConnection {
         asked = nil
     }
 
-    /// How many commands and notifications wait for the channel; also an indication, when its turn has come.
+    /// The number of commands and notifications that wait for the channel, including an indication whose turn
+    /// has come.
     package var unsent: Int { bearer.unsentNotifications + notifications.count + session.commandCount }
 }
 
-/// Names a delivery on its connection, from `deliver` to its end.
+/// Identifies a delivery on its connection, from `deliver` to its end.
 package struct DeliveryID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once on a connection.
     package let rawValue: UInt64
@@ -545,36 +553,37 @@ package struct DeliveryID: RawRepresentable, Hashable, Sendable {
 }
 
 package enum DeliveryEnd: Hashable, Sendable {
-    /// All notifications are given to the channel's queue, and all indications are confirmed.
+    /// All notifications were passed to the channel's queue, and all indications were confirmed.
     case complete
-    /// A value does not fit the MTU. Nothing was sent; where the MTU sank meanwhile, what was not sent by then.
+    /// A value does not fit the MTU. Nothing was sent; if the MTU decreased during the delivery, only the
+    /// values that were not sent by then are dropped.
     case refused(ATTLimitError)
     /// The connection ended before the delivery did.
     case closed(ATTBearer.Closure)
 }
 
-/// The response to a write that waits until what it changed is kept.
+/// The response to a write, held until the change by the write is stored.
 package struct HeldResponse: Hashable, Sendable {
     let number: UInt64
 }
 
 extension GATTConnection {
-    /// What a connection reports to its owner.
+    /// An event that a connection reports to its owner.
     package enum Event: Hashable, Sendable {
-        /// A value of a delivery was given to the channel's queue.
+        /// A value of a delivery was passed to the channel's queue.
         case sent(ValueUpdate)
         /// The client confirmed the indication of a value.
         case confirmed(ValueUpdate)
-        /// The delivery has come to its end.
+        /// The delivery has ended in this way.
         case delivered(DeliveryID, DeliveryEnd)
-        /// A write was done whose response is held, or prepared writes were executed or cancelled: the server's events
-        /// report what changed. It is answered by `release(_:isKept:)`.
+        /// A write whose response is held was performed, or prepared writes were executed or cancelled. The
+        /// server's events report the changes. The response is sent by `release(_:isKept:)`.
         case changed(HeldResponse)
-        /// The request with this opcode was kept too long and was refused with Unlikely Error.
+        /// The request with this opcode was not answered in time and was rejected with Unlikely Error.
         case overdue(ATTOpcode)
-        /// The ends have agreed on this MTU.
+        /// Both ends have agreed on this MTU.
         case mtu(ATTMTU)
-        /// The connection is over. Nothing follows but the ends of deliveries that are begun after it.
+        /// The connection has ended. The only later events are the ends of deliveries that begin after it.
         case closed(ATTBearer.Closure)
     }
 }

@@ -2,19 +2,20 @@ import ATT
 import BLECore
 import GATTClient
 
-/// Why an operation of the client's role has no result.
+/// The reason why an operation of the client role has no result.
 package enum GATTFailure: Error, Sendable {
-    /// The server refused or misbehaved, or something is out of the procedure's range.
+    /// The server rejected a request or violated the specification, or a value is out of the procedure's
+    /// range.
     case procedure(GATTClientError)
     /// A request or a command does not fit the MTU.
     case limit(ATTLimitError)
-    /// A request has no answer, or the connection has ended.
+    /// A request got no usable answer, or the connection has ended.
     case transaction(ATTTransactionError)
-    /// The handle is of a state of the server's database that is gone.
+    /// The handle belongs to an outdated state of the server's database.
     case databaseChanged(AttributeHandle)
     /// The server's database has changed during each of three discoveries.
     case restlessDatabase
-    /// The link did not get as secure as the server requires, for that reason of the link's owner.
+    /// The link did not become as secure as the server requires, for this reason from the link's owner.
     case security(any Error)
     /// The owner has cancelled the operation.
     case cancelled
@@ -36,9 +37,9 @@ extension GATTFailure: CustomStringConvertible {
 
 /// The result of raising the security that a server requires for a request.
 package enum SecurityRaise: Sendable {
-    /// The link is more secure: the procedure is begun anew.
+    /// The link is more secure: the procedure is restarted.
     case raised
-    /// The link cannot be more secure, or shall not: the server's refusal is the result.
+    /// The link cannot be made more secure, or must not be: the server's error is the result.
     case unavailable
     /// The attempt failed with this error.
     case failed(any Error)

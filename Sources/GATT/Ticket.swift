@@ -1,6 +1,6 @@
-/// Names an operation that cannot end at once, from its beginning to its one end.
+/// Identifies an operation that cannot end at once, from its beginning to its one end.
 package struct TicketID: Hashable, Sendable {
-    /// The link, by the number of the client at its other end.
+    /// The link, identified by the number of the client at its other end.
     package let link: UInt64
     /// The number of the operation; each is used once on a link.
     package let number: UInt64
@@ -15,21 +15,21 @@ package struct Ticket<Value: Sendable>: Hashable, Sendable {
     init(_ id: TicketID) { self.id = id }
 }
 
-/// What becomes of an operation that was begun.
+/// The result of an operation, or the ticket of an operation that has not ended yet.
 package enum Submission<Value: Sendable>: Sendable {
-    /// The operation had its result at once.
+    /// The operation ended at once with this result.
     case done(Value)
-    /// It ends by an event that names the ticket.
+    /// The operation ends by an event that has this ticket.
     case pending(Ticket<Value>)
 }
 
-/// The outcome of an operation. `result(of:)` returns its result, whose type the ticket has.
+/// The outcome of an operation. `result(of:)` returns its result, whose type the ticket determines.
 package struct Outcome<Failure: Error>: Sendable {
     private let result: Result<any Sendable, Failure>
 
     package init(_ result: Result<any Sendable, Failure>) { self.result = result }
 
-    /// The result of the operation that `ticket` names.
+    /// Returns the result of the operation that `ticket` identifies.
     package func result<Value>(of ticket: Ticket<Value>) -> Result<Value, Failure> {
         result.map { value in
             guard let value = value as? Value else {
@@ -39,7 +39,7 @@ package struct Outcome<Failure: Error>: Sendable {
         }
     }
 
-    /// Why it has no result; nil when it has one.
+    /// The failure of the operation; nil if it has a result.
     package var failure: Failure? {
         if case .failure(let failure) = result { failure } else { nil }
     }

@@ -1,42 +1,42 @@
 import ATT
 import BLECore
 
-/// Why a GATT procedure has no result.
+/// The reason why a GATT procedure has no result.
 package enum GATTClientError: Error, Hashable, Sendable {
     /// The server answered with an Error Response.
     case att(ATTErrorResponse)
-    /// The server answered the request with this opcode as no server may.
+    /// The server's response to the request with this opcode violates the specification.
     case misbehaving(ATTOpcode, Misbehavior)
     /// `value` is more than the `maximum` of a limit.
     case limit(Limit, maximum: Int, value: Int)
 
-    /// What is limited in a procedure.
+    /// A quantity that is limited in a procedure.
     package enum Limit: Hashable, Sendable {
-        /// Where in a value a read begins.
+        /// The offset in a value at which a read begins.
         case readOffset
         /// The length of a value, in octets.
         case valueLength
     }
 }
 
-/// How a server broke the specification.
+/// The way in which a server violated the specification.
 public enum Misbehavior: Hashable, Sendable {
-    /// It sent a response to another request.
+    /// The server sent a response to another request.
     case unexpectedResponse(ATTOpcode)
-    /// A value in the response is not what its attribute's type says.
+    /// A value in the response does not have the format that its attribute's type requires.
     case malformed(DecodeError)
-    /// The attribute is not among those that were asked for, or comes after one that follows it. nil: none
-    /// was left to ask for.
+    /// The attribute is not among those that were requested, or comes after one that follows it. `expected`
+    /// is nil if no attribute was left to request.
     case unexpectedHandle(AttributeHandle, expected: AttributeRange?)
-    /// The group that begins at the first handle ends before it, or reaches into the next.
+    /// The group that begins at the first handle ends before it, or extends into the next group.
     case badGroup(AttributeHandle, end: AttributeHandle)
     /// The characteristic declared at the first handle has its value outside its own handles.
     case badValueHandle(AttributeHandle, value: AttributeHandle)
-    /// A part of a value is longer than the MTU allows, or the whole than 512 octets.
+    /// A part of a value is longer than the MTU allows, or the whole value is longer than 512 octets.
     case overlong(octets: Int, limit: Int)
-    /// There are more values than were asked for, or fewer for no reason.
+    /// The response contains more values than were requested, or fewer without a reason.
     case wrongCount(Int, expected: Int)
-    /// What it repeats of a prepared write is not what was written.
+    /// The server's echo of a prepared write is not what was written.
     case wrongEcho(AttributeHandle, offset: Int)
 }
 
@@ -52,7 +52,7 @@ extension GATTClientError: CustomStringConvertible {
 }
 
 extension Misbehavior: CustomStringConvertible {
-    /// What is wrong, in a few words.
+    /// A short description of the violation.
     public var description: String {
         switch self {
         case .unexpectedResponse(let opcode): "\(opcode) does not answer it"

@@ -1,7 +1,8 @@
 import ATT
 
-/// One GATT procedure: asks, takes the answer, asks again, until it has its result (Core Specification 5.4,
-/// Vol 3, Part G, 4). It knows no bearer, so the caller chooses one:
+/// A GATT procedure: a series of requests, each with its response, that ends with a result (Core
+/// Specification 5.4, Vol 3, Part G, 4). The procedure does not depend on a bearer, so the caller chooses
+/// one:
 ///
 /// ```swift
 /// while true {
@@ -11,32 +12,32 @@ import ATT
 ///     }
 /// }
 /// ```
-/// Every procedure ends after a bounded number of requests, whatever the peer answers. One that threw is
-/// over.
+/// Every procedure ends after a bounded number of requests, whatever the peer answers. A procedure that threw
+/// an error has ended.
 package protocol GATTProcedure: Sendable {
     /// The type of the procedure's result.
     associatedtype Output: Sendable
 
-    /// What to ask now, or the result. `mtu` is the bearer's ATT_MTU, in octets, when the request goes out.
-    /// Throws what stands in the way on this side, before anything is sent.
+    /// Returns the next request, or the result. `mtu` is the bearer's ATT_MTU in octets when the request is
+    /// sent. Throws, before anything is sent, if something on this side prevents the request.
     mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output>
 
-    /// Takes the response, also one that is an error, to the request that `next` gave.
+    /// Handles the response, which can be an error, to the request that `next` returned.
     mutating func receive(_ response: ATTResponse) throws(GATTClientError)
 
-    /// What to ask, whose answer does not matter, when the procedure is given up halfway, so that the peer
-    /// forgets it as well. nil when there is nothing to forget.
+    /// The request that makes the peer discard the procedure when it is abandoned halfway; the answer does
+    /// not matter. nil if there is nothing to discard.
     var undo: ATTRequest? { get }
 }
 
 extension GATTProcedure {
-    /// Most procedures leave no state to undo.
+    /// Nil, because most procedures leave no state to undo.
     package var undo: ATTRequest? { nil }
 }
 
 /// The next step of a procedure.
 package enum GATTStep<Output: Sendable>: Sendable {
-    /// To send this and hand the response to `receive`.
+    /// Send this request, and pass the response to `receive`.
     case ask(ATTRequest)
     /// The procedure has ended with this result.
     case done(Output)

@@ -11,12 +11,12 @@ protocol SingleRequest: GATTProcedure {
 }
 
 extension SingleRequest {
-    /// Asks with the request, then returns the result.
+    /// Returns the request, then the result.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
         result.map { .done($0) } ?? .ask(request)
     }
 
-    /// Keeps the result. Throws when the response is an Error Response or belongs to another request.
+    /// Stores the result. Throws when the response is an Error Response or belongs to another request.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         if case .error(let error) = response { throw .att(error) }
         guard let result = try result(of: response) else {
@@ -26,19 +26,19 @@ extension SingleRequest {
     }
 }
 
-/// Offers the MTU of this side to the server, once a link (Core Specification 5.4, Vol 3, Part G, 4.3.1). The
-/// bearer takes the lesser of both; a server may refuse, and the MTU stays as it is.
+/// Offers the MTU of this side to the server, once per link (Core Specification 5.4, Vol 3, Part G, 4.3.1).
+/// The bearer uses the smaller of both MTUs. If the server refuses, the MTU does not change.
 package struct ExchangeMTU: SingleRequest {
-    /// Nothing but that the server has answered.
+    /// Nothing: the result only shows that the server has answered.
     package typealias Output = Void
 
     let request: ATTRequest
     var result: Void?
 
-    /// Offers to receive PDUs of `mtu`.
+    /// Creates an offer to receive PDUs of `mtu`.
     package init(_ mtu: ATTMTU) { request = .exchangeMTU(mtu.wire) }
 
-    /// Takes the answer, which may be an error.
+    /// Handles the response, which can be an error.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch response {
         case .exchangeMTU, .error: result = ()
@@ -49,7 +49,7 @@ package struct ExchangeMTU: SingleRequest {
     func result(of response: ATTResponse) throws(GATTClientError) -> Void? { nil }
 }
 
-/// Sends one request as it is, and gives the response as it came, an Error Response among them.
+/// Sends one request unchanged, and returns the response as received, also an Error Response.
 package struct RawRequest: GATTProcedure {
     package typealias Output = ATTResponse
 
@@ -58,12 +58,12 @@ package struct RawRequest: GATTProcedure {
 
     package init(_ request: ATTRequest) { self.request = request }
 
-    /// Asks with the request, then returns its response.
+    /// Returns the request, then its response.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<ATTResponse> {
         response.map { .done($0) } ?? .ask(request)
     }
 
-    /// Keeps the response as the result, an Error Response as well.
+    /// Stores the response as the result, also an Error Response.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         self.response = response
     }

@@ -2,9 +2,9 @@ import ATT
 import BLECore
 import DequeModule
 
-/// A GATT server without I/O: one database and what it knows of each client (Core Specification 5.4, Vol
-/// 3, Part G). The connection of each client brings it requests and takes its answers; `nextEvent()` reports what
-/// clients did. Nothing is copied between a frame and a handler but the value that a write carries.
+/// A GATT server without I/O: one database and the state of each client (Core Specification 5.4, Vol 3, Part
+/// G). The connection of each client passes requests to it and takes its answers; `nextEvent()` reports the
+/// actions of clients. Between a frame and a handler, nothing is copied but the value that a write carries.
 package struct GATTServer: Sendable {
     /// The state that all links share.
     struct Shared: Sendable {
@@ -13,8 +13,8 @@ package struct GATTServer: Sendable {
         var events = Deque<GATTServerEvent>()
         var refusedCommands = 0
         var lastPending: UInt64 = 0
-        /// Those who have subscribed to a value, in the order of their numbers, so that a value is no matter
-        /// of all others.
+        /// The clients that have subscribed to each value, in the order of their numbers, so that sending a
+        /// value does not involve the other clients.
         private(set) var subscribers: [AttributeHandle: [ClientID]] = [:]
 
         mutating func note(_ client: ClientID, subscribes: Bool, to handle: AttributeHandle) {
@@ -27,11 +27,11 @@ package struct GATTServer: Sendable {
         }
     }
 
-    /// What is known of one client, and what is open on its bearers.
+    /// The state of one client, and what is open on its bearers.
     private struct Client: Sendable {
         var state: ClientState
         private var fixed = RequestResponder(.fixed)
-        /// On other bearers than the one that every link has.
+        /// The responders of bearers other than the fixed one, which every link has.
         private var others: [BearerID: RequestResponder] = [:]
 
         init(_ state: ClientState) { self.state = state }
@@ -90,19 +90,20 @@ package struct GATTServer: Sendable {
 
     /// The attributes and their stored values.
     package var database: AttributeDatabase { shared.database }
-    /// Commands that did nothing because the attribute, its permissions or the signature forbade it.
+    /// The number of commands that had no effect, for example because the attribute, its permissions or the
+    /// signature did not allow them.
     package var refusedCommands: Int { shared.refusedCommands }
     /// The clients whose links are up, in the order of their numbers.
     package var centrals: [ClientID] { clients.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Adds a client whose link is up. With the record of a bonded client its subscriptions, and what it knows of
-    /// the database, hold again.
+    /// Adds a client whose link is up. The record of a bonded client restores its subscriptions and its
+    /// knowledge of the database.
     ///
     /// - Parameters:
     ///   - client: the client.
     ///   - address: its address on the link, for handlers.
     ///   - security: the security of its link.
-    ///   - current: returns the present security of the link, where that changes without a report; nil while it
+    ///   - current: returns the current security of the link, if that changes without a report; nil while it
     ///     is uncertain. Called only when the known security is not enough. It must not call the server.
     ///   - record: the record that `disconnect` returned.
     package mutating func connect(
@@ -115,8 +116,8 @@ package struct GATTServer: Sendable {
         clients[client] = Client(state)
     }
 
-    /// Restores the record of a bonded client, when the encryption of its link has shown which client it is. What
-    /// the client has chosen on this link is kept.
+    /// Restores the record of a bonded client after the encryption of its link has shown which client it is.
+    /// The configurations that the client has written on this link are kept.
     package mutating func restore(_ record: GATTClientRecord, of client: ClientID) {
         clients[client]?.state.restore(record, &shared)
     }
@@ -130,11 +131,11 @@ package struct GATTServer: Sendable {
         return record
     }
 
-    /// What to remember of a client that is bonded, as of now.
+    /// Returns the present record of a client, to keep if the client is bonded.
     package func record(of client: ClientID) -> GATTClientRecord? { clients[client]?.state.record(shared) }
 
-    /// Gives the key by which a bonded client signs its writes, and the least counter that it may use; without a
-    /// key, none of them is accepted.
+    /// Sets the key with which a bonded client signs its writes, and the least counter that it may use.
+    /// Without a key, no signed write is accepted.
     package mutating func setSigningKey(
         _ key: ATTSigningKey?, nextCounter: UInt32 = 0, of client: ClientID
     ) {
@@ -154,15 +155,15 @@ package struct GATTServer: Sendable {
         clients[client]?.state.setSecurity(security)
     }
 
-    /// Answers a request that came over a bearer with `mtu`; MTU exchanges are the bearer's own.
+    /// Answers a request that arrived over a bearer with `mtu`; the bearer itself answers MTU exchanges.
     package mutating func handle(
         _ request: ATTRequest, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) -> GATTAnswer {
         clients[client, default: Self.stranger(client)].answer(request, on: bearer, mtu: mtu, &shared)
     }
 
-    /// Performs a command. A command that is not permitted is counted and reported by an event, as it has no
-    /// response.
+    /// Performs a command. A command that is not permitted is counted and reported by an event, because it
+    /// has no response.
     package mutating func handle(
         _ command: ATTCommand, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) {
@@ -171,22 +172,23 @@ package struct GATTServer: Sendable {
         if !isDone { shared.refusedCommands += 1 }
     }
 
-    /// A client that sends something before `connect` was called for it.
+    /// Returns a client that sends something before `connect` was called for it.
     private static func stranger(_ client: ClientID) -> Client {
         Client(ClientState(Central(address: noAddress, client: client), security: .none, asking: nil))
     }
 
-    /// Completes what a handler answered with `.later`: a read with the whole value, a write with anything.
-    /// Gives what is to be sent to `pending.client` on `pending.bearer`; nil when no request waits for it any more.
+    /// Completes a request that a handler answered with `.later`: a read with the whole value, a write with
+    /// any value. Returns the answer to send to `pending.client` on `pending.bearer`; nil if no request waits
+    /// for it any longer.
     package mutating func complete(
         _ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>
     ) -> GATTAnswer? {
         clients[pending.client]?.complete(pending, with: result, &shared) ?? nil
     }
 
-    /// Abandons a request that the bearer has refused because its handler took too long. A later completion by
-    /// the handler has no effect. If the request was to execute prepared writes, none of them stays queued (Core
-    /// Specification 5.4, Vol 3, Part F, 3.4.6.3).
+    /// Abandons a request that the bearer has rejected because its handler took too long. A later completion
+    /// by the handler has no effect. If the request was to execute prepared writes, none of them stays queued
+    /// (Core Specification 5.4, Vol 3, Part F, 3.4.6.3).
     package mutating func abandonRequest(of client: ClientID, on bearer: BearerID = .fixed) {
         clients[client]?.abandonRequest(on: bearer)
     }
@@ -196,16 +198,16 @@ package struct GATTServer: Sendable {
         clients[client]?.close(bearer)
     }
 
-    /// The next thing that a central did, oldest first.
+    /// Returns the next action of a central, oldest first.
     package mutating func nextEvent() -> GATTServerEvent? { shared.events.popFirst() }
 }
 
-// MARK: - Services that come and go
+// MARK: - Adding and removing services
 
-/// Services that come and go while links are up (Core Specification 5.4, Vol 3, Part G, 2.5.2 and 7.1).
+/// Changes of the services while links are up (Core Specification 5.4, Vol 3, Part G, 2.5.2 and 7.1).
 extension GATTServer {
-    /// Publishes another database in place of the one before. Subscriptions to values of that end; links that
-    /// are up are all affected: see `serviceChange`.
+    /// Publishes another database in place of the present one. Subscriptions to values of the present one
+    /// end. All links that are up are affected: see `serviceChange`.
     package mutating func publish(
         _ database: AttributeDatabase, _ configuration: ServerOptions = ServerOptions()
     ) {
@@ -215,7 +217,8 @@ extension GATTServer {
         changed(.all)
     }
 
-    /// Publishes more services; gives the handles that changed. All links are affected: see `serviceChange`.
+    /// Publishes more services, and returns the handles that changed. All links are affected: see
+    /// `serviceChange`.
     @discardableResult
     package mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
         guard let range = try shared.database.add(services) else { return nil }
@@ -223,7 +226,7 @@ extension GATTServer {
         return range
     }
 
-    /// Publishes more services, each where its record says; see `add(_:)`.
+    /// Publishes more services, each at the handle in its record; see `add(_:)`.
     @discardableResult
     package mutating func add(
         _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
@@ -233,7 +236,7 @@ extension GATTServer {
         return range
     }
 
-    /// Whether the value of an attribute is stored here, and may change.
+    /// Returns whether the value of an attribute is stored here and can change.
     package func stores(_ handle: AttributeHandle) -> Bool {
         guard let attribute = shared.database[handle], attribute.onRead == nil, attribute.role == nil,
             !attribute.isCached
@@ -260,8 +263,9 @@ extension GATTServer {
         for client in clients.keys { clients[client]?.databaseChanged(range) }
     }
 
-    /// The indication of Service Changed to send to a central: the range of handles that changed. Nil when it did not
-    /// ask for it, when nothing changed, or while it has not confirmed the last one.
+    /// Returns the indication of Service Changed to send to a central: the range of handles that changed.
+    /// Returns nil if the central has not subscribed to it, if nothing has changed, or while the last one is
+    /// not confirmed.
     package mutating func serviceChange(
         for central: ClientID
     ) -> (handle: AttributeHandle, value: [UInt8])? {
@@ -273,7 +277,7 @@ extension GATTServer {
         return (handle, bounds.flatMap { [UInt8](littleEndian: $0.rawValue) })
     }
 
-    /// The central confirmed the indication of Service Changed that is on its way.
+    /// Records that the central confirmed the last indication of Service Changed.
     package mutating func confirmServiceChange(for central: ClientID) {
         clients[central]?.state.confirmReport()
     }
@@ -282,12 +286,12 @@ extension GATTServer {
 // MARK: - Values of the application
 
 extension GATTServer {
-    /// Stores a value of the application's: of a characteristic or a descriptor that all clients share.
+    /// Stores a value that the application sets: of a characteristic or a descriptor that all clients share.
     package mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) throws(AttributeValueError) {
         shared.database.setValue(value, at: try settableIndex(of: handle, for: value))
     }
 
-    /// Stores several values, or none when one of them cannot be.
+    /// Stores several values, or none if one of them cannot be stored.
     package mutating func setValues(
         _ values: [(handle: AttributeHandle, value: [UInt8])]
     ) throws(AttributeValueError) -> [ValueUpdate] {
@@ -319,17 +323,17 @@ extension GATTServer {
         }
     }
 
-    /// The centrals that want the values of the characteristic with this value handle. One with robust caching
-    /// that does not know of a change of the database gets none until it does (Core Specification 5.4, Vol 3,
-    /// Part G, 2.5.2.1), and a bonded one whose link is not as safe yet as subscribing requires gets none until it is
-    /// (Part C, 10.3.2).
+    /// Returns the centrals to which the values of the characteristic with this value handle are sent. A
+    /// central with robust caching that does not know of a change of the database receives none until it does
+    /// (Core Specification 5.4, Vol 3, Part G, 2.5.2.1), and a bonded one whose link is not yet as secure as
+    /// subscribing requires receives none until it is (Part C, 10.3.2).
     package func subscribers(of handle: AttributeHandle) -> [GATTSubscriber] {
         (shared.subscribers[handle] ?? []).compactMap { client in
             subscription(of: client, for: handle).map { GATTSubscriber(central: client, configuration: $0) }
         }
     }
 
-    /// Returns what to send to each client of values that were set, in the order of the clients' numbers.
+    /// Returns what to send to each client after values were set, in the order of the clients' numbers.
     package func deliveries(
         of updates: [ValueUpdate], truncating: Bool = false
     ) -> [(client: ClientID, delivery: Delivery)] {
@@ -345,7 +349,8 @@ extension GATTServer {
         }
     }
 
-    /// Returns what to send to a client of values that were set, each in the way in which it has subscribed.
+    /// Returns what to send to a client after values were set, each in the way to which the client has
+    /// subscribed.
     package func delivery(
         of updates: [ValueUpdate], to client: ClientID, truncating: Bool = false
     ) -> Delivery {
@@ -353,7 +358,7 @@ extension GATTServer {
             packs: features(of: client).contains(.multipleNotifications), truncates: truncating)
         guard let first = updates.first else { return delivery }
         let wanted = subscription(of: client, for: first.handle)?.prefersIndications
-        // Where all go in one way, as one value does, clients share the array.
+        // If all values are sent in one way, as a single value is, clients share the array.
         if updates.dropFirst().allSatisfy({
             subscription(of: client, for: $0.handle)?.prefersIndications == wanted
         }) {
@@ -372,7 +377,7 @@ extension GATTServer {
         return delivery
     }
 
-    /// How a client has subscribed to a characteristic, if it may have the values now.
+    /// Returns the subscription of a client to a characteristic, if the client may receive the values now.
     private func subscription(
         of client: ClientID, for handle: AttributeHandle
     ) -> ClientCharacteristicConfiguration? {
@@ -383,7 +388,8 @@ extension GATTServer {
         return configuration
     }
 
-    /// How `central` has subscribed to the characteristic with this value handle; empty when it has not.
+    /// Returns the subscription of `central` to the characteristic with this value handle; empty if it has
+    /// none.
     package func configuration(
         of handle: AttributeHandle, for central: ClientID
     ) -> ClientCharacteristicConfiguration {
@@ -394,7 +400,7 @@ extension GATTServer {
 /// The result of handling a request.
 package enum GATTAnswer: Hashable, Sendable {
     case respond(ATTResponse)
-    /// The answer follows when a handler has completed it.
+    /// The answer follows when the handler has completed it.
     case later
 }
 
@@ -404,26 +410,28 @@ public struct GATTAuthorizationRequest: Hashable, Sendable {
     public let central: Central
     /// The handle of the attribute.
     public let handle: AttributeHandle
-    /// Whether it is to be written; else read.
+    /// Whether the attribute is to be written; otherwise it is read.
     public let isWrite: Bool
 }
 
 /// An action of a central, for the owner.
 package enum GATTServerEvent: Hashable, Sendable {
-    /// Read a value; parts of it that follow are not reported again.
+    /// The central read a value; parts of it that follow are not reported again.
     case read(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8])
-    /// Signed a write; a bonded central's next counter is to be kept, so that no write is taken twice.
+    /// The central signed a write. The next counter of a bonded central must be stored, so that no write is
+    /// accepted twice.
     case signed(central: ClientID, nextCounter: UInt32)
-    /// Wrote a value, and it was accepted.
+    /// The central wrote a value, and the value was accepted.
     case write(central: ClientID, GATTWrite, kind: GATTWriteKind)
-    /// Tried to read or write an attribute and was refused; `uuid` is nil where no attribute has the handle.
+    /// The central tried to read or write an attribute and was rejected; `uuid` is nil if no attribute has
+    /// the handle.
     case refused(central: ClientID, ATTErrorResponse, uuid: BluetoothUUID?)
-    /// Subscribed to the characteristic with this value handle, or changed how.
+    /// The central subscribed to the characteristic with this value handle, or changed its subscription.
     case subscribed(
         central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID, ClientCharacteristicConfiguration)
     /// The central has unsubscribed or disconnected.
     case unsubscribed(central: ClientID, handle: AttributeHandle, uuid: BluetoothUUID)
-    /// Said that it can do something that it had not said before.
+    /// The central wrote that it supports further features.
     case features(central: ClientID, ClientSupportedFeatures)
 }
 
@@ -437,27 +445,27 @@ package struct GATTSubscriber: Hashable, Sendable {
         self.configuration = configuration
     }
 
-    /// Whether values go to it by indication.
+    /// Whether values are sent to the central by indication.
     package var prefersIndications: Bool { configuration.prefersIndications }
 }
 
 extension ClientCharacteristicConfiguration {
-    /// Prefers notifications; indicates only if the client enabled indications alone.
+    /// Whether values are sent by indication: only if the client has not enabled notifications.
     fileprivate var prefersIndications: Bool { !contains(.notify) }
 }
 
-/// Why the application cannot set a value.
+/// The reason why the application cannot set a value.
 public enum AttributeValueError: Error, Hashable, Sendable {
     /// No attribute with this handle has a stored value.
     case notFound(AttributeHandle)
     /// The value was cached when its service was published.
     case cached(AttributeHandle)
-    /// The attribute does not take so many octets.
+    /// The attribute does not accept a value of this length.
     case invalidLength(octets: Int, AttributeLength)
 }
 
 extension AttributeValueError: CustomStringConvertible {
-    /// Says in one line what is wrong.
+    /// A description of the error in one line.
     public var description: String {
         switch self {
         case .notFound(let handle): "no value has the handle \(handle)"

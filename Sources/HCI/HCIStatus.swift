@@ -1,7 +1,7 @@
 import BLECore
 
-/// How a command, connection or procedure ended (Core Specification 5.4, Vol 1, Part F, 1.3 and 2). The
-/// same codes are the reasons of a disconnection.
+/// The result of a command, connection or procedure (Core Specification 5.4, Vol 1, Part F, 1.3 and 2). The
+/// same codes are used as reasons for a disconnection.
 public struct HCIStatus: HCICode, Error {
     /// The error code of the controller (Core Specification 5.4, Vol 1, Part F).
     public let rawValue: UInt8
@@ -11,7 +11,7 @@ public struct HCIStatus: HCICode, Error {
 }
 
 extension HCIStatus: CustomStringConvertible {
-    /// The specification's text and the code: "Command Disallowed (0x0c)".
+    /// The name in the specification and the code: "Command Disallowed (0x0c)".
     public var description: String {
         let name = Self.names[self].map { "\($0) " } ?? ""
         return "\(name)(0x\(rawValue.hex))"
@@ -102,7 +102,7 @@ extension HCIStatus {
     package static let pageTimeout = HCIStatus(rawValue: 0x04)
     /// Authentication Failure: pairing or authentication failed, for example with a wrong key.
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
-    /// The device has no key for the link, as after its bond was deleted (0x06).
+    /// The device has no key for the link, for example because its bond was deleted (0x06).
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     /// The error code Memory Capacity Exceeded, 0x07.
     public static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)

@@ -1,23 +1,24 @@
 import BLECore
 
-/// The security manager of a host that does not pair: it answers every attempt with Pairing Failed, so that
-/// the peer goes on without encryption instead of waiting 30 seconds for nothing (Core Specification 5.4,
-/// Vol 3, Part H, 2.4.6, 3.4 and 3.5.5).
+/// The security manager of a host that does not pair. It answers every attempt with Pairing Failed, so that
+/// the peer continues without encryption instead of waiting 30 seconds for its timeout (Core Specification
+/// 5.4, Vol 3, Part H, 2.4.6, 3.4 and 3.5.5).
 package struct PairingRefusal: Machine, Sendable {
     package enum Event: Equatable, Sendable {
-        /// The peer sent a packet of this code and receives this reason.
+        /// The peer sent a packet with this code, which is answered with this reason.
         case refused(SMPCode, PairingFailureReason)
     }
 
-    /// One place each: while no frame can leave, a peer that asks again gets one answer, the latest.
+    /// The pending answer. Only the latest answer and event are kept: while no frame can be sent, a peer that
+    /// repeats its request receives one answer.
     private var answer: PairingFailureReason?
     private var event: Event?
 
-    /// A machine that waits for the peer.
+    /// Creates a machine that waits for the peer.
     package init() {}
 
-    /// Takes one packet. Pairing Failed and codes reserved for future use are not answered (3.3): two
-    /// hosts that both refuse do not answer each other without end.
+    /// Processes one packet. Pairing Failed and codes reserved for future use are not answered (3.3), so that
+    /// two hosts that both refuse do not answer each other endlessly.
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count > 0 else { return }
         let code = SMPCode(rawValue: frame[0])
@@ -31,23 +32,23 @@ package struct PairingRefusal: Machine, Sendable {
         refuse(code, reason)
     }
 
-    /// Answers a packet of that code with that reason.
+    /// Answers a packet with this code with this reason.
     mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason) {
         answer = reason
         event = .refused(code, reason)
     }
 
-    /// Has no time limits, so does nothing.
+    /// Does nothing, because the machine has no timeouts.
     package mutating func expire(at now: Instant) {}
 
-    /// Writes Pairing Failed, when there is something to refuse.
+    /// Writes Pairing Failed if an answer is pending.
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let reason = answer.take() else { return false }
         SMPCommand.pairingFailed(reason).encode(into: &output)
         return true
     }
 
-    /// Returns the request that was refused, once.
+    /// Returns the latest refusal, once.
     package mutating func nextEvent() -> Event? { event.take() }
 
     package var deadline: Instant? { nil }

@@ -1,8 +1,8 @@
 import ATT
 import BLECore
 
-/// The PDUs of a busy link, each way: none that has only fixed fields may allocate, one with a value may
-/// allocate that value.
+/// Measures the PDUs of a busy link in both directions. PDUs with only fixed fields must not allocate; a PDU
+/// with a value can allocate that value.
 func measureATT(_ meter: inout Meter) {
     let value = [UInt8](0..<20)
     let readRequest: [UInt8] = [0x0a, 0x03, 0x00]

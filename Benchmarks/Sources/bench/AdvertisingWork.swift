@@ -2,7 +2,7 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What a scan does for each packet that the controller reports.
+/// Measures the work of a scan for each packet that the controller reports.
 func measureAdvertising(_ meter: inout Meter) {
     let payload: [UInt8] =
         [0x02, 0x01, 0x06] + [0x05, 0x03, 0x09, 0x18, 0x0f, 0x18]
@@ -20,7 +20,7 @@ func measureAdvertising(_ meter: inout Meter) {
     meter.measure("LE Advertising Report, 31 octets", allocations: 1) {
         try? AdvertisingReport.forEach(in: event.span) { keep($0) }
     }
-    // The fields that a filter and a table of devices look at: services, name, company.
+    // Fields that a filter and a table of devices use, such as services and name.
     meter.measure("one advertisement, from HCI event to fields", allocations: 2) {
         try? AdvertisingReport.forEach(in: event.span) { report in
             let data = AdvertisingData(report.data)

@@ -3,8 +3,8 @@ import BLECore
 import GATTClient
 import GATTServer
 
-/// Full discovery of 10 services with 60 characteristics, client and server in one process, without a link
-/// between them. A link adds its round trip to each request.
+/// Measures full discovery of 10 services with 60 characteristics, with client and server in one process and
+/// no link between them. A link adds its round trip to each request.
 func measureDiscovery(_ meter: inout Meter) {
     let services = (0..<10).map { service in
         GATTService(

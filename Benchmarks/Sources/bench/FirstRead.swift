@@ -2,9 +2,10 @@ import BLE
 import BLECore
 import HCISocket
 
-/// From the call of connect to the first value, on an air in this process. A device is connected to when it
-/// advertises, here every 20 ms and a random part of 10 ms: the baseline is the wait for that alone, in the
-/// same run. The air carries link packets at once, so what is added are the hosts' work and round trips.
+/// Measures the time from the connect call to the first value, on an air in this process. A connection begins
+/// when the device advertises, here every 20 ms plus a random part of 10 ms; the baseline is this wait alone,
+/// in the same run. The air carries link packets at once, so the difference is the hosts' work and round
+/// trips.
 func measureFirstRead() async throws {
     print("")
     let air = AirServer(on: .shared)
@@ -63,7 +64,7 @@ private func discoverAndRead(_ device: Peripheral) async throws {
     _ = try await device.read(value)
 }
 
-/// Prints the median of 31 turns of the work.
+/// Prints the median time of 31 runs of the work.
 private func median(_ name: String, _ work: () async throws -> Void) async throws {
     var turns: [Double] = []
     for _ in 0..<31 {

@@ -3,10 +3,11 @@ import BLECore
 import CProbe
 import HCISocket
 
-/// Whole hosts on an air in this process: what goes over their links, and what a link costs.
+/// Measures whole hosts on an air in this process: the time of a notification over their links, and the
+/// memory of a link.
 func measureLinks() async throws -> Ratio {
     print("")
-    // The first run also sets up what every process needs once.
+    // The first run includes one-time initialization of the process.
     _ = try await measureNotifications(beside: 0)
     let alone = try await measureNotifications(beside: 0)
     line("a notification over a virtual link", "\(Int(alone)) ns", "(\(Int(1e9 / alone)) a second)")
@@ -18,7 +19,7 @@ func measureLinks() async throws -> Ratio {
     return Ratio(what: "a notification beside 31 links", value: busy / alone, aim: 1.2)
 }
 
-/// A server on the air that advertises without a break.
+/// Starts a server on the air that advertises continuously.
 private func serve(on air: AirServer, links: Int) async throws -> (PeripheralManager, AttributeHandle) {
     let adapter = try await Adapter.open(on: await air.attach(), name: "server")
     let peripheral = PeripheralManager(adapter)
@@ -37,8 +38,8 @@ private func serve(on air: AirServer, links: Int) async throws -> (PeripheralMan
     return (peripheral, handle)
 }
 
-/// The nanoseconds that a notification of 20 octets takes from `update` to the stream of the client, beside links that do
-/// nothing.
+/// Returns the time in nanoseconds from `update` to the client's stream for a notification of 20 octets, with
+/// `idle` further idle links.
 private func measureNotifications(beside idle: Int) async throws -> Double {
     let loop = EventLoop.shared
     let air = AirServer(on: loop)
@@ -56,7 +57,8 @@ private func measureNotifications(beside idle: Int) async throws -> Double {
             throw BLEError.notFound(.characteristic(0x2a6e, of: device.address))
         }
         let count = 20_000
-        // A consumer that another program keeps from running for a moment ends nothing.
+        // The buffer holds all values, so a consumer that other programs delay for a moment does not end the
+        // stream.
         let values = try await device.values(
             of: value, buffer: .overflow(limit: count, octets: 20 * count))
         let start = ContinuousClock.now
@@ -78,8 +80,7 @@ private func measureNotifications(beside idle: Int) async throws -> Double {
     return Double(spent.components.attoseconds) / 1e9
 }
 
-/// What memory grows by with each link that does nothing: both ends of it, and the two simulated
-/// controllers' part.
+/// Prints the memory of each idle link, for the hosts and the simulated controllers of both devices.
 private func measureIdleLinks(_ count: Int) async throws {
     let air = AirServer(on: .shared)
     let (peripheral, _) = try await serve(on: air, links: count)

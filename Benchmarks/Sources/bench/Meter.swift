@@ -1,11 +1,12 @@
 import CProbe
 
-/// Measures pieces of work, prints a line for each, and remembers which allocated more than they may.
+/// Measures pieces of work, prints a line for each, and counts those that exceed their allocation limit.
 struct Meter {
     private(set) var failures = 0
 
-    /// Measures the allocations and the time of one call of `work`, which may allocate at most `limit` times.
-    /// The time is that of the fastest of seven rounds: other load can only add to it.
+    /// Measures the allocations and the time of one call of `work`, which is allowed to allocate at most
+    /// `limit` times. The time is that of the fastest of seven rounds, because other load can only increase
+    /// it.
     mutating func measure(_ name: String, allocations limit: Int, turns: Int = 20_000, _ work: () -> Void) {
         for _ in 0..<(turns / 20) { work() }
         let before = probe_allocations()
@@ -18,7 +19,7 @@ struct Meter {
             best = min(best, ContinuousClock.now - start)
         }
         let nanoseconds = Double(best.components.attoseconds) / 1e9 / Double(turns)
-        // A stray allocation of the runtime is none of the work's.
+        // The tolerance covers occasional allocations of the runtime, which do not belong to the work.
         let isOver = allocations > Double(limit) + 0.01
         if isOver { failures += 1 }
         print(
@@ -27,14 +28,15 @@ struct Meter {
     }
 }
 
-/// A time, by the time of the baseline in the same run.
+/// A time as a multiple of the time of the baseline in the same run.
 struct Ratio: Sendable {
-    /// An aim is for a machine that does nothing else: a run fails only when it is missed by half.
+    /// The tolerated multiple of an aim. Aims apply to an otherwise idle machine, so a run fails only if a
+    /// value exceeds its aim by half.
     static let margin = 1.5
 
     var what: String
     var value: Double
-    /// The greatest value that is wanted.
+    /// The maximum value that the benchmark aims for.
     var aim: Double
 
     /// The value, to two digits.
@@ -42,7 +44,7 @@ struct Ratio: Sendable {
     var isMissed: Bool { value > aim * Self.margin }
 }
 
-/// Prints what was measured once.
+/// Prints a line with a single measured value.
 func line(_ name: String, _ value: String, _ note: String = "") {
     print(name.padded(46), value.leftPadded(10), note)
 }

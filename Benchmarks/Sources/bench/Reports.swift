@@ -4,9 +4,10 @@ import CProbe
 import Glibc
 import HCISocket
 
-/// Advertising reports from the socket to the application. A controller in C writes them into a socket that
-/// keeps packets apart, as the kernel's HCI sockets do; the baseline is a program in C that only reads and
-/// counts. What counts is processor time, of the one thread that does all of it: the writer has its own.
+/// Measures advertising reports from the socket to the application. A controller in C writes them into a
+/// socket that preserves packet boundaries, as the kernel's HCI sockets do; the baseline is a C program that
+/// only reads and counts them. The measure is the processor time of the single thread that does all the work;
+/// the writer has its own thread.
 func measureReports() async throws -> Ratio {
     print("")
     var (plainRounds, ourRounds): ([Double], [Double]) = ([], [])
@@ -14,7 +15,7 @@ func measureReports() async throws -> Ratio {
     for round in 0..<8 {
         let plain = try plainCount(probe_feed(reports: UInt32(count), devices: 100, pause: 0))
         let ours = try await scan(probe_feed(reports: UInt32(count), devices: 100, pause: 0)).processor
-        // The first round warms both up.
+        // The first round is a warm-up for both.
         if round == 0 { continue }
         plainRounds.append(Double(plain) / Double(count))
         ourRounds.append(Double(ours) / Double(count))
@@ -25,7 +26,7 @@ func measureReports() async throws -> Ratio {
     let ratio = Ratio(what: "a report", value: value / base, aim: 3)
     line("ratio", "\(ratio.rounded)", "(aim: 3)")
 
-    // Each of these reports wakes the thread. The share of the C program shows what that costs the system.
+    // Each of these reports wakes the thread. The share of the C program shows the system's cost of that.
     let paced = probe_feed(reports: 6000, devices: 100, pause: 500_000)
     let plainCalm = try plainCount(paced)
     let calm = try await scan(paced)
@@ -42,7 +43,7 @@ func measureReports() async throws -> Ratio {
     return ratio
 }
 
-/// A controller at the other end of a socket.
+/// Starts a controller at the other end of a socket and returns this end.
 private func controller(_ feed: probe_feed) throws(BLEError) -> CInt {
     guard let (host, controller) = socketPair(), probe_start_controller(controller, feed) == 0 else {
         throw .port(.ended)
@@ -58,8 +59,8 @@ private func plainCount(_ feed: probe_feed) throws(BLEError) -> UInt64 {
     return spent
 }
 
-/// What a scan took that received all the reports of a feed: nanoseconds of its thread's processor time and
-/// of the clock, and the octets that were allocated when the last one had come.
+/// The cost of a scan that received all the reports of a feed: the processor time of its thread and the
+/// elapsed time, in nanoseconds, and the octets that were allocated when the last report arrived.
 private struct Cost: Sendable {
     var processor: UInt64
     var elapsed: UInt64

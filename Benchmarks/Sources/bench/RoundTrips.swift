@@ -4,9 +4,10 @@ import CProbe
 import Glibc
 import HCISocket
 
-/// A client in C asks over a socket that keeps packets apart, as the kernel's L2CAP sockets do: once a plain
-/// epoll thread in C that answers from a buffer, once our event loop with port, bearer and server. The two
-/// take turns, so that what else the machine does meets both; the median of the rounds counts.
+/// Measures requests of a client in C over a socket that preserves packet boundaries, as the kernel's L2CAP
+/// sockets do. One server is a plain epoll thread in C that answers from a buffer, and the other is this
+/// library's event loop with port, bearer and server. The two take turns, so that other load on the machine
+/// affects both, and the median of the rounds is used.
 func measureRoundTrips() -> Ratio {
     var host = Host(services: 4)
     let request = host.readRequest
@@ -20,7 +21,7 @@ func measureRoundTrips() -> Ratio {
         for (descriptor, isOurs) in [(plain, false), (ours, true)] {
             let spent = probe_ping(descriptor, request, UInt32(request.count), UInt32(answer.count), turns)
             precondition(spent > 0, "an answer is not as long as it should be")
-            // The first round warms both up.
+            // The first round is a warm-up for both.
             if round == 0 { continue }
             let each = Double(spent) / Double(turns)
             if isOurs { ourRounds.append(each) } else { plainRounds.append(each) }
@@ -39,7 +40,7 @@ func measureRoundTrips() -> Ratio {
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-/// Our end and the client's end.
+/// Returns the server's end and the client's end of a new socket pair.
 func socketPair() -> (CInt, CInt)? {
     var ends: [CInt] = [-1, -1]
     guard socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else { return nil }
@@ -59,9 +60,9 @@ private func startServer(_ host: Host) -> CInt? {
     return asked
 }
 
-/// A host over a packet socket, until the other side closes it.
+/// A host on a packet socket, until the other end closes the socket.
 private final class SocketServer: @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
     private var host: Host
     private let port: PacketSocket
 

@@ -3,7 +3,8 @@ import BLECore
 import GATT
 import GATTServer
 
-/// Databases of about 13, 260 and 10,000 attributes; the first two are those of the peers' figures.
+/// Measures servers with databases of about 13, 260 and 10,000 attributes; the figures of other stacks use
+/// the first two sizes.
 func measureServer(_ meter: inout Meter) {
     for services in [4, 86, 3333] {
         var host = Host(services: services)
@@ -13,7 +14,7 @@ func measureServer(_ meter: inout Meter) {
             host.answer(read.span)
         }
         let write = host.writeCommand
-        // One for the value that is written, one for the update of it.
+        // One allocation for the written value, and one for its update.
         meter.measure("server: a write, notified, \(count) attributes", allocations: 2) {
             host.answer(write.span)
             host.notify()
@@ -21,7 +22,7 @@ func measureServer(_ meter: inout Meter) {
     }
 }
 
-/// One connection and one server without any descriptor.
+/// One connection and one server without a file descriptor.
 struct Host {
     var server: GATTServer
     private var connection = GATTConnection(ClientID(rawValue: 1))
@@ -53,7 +54,8 @@ struct Host {
     var readRequest: [UInt8] { ATTRequest.read(value).encoded }
     var writeCommand: [UInt8] { ATTCommand.write(value, value: [UInt8](1...20)).encoded }
 
-    /// Takes a frame as a link does: through bearer, permissions and database, and out again to `send`.
+    /// Processes a frame as a link does, through bearer, permissions and database, and passes the answer to
+    /// `send`.
     mutating func answer(_ frame: Span<UInt8>, sending send: (Span<UInt8>) -> Void = { keep($0.count) }) {
         connection.receive(frame, at: .zero)
         while let event = connection.nextEvent(serving: &server) { keep(event) }
@@ -61,7 +63,7 @@ struct Host {
         flush(send)
     }
 
-    /// The response to a request.
+    /// Returns the response to a request.
     mutating func response(to request: [UInt8]) -> [UInt8] {
         var response: [UInt8] = []
         answer(request.span) { response = [UInt8](copying: $0) }

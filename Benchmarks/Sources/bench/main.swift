@@ -1,8 +1,8 @@
 import Glibc
 
-// Each group prints its lines, and the end prints how many pieces of work allocated more than they may, and which ratios
-// miss their aims by more than `Ratio.margin`; with one of either the status is 1. Names on the command line choose among
-// the groups.
+// Each group prints its lines. At the end the program prints how many pieces of work exceeded their
+// allocation limit, and which ratios exceed their aims by more than `Ratio.margin`; if there are any of
+// these, the exit status is 1. Names on the command line select the groups to run.
 let chosen = Set(CommandLine.arguments.dropFirst())
 let groups = ["machines", "round-trips", "links", "reports", "first-read"]
 guard chosen.isSubset(of: groups) else {

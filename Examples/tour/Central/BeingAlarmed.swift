@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Values for those only who have paired, by notification and by indication.
+    /// Subscribes to values that require pairing, by notification and by indication.
     func beAlarmed() async throws {
         var careful = ConnectionOptions()
         careful.raisesSecurity = false

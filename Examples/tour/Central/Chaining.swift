@@ -2,7 +2,8 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Scans, connects and reads in one expression, whose steps are events, and with `count` devices at once.
+    /// Scans, connects and reads in one expression whose steps are reported as events, then with `count`
+    /// devices at the same time.
     func chain(_ count: Int) async throws {
         let channel = central.channel("tour")
         let events = channel.events()
@@ -27,7 +28,7 @@ extension TourCentral {
         try await chainInVain()
     }
 
-    /// A failure names its step, and each channel has its own events.
+    /// Shows a chain that fails: the error contains the step, and each channel has its own events.
     private func chainInVain() async throws {
         let channel = central.channel("in vain")
         var events = channel.events().makeAsyncIterator()

@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// Enqueues commands before it reads any answer. The answers come in the order of the commands.
+    /// Enqueues all commands before it reads any answer. The answers arrive in the order of the commands.
     func command() async throws {
         try await central.withConnection(to: id) { device in
             let channel = device.commandChannel(

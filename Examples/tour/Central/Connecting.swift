@@ -24,7 +24,7 @@ extension TourCentral {
         }
     }
 
-    /// A device that never comes.
+    /// Connects to a device that is never in range.
     func waitForAbsentDevice() async throws {
         let absent = Peripheral.Identifier(DeviceAddress(0xc0ff_ee00_0001, type: .random))
         let waiting = Task { try await central.connect(to: absent, timeout: nil) }

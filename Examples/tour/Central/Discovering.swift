@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// The database step by step; `discover()` has all of it at once.
+    /// Discovers the database step by step; `discover()` discovers all of it in one call.
     func discover() async throws {
         try await central.withConnection(to: id) { device in
             let services = try await device.discoverServices([.tour, .batteryService])

@@ -2,20 +2,21 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// The peripheral, by what it advertises.
+    /// Finds the peripheral from its advertising data.
     static func find(with central: CentralManager) async throws -> Peripheral.Identifier {
         var options = ScanOptions()
         options.services = [.tour]
-        // Its name comes with the scan response.
+        // The name is in the scan response.
         let found = try await central.first(options, within: .seconds(10)) { $0.name != nil }
         guard let id = found.id else { throw BLEError.notFound(.address) }
         let kind = found.isConnectable ? "connectable" : "not connectable"
         Program.say("found \(found.name ?? "") with \(found.fields.serviceUUIDs), \(kind)")
-        // One with a private address and no bond has another identifier whenever it changes its address.
+        // The identifier of a peripheral with a private address and without a bond changes with its address.
         let keepsItsAddress = [.public, .static].contains(id.kind)
         Program.say("its identifier is lasting: \(id.isLasting), public or static: \(keepsItsAddress)")
 
-        // An application in the background of iOS advertises bits; which of them is whose one must have found out.
+        // A background application on iOS advertises bits in place of services. The table assigns bits to
+        // services; the assignment has to be determined by experiment.
         let table: [Int: BluetoothUUID] = [13: .tour, 77: .heartRateService]
         let background = try await central.first(within: .seconds(10)) { found in
             found.fields.manufacturerData.contains { AppleOverflowArea($0)?.services(in: table) == [.tour] }

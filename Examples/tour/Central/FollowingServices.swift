@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// A service comes and goes while the link is up.
+    /// Follows a service that is added and removed while the device is connected.
     func followServices() async throws {
         try await central.withConnection(to: id) { device in
             var changes = device.serviceChanges().makeAsyncIterator()

@@ -2,14 +2,14 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// How strong the peripheral is received, and how much fits into a write.
+    /// Reads the signal strength of the peripheral, and the maximum length of a write.
     func measure() async throws {
         try await central.withConnection(to: id) { device in
-            // Nil is 127, of a controller that does not know.
+            // Nil represents the value 127 of a controller that cannot measure the strength.
             let strength = try await device.readRSSI()
             let isKept = strength.map { (-127...20).contains($0) } ?? true
             Program.say("signal strength: -127 to 20 dBm, or unknown: \(isKept)")
-            // Longer ones go in parts, by requests; without a response there is one packet.
+            // Longer values are sent in several requests; a write without response is one packet.
             let whole = try await device.maximumWriteLength(for: .withResponse)
             let single = try await device.maximumWriteLength(for: .withoutResponse)
             let mtu = try await device.mtu

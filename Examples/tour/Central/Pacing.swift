@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// As many values as the peripheral can send.
+    /// Receives as many values as the peripheral can send.
     func beFlooded() async throws {
         try await central.withConnection(to: id) { device in
             let flood = try await device.values(of: .tourFlood)
@@ -18,11 +18,12 @@ extension TourCentral {
         }
     }
 
-    /// As many values as the link takes, and one more when it takes more.
+    /// Writes values until the link is full, and one more value when the link has room again.
     func flood() async throws {
         try await central.withConnection(to: id) { device in
             let sink = try await device.characteristic(.tourSink)
-            // On the adapter's own thread nothing leaves meanwhile; elsewhere the radio may be as fast as this.
+            // On the adapter's own thread, nothing is sent during the loop; on another thread, the radio can
+            // be as fast as the loop.
             let count = try await withTaskExecutorPreference(central.adapter.loop) {
                 var count: UInt16 = 0
                 while count < 1000, try await device.tryWriteWithoutResponse([1, 2, 3], to: sink) {

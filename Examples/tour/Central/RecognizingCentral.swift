@@ -1,8 +1,8 @@
 import BLE
 import ExampleSupport
 
-/// A central that meets a peripheral whose address changes. It takes each address for another device until they have
-/// bonded; then it recognizes the peripheral at any address.
+/// A central that connects to a peripheral whose address changes. Each address appears as another device
+/// until the two have bonded; then the central recognizes the peripheral at any address.
 struct RecognizingCentral {
     private let central: CentralManager
 
@@ -13,7 +13,7 @@ struct RecognizingCentral {
         if id.isLasting { try await visitor.meetAgain(id) } else { try await visitor.meet(id) }
     }
 
-    /// The peripheral, by its name; at another address than that of `other`.
+    /// Finds the peripheral by its name, at a different address than that of `other`.
     private func find(
         except other: Peripheral.Identifier? = nil
     ) async throws -> (Peripheral.Identifier, Advertisement) {
@@ -50,8 +50,8 @@ struct RecognizingCentral {
         Program.say("broadcast by the bonded device: \(sender == id), \(value)")
     }
 
-    /// Connects to the peripheral. It may change its address while this host connects to the old one, at which it can no
-    /// longer be reached.
+    /// Connects to the peripheral. The peripheral can change its address while this host connects to the old
+    /// address, where it is no longer reachable, so the connection attempt is repeated.
     private func connect() async throws -> Peripheral {
         while true {
             let (id, _) = try await find()

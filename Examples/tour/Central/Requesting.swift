@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// A read that is answered later, and two values that are written as one.
+    /// Reads a value that is answered later, and writes two values together.
     func request() async throws {
         try await central.withConnection(to: id) { device in
             Program.say("slow: \(try await device.read(.tourSlow))")

@@ -11,7 +11,7 @@ extension TourCentral {
             let known = await central.retrieveKnownPeripherals()
             Program.say("retrieved by identifier: \(asked.map(\.state.rawValue))")
             Program.say("connected: \(connected.count) with fff0, \(others.count) with fffa")
-            // A link of another process could not be joined.
+            // This process could not join a link of another process.
             let isOurs = connected.allSatisfy { $0.linkOwner == .thisProcess }
             Program.say("linked by this process: \(isOurs)")
             Program.say("known from before: \(known.count)")

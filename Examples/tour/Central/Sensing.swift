@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// What sensors have, as what it is.
+    /// Reads sensor values as typed values.
     func sense() async throws {
         try await central.withConnection(to: id) { device in
             for try await measured in try await device.values(of: .heartRateMeasurement) {

@@ -2,7 +2,7 @@ import BLE
 import ExampleSupport
 
 extension TourCentral {
-    /// A write that is signed, with the key that was given with the bond, in place of an encrypted link.
+    /// Sends a signed write, with the signing key of the bond, in place of an encrypted link.
     func sign() async throws {
         var open = ConnectionOptions()
         open.encryptsIfBonded = false

@@ -1,10 +1,10 @@
 import BLE
 import ExampleSupport
 
-/// The tour of a central. Each step has a file, and a link of its own.
+/// The tour of a central. Each step has its own file and its own link.
 struct TourCentral {
     let central: CentralManager
-    /// The peripheral that it visits.
+    /// The peripheral of the tour.
     let id: Peripheral.Identifier
 
     static func run(on adapter: Adapter, keepingIn folder: String, peripherals: Int) async throws {
@@ -29,7 +29,7 @@ struct TourCentral {
         await emit(states)
     }
 
-    /// What became of the manager: it ends with its adapter.
+    /// Prints the states of the manager, which ends with its adapter.
     private static func emit(_ states: BoundedStream<ManagerState>) async {
         var seen: [String] = []
         do throws(BLEError) {

@@ -2,7 +2,8 @@ import BLE
 import ExampleSupport
 
 extension TourPeripheral {
-    /// Goes on air as an application on an Apple device would: what does not fit into 28 octets is cut.
+    /// Advertises as an application on an Apple device would: content that does not fit into 28 octets is
+    /// shortened.
     func advertise() async throws {
         var content = AdvertisingContent()
         content.name = "Grand tour of the capabilities"
@@ -10,7 +11,7 @@ extension TourPeripheral {
         let plan = try AdvertisingPlan(content, kind: .connectable, overflow: .apple)
         _ = try await manager.advertise(AdvertisingRequest(plan), maximumLinks: 2)
 
-        // What iOS makes of services when the application is in the background.
+        // The form in which iOS advertises the services of an application in the background.
         var background = AdvertisingContent()
         background.manufacturer = [AppleOverflowArea(mask: 1 << (127 - 13)).manufacturerData]
         let area = try AdvertisingPlan(background, kind: .nonconnectable)

@@ -1,10 +1,11 @@
 import BLE
 
 extension TourPeripheral {
-    /// Sends numbers until the link is full, and the end when it has room again.
+    /// Sends numbers until the link is full, and a final 0 when the link has room again.
     func flood(_ central: Central) async throws -> String {
         guard let handle = await manager.valueHandle(of: .tourFlood) else { return "no flood" }
-        // On the adapter's own thread nothing leaves meanwhile; elsewhere the radio may be as fast as this.
+        // On the adapter's own thread, nothing is sent during the loop; on another thread, the radio can be
+        // as fast as the loop.
         let count = try await withTaskExecutorPreference(manager.adapter.loop) {
             var count: UInt16 = 0
             while count < 1000, try await send(count + 1, handle, to: central) { count += 1 }

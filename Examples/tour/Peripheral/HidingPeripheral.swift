@@ -1,8 +1,9 @@
 import BLE
 import ExampleSupport
 
-/// A peripheral that only bonded centrals recognize, since its address changes. After a restart it still notifies bonded
-/// centrals that had subscribed, and still broadcasts its setting if a central has enabled that.
+/// A peripheral that only bonded centrals recognize, because its address changes. After a restart it still
+/// notifies bonded centrals that had subscribed, and still broadcasts its setting if a central has enabled
+/// that.
 struct HidingPeripheral {
     private let manager: PeripheralManager
     private let advertising: Advertising
@@ -42,7 +43,7 @@ struct HidingPeripheral {
             try await manager.update(handle, to: Array("fire".utf8), for: [central])
         case .security(_, let security) where security.isBonded: Program.say("a central is bonded")
         case .write(_, let write, _) where write.uuid == .serverCharacteristicConfiguration:
-            // The server stores the descriptor; what it means is up to the application.
+            // The server stores the descriptor; the application implements its effect.
             let isOn = write.value == [1, 0]
             try await advertising.update(Self.request(broadcasting: isOn))
             Program.say("broadcasting: \(isOn)")

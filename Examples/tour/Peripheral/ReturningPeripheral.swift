@@ -1,7 +1,7 @@
 import BLE
 import ExampleSupport
 
-/// A peripheral that comes back as it was, however its process has ended.
+/// A peripheral whose state is restored, however its process ended.
 enum ReturningPeripheral {
     static func run(on adapter: Adapter, keepingIn folder: String) async throws {
         let manager = try await PeripheralManager(adapter, restoring: "tour", in: folder)
@@ -16,11 +16,11 @@ enum ReturningPeripheral {
         let setting = await manager.valueHandle(of: .tourSetting).flatMap { restored.values[$0] }
         Program.say("came back: \(restored.advertising.count) on air, setting \(text(setting ?? []))")
 
-        // Takes up the one that has come back.
+        // Resumes the restored advertising with the same content.
         var content = AdvertisingContent()
         content.name = "Returning"
         _ = try await manager.advertise(AdvertisingRequest(AdvertisingPlan(content, kind: .connectable)))
-        // What was not taken up is not wanted any more.
+        // Restored advertising that was not resumed is no longer needed.
         try await manager.dismissRestored()
         for try await event in events {
             guard case .write(_, let write, _) = event, write.uuid == .tourSetting else { continue }

@@ -1,10 +1,10 @@
 import BLE
 import ExampleSupport
 
-/// The peripheral that is visited: it does what the central says.
+/// The peripheral of the tour, which executes the commands of the central.
 struct TourPeripheral {
     let manager: PeripheralManager
-    /// The service that is there for a while.
+    /// The service that is added and removed on command.
     private var guest: AttributeHandle?
 
     static func run(on adapter: Adapter) async throws {
@@ -13,7 +13,7 @@ struct TourPeripheral {
         try await tour.manager.publish(tour.services)
         try await tour.advertise()
         for try await event in events {
-            // A central may leave in the middle of everything.
+            // A central can disconnect while an event is handled.
             do { try await tour.handle(event) } catch BLEError.disconnected { continue }
         }
     }
@@ -51,7 +51,7 @@ struct TourPeripheral {
         switch word {
         case "greet": return "welcome"
         case "slower", "faster":
-            // The central decides.
+            // The central decides on the latency.
             let link = try await manager.setDesiredConnectionLatency(
                 word == "slower" ? .high : .low, for: central)
             return "latency \(link.latency ?? -1)"

@@ -3,7 +3,7 @@ import ExampleSupport
 import Synchronization
 
 extension TourPeripheral {
-    /// What a central finds.
+    /// The services that a central discovers.
     var services: [GATTService] {
         let written = Mutex<UInt16>(0)
         return [
@@ -21,7 +21,7 @@ extension TourPeripheral {
                     GATTCharacteristic(
                         uuid, properties: .write, extendedProperties: .reliableWrite, onWrite: takeTogether)
                 }
-                // Encryption for both: notifications and indications.
+                // Both notifications and indications require encryption.
                 GATTCharacteristic(.tourAlarm, properties: [.notify, .indicate], subscription: .encrypted)
                 GATTCharacteristic(
                     .tourSink, properties: [.read, .writeWithoutResponse],
@@ -46,7 +46,7 @@ extension TourPeripheral {
         ]
     }
 
-    /// Handlers must not block: who needs time says so.
+    /// Answers later: handlers must not block, so a handler that needs time returns `.later`.
     private func answerLater(_ request: GATTReadRequest) -> GATTReadOutcome {
         Program.say("slow: asked from octet \(request.offset), in packets of \(request.mtu.octets) octets")
         Task {
@@ -56,7 +56,8 @@ extension TourPeripheral {
         return .later
     }
 
-    /// Each characteristic is asked, with all that was prepared together: either all take it, or nothing is stored.
+    /// Accepts values that are written together. The handler is called for each characteristic with the whole
+    /// transaction; either all handlers accept, or nothing is stored.
     private func takeTogether(_ request: GATTWriteRequest) -> GATTWriteOutcome {
         guard request.write == request.transaction.first else { return .accept }
         let values = request.transaction.map { "\($0.uuid) \($0.value)" }

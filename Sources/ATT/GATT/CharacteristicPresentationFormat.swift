@@ -1,7 +1,7 @@
 import BLECore
 
-/// How a characteristic's value is to be read: the value of descriptor 0x2904 (Core Specification 5.4, Vol
-/// 3, Part G, 3.3.3.5).
+/// The format of a characteristic's value: the value of descriptor 0x2904 (Core Specification 5.4, Vol 3,
+/// Part G, 3.3.3.5).
 public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
     /// The type of the value (3.3.3.5.2).
     public struct Format: RawRepresentable, Hashable, Sendable {
@@ -14,16 +14,16 @@ public struct CharacteristicPresentationFormat: Hashable, PacketCodable {
 
     /// The data type of the value.
     public var format: Format
-    /// The power of ten that an integer is to be multiplied by.
+    /// The power of ten by which an integer value is multiplied.
     public var exponent: Int8
-    /// The unit, from the SIG's Assigned Numbers: 0x272f is a degree Celsius, 0x2700 none.
+    /// The unit, from the SIG's Assigned Numbers: 0x272f is a degree Celsius, 0x2700 is no unit.
     public var unit: UInt16
     /// The organization that assigned `meaning`: 1 is the Bluetooth SIG.
     public var namespace: UInt8
-    /// Distinguishes this value from others of its kind: 0x0106 is "main", 0 none.
+    /// The number that distinguishes this value from others of its kind: 0x0106 is "main", 0 is none.
     public var meaning: UInt16
 
-    /// A format; without unit and meaning where they are left out.
+    /// Creates a format; without a unit and a meaning by default.
     public init(
         _ format: Format, exponent: Int8 = 0, unit: UInt16 = 0x2700, namespace: UInt8 = 1, meaning: UInt16 = 0
     ) {
@@ -96,7 +96,7 @@ extension CharacteristicPresentationFormat.Format {
     public static let utf8 = Self(rawValue: 0x19)
     /// Text in UTF-16, to the end of the value.
     public static let utf16 = Self(rawValue: 0x1a)
-    /// Something with a structure of its own.
+    /// A structure that no other format describes.
     public static let structure = Self(rawValue: 0x1b)
     /// A structure of IEEE 11073-20601 in ASN.1.
     public static let medASN1 = Self(rawValue: 0x1c)

@@ -1,4 +1,4 @@
-/// What can be done with a characteristic's value (Core Specification 5.4, Vol 3, Part G, 3.3.1.1).
+/// The operations that a characteristic's value supports (Core Specification 5.4, Vol 3, Part G, 3.3.1.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     /// The octet of the characteristic declaration (Core Specification 5.4, Vol 3, Part G, 3.3.1.1).
     public let rawValue: UInt8
@@ -6,9 +6,10 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     /// Creates properties from the octet of the declaration.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// May be broadcast in advertising. A server adds a Server Characteristic Configuration (0x2903) for that, which
-    /// all clients share, and reports its writes like any others; the application puts the value into its advertisement
-    /// as service data (Core Specification 5.4, Vol 3, Part G, 2.7 and 3.3.3.4).
+    /// The value can be broadcast in advertising. For that, a server adds a Server Characteristic
+    /// Configuration (0x2903), which all clients share, and reports its writes like any others. The
+    /// application puts the value into its advertisement as service data (Core Specification 5.4, Vol 3, Part
+    /// G, 2.7 and 3.3.3.4).
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
     /// Clients can read the value.
     public static let read = CharacteristicProperties(rawValue: 0x02)
@@ -20,7 +21,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let notify = CharacteristicProperties(rawValue: 0x10)
     /// The server sends the value to subscribed clients, which confirm it.
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
-    /// May be written by signed command.
+    /// Clients can write the value by Signed Write Command.
     public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
     /// The descriptor `ExtendedCharacteristicProperties` has further properties.
     public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
@@ -29,7 +30,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     package static let anyWrite: CharacteristicProperties = [
         .write, .writeWithoutResponse, .authenticatedSignedWrites,
     ]
-    /// Both ways that a client may subscribe to.
+    /// Both ways in which a client can subscribe.
     package static let anyNotification: CharacteristicProperties = [.notify, .indicate]
 }
 
@@ -40,15 +41,15 @@ extension CharacteristicProperties: CustomStringConvertible {
         (.authenticatedSignedWrites, "signedWrite"), (.extendedProperties, "extended"),
     ]
 
-    /// The properties' names, the least bit first: `["read", "notify"]`.
+    /// The names of the properties, least significant bit first: `["read", "notify"]`.
     package var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 
-    /// The names of the properties, the least bit first: `read|notify`.
+    /// The names of the properties, least significant bit first: `read|notify`.
     public var description: String { names.joined(separator: "|") }
 }
 
-/// What the Characteristic Extended Properties descriptor adds (Core Specification 5.4, Vol 3, Part G,
-/// 3.3.3.1).
+/// The properties that the Characteristic Extended Properties descriptor adds (Core Specification 5.4, Vol 3,
+/// Part G, 3.3.3.1).
 public struct ExtendedCharacteristicProperties: OptionSet, Hashable, Sendable {
     /// The 16 bits of the descriptor, of which two are in use (Core Specification 5.4, Vol 3, Part G,
     /// 3.3.3.1).
@@ -57,14 +58,14 @@ public struct ExtendedCharacteristicProperties: OptionSet, Hashable, Sendable {
     /// Creates properties from the 16 bits of the descriptor.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// May be written by prepared writes whose echo the client compares.
+    /// Clients can write the value by prepared writes whose echo they compare.
     public static let reliableWrite = ExtendedCharacteristicProperties(rawValue: 0x0001)
-    /// Clients may write the User Description.
+    /// Clients can write the User Description.
     public static let writableAuxiliaries = ExtendedCharacteristicProperties(rawValue: 0x0002)
 }
 
-/// How a client subscribes to a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3). Each
-/// client has its own.
+/// How a client is subscribed to a characteristic's values (Core Specification 5.4, Vol 3, Part G, 3.3.3.3).
+/// Each client has its own configuration.
 public struct ClientCharacteristicConfiguration: OptionSet, Hashable, Sendable {
     /// The 16 bits of the descriptor, of which two are in use (Core Specification 5.4, Vol 3, Part G,
     /// 3.3.3.3).

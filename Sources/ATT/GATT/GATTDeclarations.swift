@@ -2,17 +2,17 @@ import BLECore
 
 /// The value of a Primary or Secondary Service declaration (Core Specification 5.4, Vol 3, Part G, 3.1).
 package struct ServiceDeclaration: Hashable, PacketCodable {
-    /// The service's UUID, in the octets it came in.
+    /// The service's UUID, in the width in which it was received.
     package var type: AttributeType
 
-    /// The declaration of the service `uuid`.
+    /// Creates the declaration of the service `uuid`.
     package init(_ uuid: BluetoothUUID) { type = AttributeType(uuid) }
 
     package var uuid: BluetoothUUID { type.uuid }
 
     package static var packetName: String { "service declaration" }
 
-    /// Reads a declaration that takes all that is left.
+    /// Reads a declaration, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         type = try reader.attributeType("service UUID")
     }
@@ -29,10 +29,11 @@ package struct IncludeDeclaration: Hashable, PacketCodable {
     package var start: AttributeHandle
     /// The last handle of the included service.
     package var end: AttributeHandle
-    /// The included service's UUID when it has 16 bits; a longer one must be read from `start`.
+    /// The included service's UUID if it has 16 bits; a longer one must be read from `start`.
     package var uuid: UInt16?
 
-    /// The declaration that includes the service at `start` to `end`; its UUID is left out where it is long.
+    /// Creates the declaration that includes the service at `start` to `end`; a UUID that is longer than 16
+    /// bits is left out.
     package init(start: AttributeHandle, end: AttributeHandle, uuid: BluetoothUUID? = nil) {
         self.start = start
         self.end = end
@@ -41,17 +42,17 @@ package struct IncludeDeclaration: Hashable, PacketCodable {
 
     package static var packetName: String { "include declaration" }
 
-    /// Reads a declaration that takes all that is left.
+    /// Reads a declaration, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         start = try reader.handle("included service handle")
         end = try reader.handle("end group handle")
         uuid = reader.remaining == 0 ? nil : try reader.u16("service UUID")
     }
 
-    /// 4, or 6 with a UUID.
+    /// The number of octets: 4, or 6 with a UUID.
     package var encodedCount: Int { uuid == nil ? 4 : 6 }
 
-    /// Writes both handles, then the UUID where there is one.
+    /// Writes both handles, then the UUID if there is one.
     package func encode(into output: inout OutputSpan<UInt8>) {
         output.handle(start)
         output.handle(end)
@@ -61,11 +62,11 @@ package struct IncludeDeclaration: Hashable, PacketCodable {
 
 /// The value of a Characteristic declaration (Core Specification 5.4, Vol 3, Part G, 3.3.1).
 package struct CharacteristicDeclaration: Hashable, PacketCodable {
-    /// What can be done with the value.
+    /// The operations that the value supports.
     package var properties: CharacteristicProperties
     /// The attribute that holds the value.
     package var valueHandle: AttributeHandle
-    /// The characteristic's UUID, in the octets it came in.
+    /// The characteristic's UUID, in the width in which it was received.
     package var type: AttributeType
 
     package init(properties: CharacteristicProperties, valueHandle: AttributeHandle, uuid: BluetoothUUID) {
@@ -78,7 +79,7 @@ package struct CharacteristicDeclaration: Hashable, PacketCodable {
 
     package static var packetName: String { "characteristic declaration" }
 
-    /// Reads a declaration that takes all that is left.
+    /// Reads a declaration, which takes all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         properties = CharacteristicProperties(rawValue: try reader.u8("properties"))
         valueHandle = try reader.handle("value handle")

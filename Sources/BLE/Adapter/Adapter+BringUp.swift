@@ -4,14 +4,16 @@ import Logging
 import SMP
 
 extension Adapter {
-    /// Learns what the controller is and, when it is ours alone, sets it up by the book: reset, masks,
-    /// buffers, defaults of new links, address (Core Specification 5.4, Vol 6, Part D, 2). Commands that a
-    /// controller need not have are sent where it says that it has them, and may be refused.
+    /// Reads the controller's capabilities and, when this process alone uses the controller, initializes it
+    /// as the specification describes: reset, event masks, buffers, defaults of new links, address (Core
+    /// Specification 5.4, Vol 6, Part D, 2). Optional commands are sent only if the controller reports
+    /// support for them, and the controller may still refuse them.
     func bringUp(staticAddress: DeviceAddress?) async throws(BLEError) {
         if kernel == nil { _ = try await run(Reset()) }
         try await readAbilities()
         guard kernel == nil else {
-            // Where the kernel has the bonds' keys, it finds a peer by its identity; else by the address on air.
+            // With the bonds' keys, the kernel identifies a peer by its identity address; otherwise by its
+            // address on air.
             guard security.options.managesKernelPairing else { return }
             watchBonds()
             return notePeers()
@@ -26,7 +28,7 @@ extension Adapter {
         try await setLinkDefaults()
         let isLasting = try await takeAddress(staticAddress)
         if security.identity?.address != identity {
-            // Nothing is kept for an address that is not used again.
+            // No identity is stored for an address that is not used again.
             security.identity =
                 isLasting
                 ? try await security.options.bonds.identity(at: identity)
@@ -35,13 +37,13 @@ extension Adapter {
         try await setUpPrivacy()
     }
 
-    /// What the controller is, and how much of everything it has.
+    /// Reads the controller's version, features, commands and limits.
     private func readAbilities() async throws(BLEError) {
         var found = ControllerCapabilities()
         found.usesExtendedCommands = usesExtendedCommands
         found.version = try await run(ReadLocalVersionInformation())
         found.commands = try await run(ReadLocalSupportedCommands()).value
-        // What is optional is sent by what this says.
+        // `runOptional` sends only the commands that are listed here.
         capabilities.commands = found.commands
         found.classicFeatures = try await runOptional(ReadLocalSupportedFeatures())?.value
         found.features = try await run(LEReadLocalSupportedFeatures()).value
@@ -49,7 +51,7 @@ extension Adapter {
         found.resolvingListSize = Int(try await runOptional(LEReadResolvingListSize())?.value ?? 0)
         found.maximumDataLength = try await runOptional(LEReadMaximumDataLength())
         found.transmitPower = try await runOptional(LEReadTransmitPower())
-        // These belong to the extended commands, after which the legacy ones are refused.
+        // These belong to the extended commands, after which the controller refuses the legacy ones.
         if found.hasExtendedFamily {
             if let sets = try await runOptional(LEReadNumberOfSupportedAdvertisingSets())?.value {
                 found.numberOfAdvertisingSets = max(Int(sets), 1)
@@ -63,7 +65,8 @@ extension Adapter {
         capabilities = found
     }
 
-    /// How much data the controller takes: LE's own buffers, or those that it shares with BR/EDR.
+    /// Reads the number and the length of the controller's data buffers: LE's own, or those that LE shares
+    /// with BR/EDR.
     private func readBuffers() async throws(BLEError) {
         var (length, packets) = (0, 0)
         if let own = try await runOptional(LEReadBufferSizeV2()) {
@@ -80,8 +83,9 @@ extension Adapter {
         acl.configure(packetLength: length, packets: packets)
     }
 
-    /// What new links begin with: packets as long as the controller can send, since short ones cost air time
-    /// and energy; and every PHY that it has, since a link changes only to a PHY that both sides prefer.
+    /// Sets the defaults of new links: packets as long as the controller can send, because short ones cost
+    /// air time and energy; and every PHY that the controller supports, because a link changes only to a PHY
+    /// that both sides prefer.
     private func setLinkDefaults() async throws(BLEError) {
         if let transmit = capabilities.maximumDataLength?.transmit, transmit.isPossible {
             try await runOptional(LEWriteSuggestedDefaultDataLength(transmit: transmit))
@@ -95,8 +99,9 @@ extension Adapter {
         }
     }
 
-    /// The public address, or a random static one where there is none or one is given. False when it is another one
-    /// each time.
+    /// Sets the identity address: the public address, or a random static one when there is no public address
+    /// or when `staticAddress` is given. Returns false when each opening of the adapter gets a different
+    /// address.
     private func takeAddress(_ staticAddress: DeviceAddress?) async throws(BLEError) -> Bool {
         let publicAddress = try await runOptional(ReadBDADDR())?.address
         if staticAddress == nil, let publicAddress, publicAddress.value != 0 {
@@ -129,8 +134,8 @@ extension Adapter {
         try await send(command, isSetup: true)
     }
 
-    /// Sends a command that controllers need not have: nil where this one does not say that it has it, or
-    /// refuses it.
+    /// Sends a command that is optional for controllers. Returns nil when the controller does not report
+    /// support for it, refuses it, or answers with malformed parameters.
     @discardableResult
     private func runOptional<Command: HCICommand>(
         _ command: Command
@@ -149,7 +154,7 @@ extension Adapter {
 }
 
 extension DataLength {
-    /// Whether LE Write Suggested Default Data Length takes it (Core Specification 5.4, Vol 4, Part E,
-    /// 7.8.35).
+    /// Whether LE Write Suggested Default Data Length accepts these values (Core Specification 5.4, Vol 4,
+    /// Part E, 7.8.35).
     fileprivate var isPossible: Bool { (27...251).contains(octets) && (328...17_040).contains(time) }
 }

@@ -4,17 +4,18 @@ import HCISocket
 import Logging
 
 extension Adapter {
-    /// How long the controller may take to answer a command, where the command says nothing else: as long as Linux
-    /// waits. A virtual one is in a process that has to share the machine's processors with much else.
+    /// The time limit for the answer to a command that has no limit of its own: that of Linux. A virtual
+    /// controller gets longer, because its process shares the machine's processors with other work.
     private var commandTimeLimit: Duration {
         if case .virtual = specification { .seconds(10) } else { .seconds(2) }
     }
 
-    /// Sends a command and waits for its answer: the return parameters behind a status of success, or
-    /// nothing for commands that are only accepted and have their outcome in an event.
+    /// Sends a command, waits for its answer and returns the return parameters that follow a status of
+    /// success. They are empty for commands that the controller only accepts and whose outcome an event
+    /// reports.
     ///
-    /// While the controller is set up, only commands with `isSetup` reach it. Any other fails as if the Reset had
-    /// come between: what it would change is sent anew afterwards.
+    /// While the controller is being set up, only commands with `isSetup` reach it. Any other command fails
+    /// as if a Reset had overtaken it: the state that it would change is sent again after the setup.
     func send<Command: HCICommand>(
         _ command: Command, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> Command.ReturnParameters {
@@ -34,13 +35,13 @@ extension Adapter {
         }
     }
 
-    /// Sends a command; what Command Complete returns, with the status in front, or nothing when the
-    /// command was accepted.
+    /// Sends a command and returns the parameters of Command Complete, the status first, or nothing when the
+    /// command was accepted with Command Status.
     func exchange(
         _ packet: HCICommandPacket, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> [UInt8] {
         try await answers.wait(in: self) { adapter, ticket in
-            // The controller will answer all the same; no caller waits for it any more.
+            // The controller still answers, but no caller waits for the answer.
             adapter.commands.cancel(ticket)
             adapter.answers.resume(ticket, with: .failure(.cancelled))
         } start: { () throws(BLEError) in
@@ -49,13 +50,15 @@ extension Adapter {
                 throw .hci(.operationCancelledByHost, command: packet.opcode)
             }
             let ticket = commands.submit(packet, timeLimit: timeLimit ?? commandTimeLimit, at: loop.now)
-            // In the loop's next turn, when the wait has begun for whatever that brings.
+            // In the loop's next turn, so that the wait has begun before any result arrives.
             pumpControllerSoon()
             return ticket
         }
     }
 
-    /// Sends a machine's command while the controller is set up. Throws when the controller does not answer.
+    /// Sends a machine's command while the controller is being set up. Returns `.silent` when the controller
+    /// does not answer. Throws when a Reset overtakes the command, when the task is cancelled, or when the
+    /// adapter ends.
     func answer(to command: MachineCommand) async throws(BLEError) -> CommandAnswer {
         do throws(BLEError) {
             let limit = command.isPatient ? secondLimit : commandTimeLimit
@@ -70,11 +73,11 @@ extension Adapter {
         }
     }
 
-    /// The time limit of a command that may have to wait until the answer to another of its kind is given up, and
-    /// then has its own.
+    /// The time limit of a command that may first have to wait until the late answer to another with the same
+    /// opcode is given up, and then has a limit of its own.
     private var secondLimit: Duration { commandTimeLimit * 2 }
 
-    /// Sends a machine's command, whose answer it will get.
+    /// Sends a machine's command, whose answer the machine receives through `answered`.
     func submit(_ command: MachineCommand, of machine: HostMachine) {
         let limit = command.isPatient ? secondLimit : commandTimeLimit
         owners[commands.submit(command.packet, timeLimit: limit, at: loop.now)] = (machine, command)
@@ -96,14 +99,15 @@ extension Adapter {
         case .timedOut(let ticket):
             meet(.silence(command: ticket.opcode))
             answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
-        // What was refused has changed nothing.
+        // A command that was refused has changed nothing.
         case .foreign(let command, .success): observeForeignCommand(command.span)
         case .foreign: break
         case .malformed(let error): log.warning("the controller's answer: \(error)")
         }
     }
 
-    /// Gives the answer to a machine's command to the machine. What it means for the adapter is known by then.
+    /// Passes the answer to a machine's command to the machine. The adapter has already acted on the answer
+    /// then.
     private func answered(_ event: CommandQueue.Event) {
         guard let ticket = event.ticket, let (machine, command) = owners.removeValue(forKey: ticket),
             let answer = command.answer(event), end == nil
@@ -119,7 +123,8 @@ extension Adapter {
         }
     }
 
-    /// Sends a command for which it is no error when there was nothing to do.
+    /// Sends a command whose failure is harmless, such as one that finds nothing to do: errors are only
+    /// logged.
     func sendTolerant<Command: HCICommand>(_ command: Command, isSetup: Bool = false) async {
         do throws(BLEError) {
             _ = try await send(command, isSetup: isSetup)

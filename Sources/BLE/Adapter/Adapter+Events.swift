@@ -3,10 +3,10 @@ import HCI
 import Logging
 
 extension Adapter {
-    /// Acts on one event of the controller; answers to commands are the command queue's.
+    /// Acts on one event of the controller. Answers to commands are handled by the command queue.
     ///
-    /// While a controller that is ours is set up, its events are from before its Reset, and are dropped: a link that
-    /// they report is gone already.
+    /// While a controller that this process alone uses is being set up, its events except Hardware Error date
+    /// from before its Reset and are dropped: a link that they report is already gone.
     func receive(_ event: HCIEvent) {
         switch event {
         case .hardwareError: break
@@ -69,7 +69,7 @@ extension Adapter {
             } catch {
                 log.warning("the controller reports an impossible number of completed packets: \(error)")
             }
-            // Its frames may go on now.
+            // The link can send its waiting frames now.
             if let link = linkOfHandle[connection.connection].flatMap({ links[$0] }) { flush(link) }
         }
     }
@@ -111,7 +111,7 @@ extension Adapter {
 }
 
 extension LEEnhancedConnectionComplete {
-    /// The private address that the controller made for this host, if it did.
+    /// The private address that the controller generated for this host, if it generated one.
     var own: DeviceAddress? { localResolvable.value == 0 ? nil : localResolvable }
 
     /// The peer's address as it was on air.
@@ -119,7 +119,7 @@ extension LEEnhancedConnectionComplete {
 }
 
 extension LEConnectionComplete {
-    /// The same without what only private addresses need.
+    /// Creates the event without the fields for private addresses.
     init(_ event: LEEnhancedConnectionComplete) {
         self.init(
             status: event.status, connection: event.connection, role: event.role, peer: event.peer,

@@ -42,7 +42,7 @@ extension Adapter {
         return try await start(nil, name: name, on: port, options)
     }
 
-    /// Sets up the controller behind `port`, which is this host's alone.
+    /// Sets up the controller behind `port`, which only this host uses.
     static func start(
         _ specification: AdapterSpecification, on port: any PacketPort, _ options: AdapterOptions,
         claiming claimed: String? = nil, of userChannel: UserChannel? = nil
@@ -74,7 +74,7 @@ extension Adapter {
         }
     }
 
-    /// The port itself or, at that log level, one that logs its packets.
+    /// Returns `port` or, at log level trace, a port around it that logs its packets.
     private static func traced(_ port: any PacketPort, _ name: String) -> any PacketPort {
         let log = Logger(label: "ble.\(name)")
         return log.logLevel <= .trace ? TracingPort(port) { log.trace("\($0)") } : port
@@ -84,7 +84,7 @@ extension Adapter {
 // MARK: - Virtual
 
 extension Adapter {
-    /// How long a virtual air may take for its first answer: its process may have to start before.
+    /// The time limit for the first answer of a virtual air, whose process may have to start first.
     private static let startLimit = Duration.seconds(30)
 
     private static func openVirtual(
@@ -93,7 +93,8 @@ extension Adapter {
         do throws(BLEError) {
             return try await join(specification, name: name, options)
         } catch {
-            // An air whose last client has left may end just as it is joined; another one can start then.
+            // An air whose last client has left may end just as this process joins it; a new one can start
+            // then.
             switch error {
             case .adapter(.hungUp), .port(.system(.connectionReset, _)):
                 return try await join(specification, name: name, options)
@@ -136,10 +137,11 @@ extension Adapter {
         }
     }
 
-    /// How long a stream may take to be connected.
+    /// The time limit for connecting a stream.
     private static let connectLimit = Duration.seconds(10)
 
-    /// Connects a stream; where nothing listens, or takes it in time, that is `AdapterProblem.unreachable`.
+    /// Connects a stream. Throws `AdapterProblem.unreachable` when nothing listens at the address, or when
+    /// the stream is not connected in time.
     private static func connect(_ address: StreamAddress, on loop: EventLoop) async throws(BLEError) -> CInt {
         let silence = BLEError.adapter(.unreachable(address, .system(.timedOut, during: "connect")))
         return try await withDeadline(connectLimit, on: loop, orThrow: silence) { () throws(BLEError) in
@@ -216,7 +218,8 @@ extension Adapter {
         }
     }
 
-    /// Ends the adapter when the kernel loses it.
+    /// Observes the kernel: ends the adapter when it is removed or powered off, and pauses it while the
+    /// system sleeps.
     private func watchKernel() async {
         guard let kernel else { return }
         let index = kernel.index
@@ -230,7 +233,7 @@ extension Adapter {
     private func received(_ event: ManagementEvent) {
         switch event {
         case .removed:
-            // Its index may be another one's next.
+            // Another adapter may get the index next.
             kernel?.lease.forget()
             shutDown(.adapter(.removed))
         case .suspended: suspend(true)
@@ -243,8 +246,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// While the system sleeps nothing is on air that listens or can be called: the kernel has stopped it,
-    /// and it must not wake the system.
+    /// Stops scans and advertising while the system sleeps: the kernel has stopped them, and they must not
+    /// wake the system.
     private func suspend(_ isSuspended: Bool) {
         guard self.isSuspended != isSuspended else { return }
         log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
@@ -253,7 +256,8 @@ extension Adapter {
         reconcileAdvertising()
     }
 
-    /// The adapter is off: a user or program switched it off, or the kernel did because it is about to go.
+    /// Ends the adapter, which is off: a user or a program powered it off, or the kernel did because the
+    /// adapter is about to be removed.
     private func wasPoweredOff() {
         guard let kernel, !recovery.switchesPower else { return }
         Task(executorPreference: loop) {
@@ -271,15 +275,16 @@ extension Adapter {
     /// Ends everything that this process does on the adapter: scans, advertising, links. Returns when the
     /// commands for that are done.
     public func close() async {
-        // First of all: what fails from now on is not given up by who has begun it.
+        // Report the end first: operations that fail from now on must not count as given up by the code that
+        // started them.
         if closing == nil, end == nil { reportEnd(.adapter(.closed)) }
-        // Who comes second waits for the same end.
+        // A second caller waits for the same task.
         let closing = closing ?? Task(executorPreference: loop) { await self.closeAll() }
         self.closing = closing
         await closing.value
     }
 
-    /// Cleaning up is done to its end, also by a task that was cancelled.
+    /// Runs `body` to its end even in a task that was cancelled, because cleanup must be completed.
     func uncancelled(_ body: @escaping @Sendable (Adapter) async -> Void) async {
         await Task(executorPreference: loop) { await body(self) }.value
     }
@@ -288,7 +293,7 @@ extension Adapter {
         if end == nil { await endAll() }
         await saveBonds()
         for work in endWork { await work.value }
-        // Else the adapter might stay off, for all processes.
+        // Otherwise the adapter could stay off, for all processes.
         _ = await powerCycle?.value
         await endKernelPairing()
         await kernel?.restore()
@@ -297,7 +302,7 @@ extension Adapter {
     }
 
     private func endAll() async {
-        // First, since the search for a train makes the radio scan.
+        // First, because the search for a periodic train makes the radio scan.
         endTrains(.failure(.adapter(.closed)))
         reconcileTrains()
         endScans(.failure(.adapter(.closed)))

@@ -2,24 +2,26 @@ import BLECore
 import HCI
 
 extension Adapter {
-    /// Sends a command of the controller's vendor: group (OGF) 0x3F of Core Specification 5.4, Vol 4, Part E, 5.4.1.
+    /// Sends a vendor-specific command: group (OGF) 0x3F of Core Specification 5.4, Vol 4, Part E, 5.4.1.
     ///
     /// ```swift
     /// let answer = try await adapter.sendVendorCommand(0x001, [0x0a])
     /// ```
     ///
-    /// The adapter does not know what such a command changes: after one that resets the controller, or that changes its
-    /// address, close the adapter and open it again. A command that is not answered in time counts as a fault of the
-    /// controller, as any other does (`health()`). Events of the vendor are in recordings only (`AdapterOptions.capture`).
+    /// The adapter does not know what such a command changes: after a command that resets the controller, or
+    /// that changes its address, close the adapter and open it again. A command that is not answered in time
+    /// counts as a fault of the controller, as any other command does (`health()`). Vendor-specific events
+    /// appear only in recordings (`AdapterOptions.capture`).
     ///
     /// - Parameters:
     ///   - field: the command (OCF), 0 to 0x3FF.
     ///   - parameters: at most 255 octets.
-    ///   - timeLimit: how long the answer may take; nil: as long as that to other commands, 2 s.
-    /// - Returns: the return parameters behind the status of success; empty when the controller has only accepted the
-    ///   command, with Command Status.
-    /// - Throws: `BLEError.hci` when the controller refuses the command, `.controllerSilent` without an answer in time,
-    ///   `.outOfRange` and `.limit` when it cannot be sent, `.permission` on a kernel adapter without CAP_NET_RAW.
+    ///   - timeLimit: how long the answer may take; nil for the limit of other commands, 2 s.
+    /// - Returns: the return parameters that follow the status of success; empty when the controller has only
+    ///   accepted the command, with Command Status.
+    /// - Throws: `BLEError.hci` when the controller refuses the command, `.controllerSilent` when it does not
+    ///   answer in time, `.outOfRange` and `.limit` when `field` or `parameters` exceeds its limit,
+    ///   `.permission` on a kernel adapter without CAP_NET_RAW.
     public func sendVendorCommand(
         _ field: Int, _ parameters: [UInt8] = [], timeLimit: Duration? = nil
     ) async throws(BLEError) -> [UInt8] {

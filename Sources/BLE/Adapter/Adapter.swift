@@ -23,7 +23,8 @@ import SystemPackage
 public actor Adapter {
     /// The event loop on which the adapter runs.
     public nonisolated let loop: EventLoop
-    /// The specification with which the adapter was opened; nil for an adapter on a port of the caller's.
+    /// The specification with which the adapter was opened; nil for an adapter on a port that the caller
+    /// supplied.
     public nonisolated let specification: AdapterSpecification?
     /// The adapter's name in messages: `hci0`, `virtual:kitchen`.
     public nonisolated let name: String
@@ -36,20 +37,20 @@ public actor Adapter {
     let userChannel: UserChannel?
     let log: Logger
 
-    // The machines.
+    // The state machines.
     var commands: CommandQueue
-    /// The machines' commands that are not answered.
+    /// The machines' commands that are not answered yet.
     var owners: [CommandQueue.Ticket: (machine: HostMachine, command: MachineCommand)] = [:]
     var acl = ACLFlow()
     var timer: LoopTimer?
-    /// What the timer is set to: no later than any deadline.
+    /// The time that `timer` is set to; no later than any deadline.
     private var armed: Instant?
-    /// The end of a private address, and of what is waited for with hidden peers.
+    /// The timer for the end of a private address and for the time limits of peers with private addresses.
     var privacyTimer: LoopTimer?
-    /// Where packets are written before they go; kept, so that a packet costs no allocation.
+    /// The buffer in which packets are encoded; kept, so that a packet costs no allocation.
     private var scratch: [UInt8] = []
 
-    // Who waits for what.
+    // Waiting callers.
     let answers = PendingOperations<CommandQueue.Ticket, [UInt8]>()
     let operations = PendingOperations<TicketID, Outcome<GATTFailure>?>()
     let updates = PendingOperations<UInt64, Void>()
@@ -62,7 +63,7 @@ public actor Adapter {
     let power = PendingOperations<UInt64, Void>()
     private var lastNumber: UInt64 = 0
 
-    // What goes on.
+    // Current activity.
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
     var scanner: Scanner
@@ -78,40 +79,41 @@ public actor Adapter {
     var links: [LinkID: Link] = [:]
     var linkOfHandle: [ConnectionHandle: LinkID] = [:]
     var nextLink = LinkID(number: 1)
-    /// What becomes of connection parameters that peers ask for.
+    /// How connection parameter requests of peers are handled.
     var parameterRequests = ParameterRequestPolicy.accept
-    /// The largest ATT packet that new links take.
+    /// The maximum length of an ATT packet on new links, in octets.
     var mtu = ATTMTU.maximum
-    /// What the raw socket reported of links that the kernel has.
+    /// What the raw socket reported about the kernel's links.
     var kernelLinks = KernelLinks()
     var connectionWatchers = Watchers<ConnectionEvent>()
     var security: SecurityState
     var privacy: Privacy
-    /// Follows bonds that come and go.
+    /// The task that follows changes of bonds.
     var bondWatch: OwnedTask?
-    /// How the kernel pairs, once this process takes part in that.
+    /// How the kernel pairs; nil unless this process takes part in it.
     var kernelPairing: KernelPairing?
     var server = ServerState()
     var clients = ClientMemory()
     var recovery: Recovery
-    /// Those who want to know how the controller is.
+    /// The observers of the controller's health.
     var healthWatchers = Watchers<AdapterHealthEvent>()
-    /// Ends when a kernel adapter that was switched off is on again, or cannot be.
+    /// The task that finishes when a kernel adapter that was switched off is on again, or cannot be switched
+    /// on.
     var powerCycle: Task<Result<Void, BLEError>, Never>?
     /// Whether the system sleeps, or is about to.
     var isSuspended = false
-    /// What the time is for bonds.
+    /// The clock for timestamps of bonds.
     nonisolated let bondClock: @Sendable () -> Timestamp
-    /// Whether this program is about to end, so that what ends in it is to come back.
+    /// Whether this program is about to end, so that what ends with it is to be restored at the next start.
     nonisolated let leaving = Lock(false)
-    /// What managers report that they can do.
+    /// The state that managers report.
     nonisolated let observedState = ObservedValue(ManagerState.unknown)
-    /// Whether the extended commands are used where the controller has them.
+    /// Whether the extended commands are used if the controller supports them.
     let usesExtendedCommands: Bool
     var end: BLEError?
-    /// Called first when the adapter ends, or when its owner closes it, before anything ends by that.
+    /// The actions that run when the adapter ends, or when its owner closes it, before anything else ends.
     private var endHandlers: [EndHandler] = []
-    /// What they do then, for which the owner's closing waits.
+    /// The work that the end handlers started; closing the adapter waits for it.
     var endWork: [Task<Void, Never>] = []
     /// The task that closes the adapter for its owner.
     var closing: Task<Void, Never>?
@@ -133,7 +135,7 @@ public actor Adapter {
         security = SecurityState(options.security)
         bondClock = options.security.bonds.clock
         privacy = Privacy(options.privacy)
-        // With the kernel's adapters, the kernel has chosen.
+        // On kernel adapters, the kernel chooses.
         usesExtendedCommands = kernel != nil || options.usesExtendedCommands
         recovery = Recovery(isKernel: kernel != nil, costsLinks: options.recoversWithLinks)
         log = Logger(label: "ble.\(name)")
@@ -149,7 +151,8 @@ public actor Adapter {
             KernelPairingSettings(options: security.options, before: $0).tearDown
         }
         defer {
-            // What a serial line has not sent, its end discards. Nothing is done when the adapter was closed.
+            // Closing a serial line discards unsent data, hence the delay. An adapter that was closed has
+            // sent nothing.
             let hasEnded = end != nil
             Task(executorPreference: loop) { [port, loop, kernel, userChannel] in
                 if !hasEnded { _ = await loop.sleep(for: .milliseconds(20)) }
@@ -173,23 +176,23 @@ public actor Adapter {
         observedState.set(.unknown, end: .adapter(.closed))
     }
 
-    /// Ends at once what is or may be on air.
+    /// Ends at once everything that is or may be on air.
     private func abandonRadio() {
         if let command = scanner.abandonment { sendLast(command) }
         for command in advertiser.abandonment + synchronizer.abandonment { sendLast(command) }
     }
 
-    /// Sends a command at once and takes no answer to it.
+    /// Sends a command at once and ignores its answer.
     private func sendLast(_ command: HCICommandPacket) {
         let packet = HCIPacket.command(command).encoded
         capture?(.hostToController, packet.span)
         if port.isWritable { port.send(packet.span) }
     }
 
-    /// Why nothing new is begun; nil: it is.
+    /// The error with which new operations fail; nil while the adapter accepts them.
     var refusal: BLEError? { end ?? (closing == nil ? nil : .adapter(.closed)) }
 
-    /// A number for a wait that no other one has had.
+    /// Returns a number that no other wait has had.
     func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber
@@ -206,7 +209,7 @@ public actor Adapter {
 // MARK: - Packets
 
 extension Adapter {
-    /// Starts to take packets from the port.
+    /// Starts to receive packets from the port.
     func start() throws(BLEError) {
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
         privacyTimer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expirePrivacy() } }
@@ -223,11 +226,11 @@ extension Adapter {
         }
     }
 
-    /// Takes one packet from the controller: the type octet, then the packet.
+    /// Handles one packet from the controller: the type octet, then the packet.
     private func receive(_ packet: Span<UInt8>) {
         capture?(.controllerToHost, packet)
         do throws(DecodeError) {
-            // Advertising is most of what comes: it does not take the long way, and nothing follows from it.
+            // Most packets are advertising reports: they take a short path, and no command follows from them.
             if try receiveReports(packet) { return }
             commands.receive(packet, at: loop.now)
             var reader = ByteReader(packet, of: HCIPacket.packetName)
@@ -247,7 +250,7 @@ extension Adapter {
         pumpController()
     }
 
-    /// Takes note of what a shared controller has done for another program, or for the kernel.
+    /// Records the effect of a command that another program, or the kernel, sent to a shared controller.
     func observeForeignCommand(_ command: Span<UInt8>) {
         scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
         wakeForScanner()
@@ -255,8 +258,8 @@ extension Adapter {
         reconcileAdvertising()
     }
 
-    /// Sends commands, and what links have given to the flow of data. Does not ask the links, of which there may
-    /// be many: whatever concerns one flushes it.
+    /// Sends commands, and the data that links have queued for the controller. Does not poll the links, of
+    /// which there can be many: whatever affects a link flushes it.
     func pumpController() {
         let now = loop.now
         while port.isWritable, sendFrame({ commands.nextFrame(into: &$0, at: now) }) {}
@@ -275,7 +278,7 @@ extension Adapter {
         while port.isWritable, sendFrame({ acl.nextPacket(into: &$0) }) {}
     }
 
-    /// Sends what `write` writes; false when that is nothing.
+    /// Sends what `write` writes. Returns false when it writes nothing.
     private func sendFrame(_ write: (inout OutputSpan<UInt8>) -> Bool) -> Bool {
         scratch.removeAll(keepingCapacity: true)
         scratch.append(addingCapacity: max(CommandQueue.maximumFrameLength, acl.maximumPacketLength)) {
@@ -287,7 +290,7 @@ extension Adapter {
         return true
     }
 
-    /// Sends what a link has to say in the loop's next turn.
+    /// Pumps a link in the loop's next turn, which sends its pending data.
     func pumpSoon(_ link: Link) {
         let id = link.id
         loop.execute { [weak self] in
@@ -297,8 +300,9 @@ extension Adapter {
         }
     }
 
-    /// Sees to it that `expire` runs at `deadline`. It may run before: a deadline that has moved on is not looked
-    /// for among those of all links.
+    /// Ensures that `expire` runs at `deadline` at the latest. It may run earlier: when a deadline moves to a
+    /// later time, the timer is not set again, because that would require a search among the deadlines of all
+    /// links.
     func wake(by deadline: Instant?) {
         guard let deadline, armed.map({ deadline < $0 }) ?? true else { return }
         armed = deadline
@@ -331,7 +335,7 @@ extension Adapter {
 
     private func portClosed(_ error: PortError) {
         log.info("the port ended: \(error)")
-        // Any process may open a raw socket; without the capability its first command fails.
+        // Any process can open a raw socket; without the capability, its first command fails.
         if let specification, error.errno == .notPermitted || error.errno == .permissionDenied {
             shutDown(.permission(.netRaw, for: .sendCommands(specification)))
         } else {
@@ -339,7 +343,7 @@ extension Adapter {
         }
     }
 
-    /// What it means that the port has ended. An air that is full accepts a stream and closes it.
+    /// Returns the error for the end of the port. An air that is full accepts a stream and then closes it.
     private func hangUp(_ error: PortError) -> BLEError {
         let isNew = capabilities.version == nil
         switch (specification, error) {
@@ -353,8 +357,9 @@ extension Adapter {
         }
     }
 
-    /// Has `action` called when the adapter ends, before anything else ends; at once when it has ended. Does not retain
-    /// `owner`: when that is gone, there is nothing to end.
+    /// Registers `action`, which is called when the adapter ends, before anything else ends; calls it at once
+    /// when the adapter has already ended. Does not retain `owner`: after its release there is nothing to
+    /// end.
     func endWithAdapter<Owner: AnyObject & Sendable>(
         _ owner: Owner, _ action: @escaping @Sendable (Owner, BLEError) -> Task<Void, Never>
     ) {
@@ -376,12 +381,12 @@ extension Adapter {
         endWork += handlers.compactMap { $0.action(reason) }
     }
 
-    /// Ends everything with `reason`, which the callers that wait receive.
+    /// Ends everything with `reason`, which waiting callers receive.
     func shutDown(_ reason: BLEError) {
         guard end == nil else { return }
         reportEnd(reason)
         end = reason
-        // While it was brought back, nothing could be ended in order.
+        // During the recovery, nothing could be ended in order.
         if kernel != nil, recovery.isUnderWay { abandonRadio() }
         port.close()
         kernel?.close()

@@ -11,8 +11,9 @@ public enum AdapterChange: Hashable, Sendable {
 }
 
 extension Adapter {
-    /// Reports the kernel's adapters: first those that are there, then each that is added, changed or removed.
-    /// Needs no capability. An adapter that is open in this process ends by itself when it goes.
+    /// Reports the kernel's adapters: first those that are present, then each one that is added, changed or
+    /// removed. Needs no capability. An adapter that is open in this process ends by itself when it is
+    /// removed.
     ///
     /// ```swift
     /// for try await change in try await Adapter.changes() { print(change) }
@@ -35,7 +36,7 @@ extension Adapter {
     }
 }
 
-/// Compares the adapters that there are with those that it has reported, whenever the kernel reports a change.
+/// Compares the present adapters with the reported ones whenever the kernel reports a change.
 private actor AdapterWatch {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -52,7 +53,7 @@ private actor AdapterWatch {
     }
 
     func start() async {
-        // The observer holds the watch, and the management socket's end lets both go.
+        // The observer retains the watch; the end of the management socket releases both.
         await management.observe { [self] _, event in assumeIsolated { $0.received(event) } }
         await look()
     }
@@ -66,7 +67,7 @@ private actor AdapterWatch {
         Task(executorPreference: loop) { await self.look() }
     }
 
-    /// One look at a time; what is said meanwhile makes another one due.
+    /// Lists the adapters, one run at a time; changes that are reported meanwhile cause another run.
     private func look() async {
         guard !isLooking else { return }
         isLooking = true
@@ -90,7 +91,7 @@ private actor AdapterWatch {
         for new in present {
             switch known[new.index] {
             case nil: buffer.yield(.added(new))
-            // Another one that took the number.
+            // A different adapter now has the index.
             case let old? where old.address != new.address && old.availability != .notSetUp:
                 buffer.yield(.removed(old))
                 buffer.yield(.added(new))

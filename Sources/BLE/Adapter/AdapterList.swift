@@ -2,11 +2,11 @@ import BLECore
 import HCI
 import HCISocket
 
-/// A kernel adapter as it is now.
+/// A kernel adapter and its current state.
 public struct AdapterDescription: Hashable, Sendable {
     /// The number of the adapter: 0 for hci0.
     public var index: UInt16
-    /// Its public address; all zeros when it has none.
+    /// The adapter's public address; all zeros when it has none.
     public var address: DeviceAddress
     /// The random static address that the kernel uses in place of the public one; nil when it uses the public one, or
     /// when this process cannot read which it is.
@@ -21,11 +21,11 @@ public struct AdapterDescription: Hashable, Sendable {
     package var supported: Management.Settings
     /// The settings that are on, as the kernel reports them.
     package var current: Management.Settings
-    /// The USB port that it is plugged into, by the kernel's numbers (`1-1.4`); nil when it is not on USB.
+    /// The USB port of the adapter in the kernel's numbering (`1-1.4`); nil when it is not on USB.
     public var usbPort: String?
-    /// Whether it is powered on. One that is off is switched on when it is opened.
+    /// Whether the adapter is powered on. Opening an adapter that is off powers it on.
     public var isPowered: Bool { current.contains(.powered) }
-    /// Whether it can be opened, and why not.
+    /// Whether the adapter can be opened, or why not.
     public var availability = Availability.available
     /// The LE devices to which the adapter has links, those of other programs included. Nil when the kernel does
     /// not list them: to a process without CAP_NET_ADMIN, or while the adapter is off. `Adapter.list()` asks for
@@ -46,8 +46,9 @@ public struct AdapterDescription: Hashable, Sendable {
 }
 
 extension Adapter {
-    /// Returns the kernel's adapters in the order of their indices, those that the kernel does not share now
-    /// included. Needs no capability. Throws `BLEError.adapter(.noBluetooth)` when the system has no Bluetooth.
+    /// Returns the kernel's adapters in the order of their indices, including those that the kernel does not
+    /// share now. Needs no capability. Throws `BLEError.adapter(.noBluetooth)` when the system has no
+    /// Bluetooth.
     public static func list(on loop: EventLoop = .shared) async throws(BLEError) -> [AdapterDescription] {
         let management = try await KernelManagement.open(on: loop)
         do throws(BLEError) {
@@ -62,7 +63,7 @@ extension Adapter {
 }
 
 extension AdapterDescription {
-    /// All adapters, with their links.
+    /// Returns all adapters, with their links.
     static func all(of management: KernelManagement) async throws(BLEError) -> [AdapterDescription] {
         var all = all(listed: try await management.adapters(), by: management.kernel)
         for place in all.indices where all[place].availability == .available && all[place].isPowered {
@@ -71,7 +72,8 @@ extension AdapterDescription {
         return all
     }
 
-    /// The adapters that management lists, and those that it does not, in the order of their numbers.
+    /// Returns the adapters that the management interface lists and those that it omits, in the order of
+    /// their indices.
     static func all(
         listed: [KernelManagement.KnownAdapter], by kernel: any Kernel
     ) -> [AdapterDescription] {
@@ -106,7 +108,7 @@ extension AdapterDescription {
 }
 
 extension AdapterSpecification.KernelAdapter {
-    /// Whether this names an adapter of the list.
+    /// Returns whether this specification names `adapter`.
     package func names(_ adapter: AdapterDescription) -> Bool {
         switch self {
         case .index(let index): adapter.index == index

@@ -9,7 +9,8 @@ public struct AdapterOptions: Sendable {
     /// Receives every packet, for a recording. On kernel adapters these include the packets of the kernel and of
     /// other programs, from the monitor channel.
     public var capture: CaptureSink?
-    /// The socket of the air that virtual adapters join; nil: the one at $BLETOOL_AIR, else the user's own.
+    /// The socket of the air that virtual adapters join; nil for the one at $BLETOOL_AIR or, without that
+    /// variable, the user's own.
     public var airPath: String?
     /// Starts an air at a path when none runs. The default runs it in this process, so that it ends with
     /// the process.
@@ -31,13 +32,13 @@ public struct AdapterOptions: Sendable {
     /// number of sets, or beyond this number of KiB of data in all sets together, the least recently received
     /// sets are forgotten, which `ScanStatistics.evictions` counts.
     public var rememberedDevices = 4096
-    /// What goes wrong between host and controller, for tests. Kernel adapters have none: the kernel moves
-    /// their packets.
+    /// Faults between host and controller, for tests. Kernel adapters do not support them, because the kernel
+    /// moves their packets.
     public var transportFaults: [TransportFault] = []
-    /// The kernel whose adapters they are.
+    /// The kernel that has the adapters.
     var kernel: any Kernel = LinuxKernel()
 
-    /// The shared loop, no capture, and the user's own air.
+    /// Creates options: by default the shared loop, no capture, and the user's own air.
     public init(
         loop: EventLoop = .shared, capture: CaptureSink? = nil, airPath: String? = nil,
         airLauncher: AirLauncher = .inProcess, recoversWithLinks: Bool = false,
@@ -55,5 +56,5 @@ public struct AdapterOptions: Sendable {
     }
 }
 
-/// Takes every HCI packet of an adapter, in H4 form, on the adapter's loop. It must not block.
+/// Receives every HCI packet of an adapter, in H4 form, on the adapter's loop. It must not block.
 public typealias CaptureSink = @Sendable (HCIDirection, Span<UInt8>) -> Void

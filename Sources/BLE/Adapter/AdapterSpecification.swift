@@ -1,7 +1,8 @@
 import BLECore
 import HCISocket
 
-/// Which radio to use, and who runs L2CAP and security on it. The text form is what `--adapter` takes.
+/// The radio to use, and with it whether the kernel or this process runs L2CAP and security. The text form is
+/// the argument of `--adapter`.
 public enum AdapterSpecification: Hashable, Sendable {
     /// `hci0` or `hci:AA:BB:CC:DD:EE:FF`: a kernel adapter. The kernel runs L2CAP and security.
     case kernel(KernelAdapter)
@@ -52,7 +53,7 @@ extension AdapterSpecification.KernelAdapter: CustomStringConvertible {
     }
 }
 
-/// Why a text is no valid adapter specification or socket address.
+/// Why a text is not a valid adapter specification or socket address.
 public enum AdapterSpecificationError: Error, Hashable, Sendable {
     /// The text has none of the forms of an adapter specification.
     case adapter(String)
@@ -68,28 +69,28 @@ public enum AdapterSpecificationError: Error, Hashable, Sendable {
     case path(String, limit: Int)
     /// The host is empty.
     case emptyHost
-    /// An IPv6 address stands without brackets.
+    /// An IPv6 address is not in brackets.
     case unbracketed(String)
     /// The text has no port.
     case missingPort(String)
     /// The port is not a number from 1 to 65535.
     case port(String)
-    /// A serial port has no such option.
+    /// The text has an option that serial ports do not have.
     case option(String)
-    /// The option of a serial port has a value that is not possible.
+    /// The option of a serial port has an invalid value.
     case optionValue(String, of: SerialOption)
 
     /// An option of a serial port.
     public enum SerialOption: String, Hashable, Sendable {
         /// The baud rate in bits per second, 1200 to 20000000.
         case baud
-        /// Whether RTS and CTS hold data back.
+        /// Whether RTS and CTS control the flow of data.
         case flow
     }
 }
 
 extension AdapterSpecificationError: CustomStringConvertible {
-    /// Says in one line what is wrong.
+    /// A one-line description of the problem.
     public var description: String {
         switch self {
         case .adapter(let text): "\(text.debugDescription) is not an adapter"
@@ -130,9 +131,10 @@ extension AdapterSpecificationError: CustomStringConvertible {
 }
 
 extension AdapterSpecification {
-    /// Octets that a Unix socket's path may have: Linux has room for 108 with the zero at the end.
+    /// The maximum length of a Unix socket's path in octets: Linux has room for 108, including the final
+    /// zero.
     private static let pathLimit = 107
-    /// Octets that the name of a virtual adapter may have.
+    /// The maximum length of a virtual adapter's name in octets.
     private static let nameLimit = 200
 
     /// Parses a specification, such as `hci0`. Throws `AdapterSpecificationError` for other texts.
@@ -207,7 +209,8 @@ extension AdapterSpecification {
 }
 
 extension AdapterSpecification.KernelAdapter {
-    /// `hci0`, `hci:AA:BB:CC:DD:EE:FF` or `hci:usb:1-1.4`; the index is below 0xffff, which means none.
+    /// Parses `hci0`, `hci:AA:BB:CC:DD:EE:FF` or `hci:usb:1-1.4`; the index is below 0xffff, which means no
+    /// adapter.
     init?(_ text: some StringProtocol) {
         guard text.hasPrefix("hci") else { return nil }
         let name = text.dropFirst(3)

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What a controller reported about itself when it was opened.
+/// What a controller reported about itself when it was set up.
 public struct ControllerCapabilities: Hashable, Sendable {
     /// The controller's HCI version and manufacturer.
     package internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
@@ -11,29 +11,32 @@ public struct ControllerCapabilities: Hashable, Sendable {
     public internal(set) var features = LEFeatures()
     /// The controller's LMP features, which cover BR/EDR; nil when it did not report them.
     package internal(set) var classicFeatures: LMPFeatures?
-    /// The most advertising sets at once, 1 to 240; 1 on controllers without the extended commands. At times the
-    /// controller may support fewer, depending on the resources that each set takes.
+    /// The maximum number of advertising sets at a time, 1 to 240; 1 on controllers without the extended
+    /// commands. At times the controller may support fewer, depending on the resources that each set takes.
     public internal(set) var numberOfAdvertisingSets = 1
-    /// The most octets of data in an advertising set, 31 to 1,650; 31 without the extended commands.
+    /// The maximum length of the data of an advertising set, 31 to 1,650 octets; 31 without the extended
+    /// commands.
     public internal(set) var maximumAdvertisingDataLength = LegacyAdvertisingData.capacity
-    /// The most devices in the filter accept list.
+    /// The maximum number of devices in the filter accept list.
     package internal(set) var acceptListSize = 0
-    /// The most devices in the resolving list; 0 on controllers without one.
+    /// The maximum number of devices in the resolving list; 0 on controllers without one.
     package internal(set) var resolvingListSize = 0
-    /// The most advertising sets in the periodic advertiser list; 0 on controllers without one.
+    /// The maximum number of advertising sets in the periodic advertiser list; 0 on controllers without one.
     package internal(set) var periodicAdvertiserListSize = 0
-    /// The longest data packets that it can send and receive; nil where that is 27 octets.
+    /// The longest data packets that the controller can send and receive; nil when they are of 27 octets.
     package internal(set) var maximumDataLength: LEReadMaximumDataLength.ReturnParameters?
-    /// The lowest and the highest transmit power, in dBm, where it reports them.
+    /// The lowest and the highest transmit power, in dBm; nil when the controller does not report them.
     package internal(set) var transmitPower: LEReadTransmitPower.ReturnParameters?
-    /// The most octets of data in an ACL packet to it, and the packets that it has buffers for; zeros on
-    /// kernel adapters, where the kernel counts them, and on controllers that have no connections.
+    /// The maximum length of an ACL packet's data in octets, and the number of packets for which the
+    /// controller has buffers; zeros on kernel adapters, where the kernel counts them, and on controllers
+    /// that have no connections.
     package internal(set) var aclLength = 0, aclPackets = 0
 
-    /// Whether the extended commands are used where it has them (`AdapterOptions.usesExtendedCommands`).
+    /// Whether the extended commands are used if the controller supports them
+    /// (`AdapterOptions.usesExtendedCommands`).
     var usesExtendedCommands = true
 
-    /// Whether it advertises, scans and connects with the extended commands.
+    /// Whether the host advertises, scans and connects with the extended commands.
     package var hasExtendedFamily: Bool {
         usesExtendedCommands && features.contains(.extendedAdvertising)
             && commands.contains(.leSetExtendedAdvertisingEnable)
@@ -48,7 +51,7 @@ public struct ControllerCapabilities: Hashable, Sendable {
         return Int(transmitPower.minimum)...Int(transmitPower.maximum)
     }
 
-    /// Whether it does BR/EDR as well.
+    /// Whether the controller supports BR/EDR as well as LE.
     public var isDualMode: Bool {
         classicFeatures.map { $0.contains(.leSupported) && !$0.contains(.brEDRNotSupported) } ?? false
     }

@@ -1,7 +1,7 @@
 import HCI
 
 extension HCIEventMask {
-    /// The events that this host acts on. Those that cannot be masked are not among them.
+    /// The events that this host handles. Events that cannot be masked are not included.
     static let host: HCIEventMask = [
         .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
         .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
@@ -9,8 +9,8 @@ extension HCIEventMask {
 }
 
 extension LEEventMask {
-    /// The subevents that this host acts on, of those that belong to what the controller can do: some
-    /// controllers refuse a mask with bits that they do not know.
+    /// Returns the subevents that this host handles, limited to those that belong to the controller's
+    /// features: some controllers refuse a mask with bits that they do not know.
     static func host(_ features: LEFeatures) -> LEEventMask {
         LEEventMask(
             always + byFeature.filter { !features.isDisjoint(with: $0.features) }.flatMap(\.events))
@@ -20,9 +20,9 @@ extension LEEventMask {
         .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
     ]
 
-    /// The subevents that come only where there is one of some features.
+    /// The subevents that occur only with at least one of certain features.
     private static let byFeature: [(features: LEFeatures, events: [LESubevent])] = [
-        // It also reports addresses as they are on air.
+        // This event also reports addresses as they are on air.
         (.privacy, [.enhancedConnectionComplete]),
         (.encryption, [.longTermKeyRequest]),
         (.connectionParametersRequest, [.remoteConnectionParameterRequest]),

@@ -1,32 +1,33 @@
 import BLECore
 import HCISocket
 
-/// What becomes of a wait whose work was begun.
+/// The outcome of beginning the work that a wait is for.
 enum WaitBeginning<Key: Sendable, Success: Sendable>: Sendable {
-    /// The work is done; nothing is waited for.
+    /// The work is done, so there is no wait.
     case done(Success)
     /// `resume` with this key ends the wait.
     case pending(Key)
 }
 
-/// Tasks that wait for something their adapter will learn, each under a key. Confined to that actor.
+/// Tasks that wait for results of their adapter, each under a key. Confined to that actor.
 final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
     private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
 
     var count: Int { continuations.count }
 
-    /// What a wait and its cancellation know of each other. Touched on the adapter's loop only.
+    /// The state that a wait shares with its cancellation. Accessed on the adapter's loop only.
     private final class Turn: @unchecked Sendable {
-        // Sendable: both the wait and what cancels it run on the loop.
+        // Sendable: the wait and its cancellation handler both run on the loop.
         var key: Key?
         var isCancelled = false
     }
 
-    /// Starts some work and waits for `resume` with the key that `start` gives it. Both are one step on the
-    /// loop: a call may hop on its way here, so work that was started before could be answered before.
+    /// Starts work and waits for `resume` with the key that `start` returns. Both happen in one step on the
+    /// loop: a call may hop on its way here, so work that was started earlier could be answered before the
+    /// wait begins.
     ///
-    /// When the task is cancelled `cancel` runs on the adapter and sees to it that the wait ends; when it
-    /// was cancelled before, nothing is started.
+    /// When the task is cancelled, `cancel` runs on the adapter and must end the wait. When the task was
+    /// cancelled before, nothing is started.
     func wait(
         in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
         start: () throws(BLEError) -> Key
@@ -34,8 +35,8 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
         try await wait(in: adapter, cancel: cancel) { () throws(BLEError) in .pending(try start()) }
     }
 
-    /// The same for work that may be done as soon as it is begun: then nothing is waited for. `then` runs in
-    /// the same step, when the wait is known, and may end it.
+    /// Does the same for work that may be done as soon as it is begun: then there is no wait. `then` runs in
+    /// the same step, after the wait is registered, and may end it.
     func wait(
         in adapter: isolated Adapter, cancel: @escaping @Sendable (isolated Adapter, Key) -> Void,
         begin: () throws(BLEError) -> WaitBeginning<Key, Success>, then: () -> Void = {}
@@ -83,7 +84,7 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
         for continuation in all.values { continuation.resume(returning: result) }
     }
 
-    /// Ends the waits whose key `isMeant`.
+    /// Ends the waits whose keys satisfy `isMeant`.
     func resume(where isMeant: (Key) -> Bool, with result: Result<Success, BLEError>) {
         for key in continuations.keys.filter(isMeant) { resume(key, with: result) }
     }

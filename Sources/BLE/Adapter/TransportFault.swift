@@ -1,9 +1,9 @@
 import BLECore
 import HCISocket
 
-/// A fault of the transport between a host and its controller, whatever transport that is. With it a test shows
-/// how an application behaves on a slow or lossy line. Faults affect both directions, and with the same seed the
-/// same packets.
+/// A fault of the transport between a host and its controller, whatever transport that is. With it, a test
+/// shows how an application behaves on a slow or lossy line. Faults affect both directions; the same seed
+/// affects the same packets.
 ///
 /// ```swift
 /// var options = AdapterOptions()
@@ -11,13 +11,13 @@ import HCISocket
 /// let adapter = try await Adapter.open(.stream(address), options: options)
 /// ```
 public enum TransportFault: Hashable, Sendable {
-    /// Packets take a time within the range, and keep their order.
+    /// Packets are delayed by a time within the range, and keep their order.
     case delay(ClosedRange<Duration>, seed: UInt64 = 1)
     /// Packets are lost, with a probability from 0 to 1. When an answer is lost, the controller counts as silent
     /// and is reset.
     case loss(Double, seed: UInt64 = 1)
 
-    /// The port, with the fault around it.
+    /// Returns a port around `port` that has the fault.
     func port(around port: any PacketPort, on loop: EventLoop) -> any PacketPort {
         switch self {
         case .delay(let range, let seed):

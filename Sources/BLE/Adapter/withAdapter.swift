@@ -17,7 +17,7 @@ import HCISocket
 /// list the caller handles signals itself. At most one call at a time may catch signals.
 ///
 /// - Parameters:
-///   - specification: the adapter; nil is the first one of the kernel.
+///   - specification: the adapter; nil selects the kernel's first adapter.
 ///   - options: how to open it.
 ///   - signals: the signals that end the program.
 ///   - body: the work to do with the adapter.
@@ -56,7 +56,7 @@ extension AdapterSpecification {
     ///   the adapters cannot be listed.
     public static func firstKernelAdapter() async throws(BLEError) -> Self {
         let all = try await Adapter.list()
-        // One that another process has to itself would do as little as none.
+        // An adapter that another process uses exclusively is of no more use than none.
         let first = all.first { $0.availability == .available } ?? all.first
         guard let first else { throw .adapter(.noAdapter) }
         return .kernel(.index(first.index))

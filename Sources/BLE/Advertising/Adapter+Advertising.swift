@@ -5,8 +5,8 @@ import Logging
 
 /// Executes the advertiser's commands to the controller.
 extension Adapter {
-    /// Advertises until `stopAdvertising`, while fewer than `maximumLinks` centrals are connected. Returns
-    /// when the first packets are on air.
+    /// Starts an advertisement, which is on air until `stopAdvertising` while fewer than `maximumLinks`
+    /// centrals are connected. Returns when the first packets are on air.
     func startAdvertising(
         _ request: AdvertisingRequest, maximumLinks: Int
     ) async throws(BLEError) -> AdvertisingRecord {
@@ -43,7 +43,7 @@ extension Adapter {
         }
     }
 
-    /// How strong the controller sends it.
+    /// Returns the transmit power that the controller has chosen, in dBm; nil when it does not report it.
     func power(of record: AdvertisingRecord) -> Int8? { record.power }
 
     /// Waits until the advertisement ends, and returns why.
@@ -56,7 +56,8 @@ extension Adapter {
         }
     }
 
-    /// Takes the advertisement off the air. Returns when it is, or when the controller does not answer.
+    /// Takes the advertisement off the air. Returns when that is done, or when the controller does not
+    /// answer.
     func stopAdvertising(_ record: AdvertisingRecord) async {
         await uncancelled { await $0.takeOffAir(record.id) }
     }
@@ -93,7 +94,7 @@ extension Adapter {
 
     // MARK: The machine
 
-    /// What else goes on, as far as it concerns advertising.
+    /// The state of the host as far as it concerns advertising.
     private var advertisingConditions: Advertiser.Conditions {
         Advertiser.Conditions(
             controller: capabilities, isShared: kernel != nil,
@@ -103,15 +104,16 @@ extension Adapter {
             links: max(links.count, kernelLinks.count), now: loop.now)
     }
 
-    /// How many centrals are connected. The raw socket reports the kernel's links before their sockets come.
+    /// The number of connected centrals. The raw socket reports the kernel's links before their sockets
+    /// arrive.
     private var connectedCentrals: Int {
         max(links.values.count { $0.role == .peripheral }, kernelLinks.peripheralCount)
     }
 
-    /// Whether one advertisement more would be refused.
+    /// Whether one more advertisement would be refused.
     var hasAllSetsInUse: Bool { advertiser.isFull(under: advertisingConditions) }
 
-    /// Has the advertiser bring the radio to what is wanted.
+    /// Lets the advertiser bring the radio to the requested state.
     func reconcileAdvertising() {
         guard end == nil else { return }
         if !recovery.isUnderWay,
@@ -124,12 +126,12 @@ extension Adapter {
         wakeForAdvertiser()
     }
 
-    /// Sets the timer for the advertiser, which has to wait while the controller is brought back.
+    /// Sets the timer for the advertiser, which has to wait while the controller is being recovered.
     func wakeForAdvertiser() {
         if !recovery.isUnderWay { wake(by: advertiser.deadline) }
     }
 
-    /// The controller has answered the advertiser's command, or has not.
+    /// Handles the answer to the advertiser's command, or the lack of one.
     func advertiserAnswered(_ answer: CommandAnswer) {
         advertiser.answered(answer, under: advertisingConditions)
         reconcileAdvertising()
@@ -159,28 +161,30 @@ extension Adapter {
 
     // MARK: What the controller and others report
 
-    /// A set has ended by itself.
+    /// Handles the end of a set by the controller.
     func advertisingSetTerminated(_ event: LEAdvertisingSetTerminated) {
         advertiser.terminated(event.set, event.status, events: event.completedEvents)
         reconcileAdvertising()
     }
 
-    /// The legacy commands' advertising has ended by itself: by a connection, or because its time was over.
+    /// Handles the end of the legacy commands' advertising by the controller: because of a connection, or
+    /// because its time limit has passed.
     func legacyAdvertisingTerminated(_ status: HCIStatus) {
         advertiser.legacyTerminated(status)
         reconcileAdvertising()
     }
 
-    /// A link has ended, so what did not go beside it may be tried again.
+    /// Retries advertising that the controller did not support beside a link, because a link has ended.
     func linkMadeRoomForAdvertising() {
         advertiser.linkEnded()
         reconcileAdvertising()
     }
 
-    // MARK: Whose a set is
+    // MARK: Ownership of sets
 
-    /// Whether a set of a kernel adapter is this process's: others that advertise by this library keep off it
-    /// then. That the name cannot be asked for is no reason not to advertise.
+    /// Claims a set of a kernel adapter for this process, so that other processes that advertise with this
+    /// library do not use it. Returns false when another process has claimed it. A claim that fails with an
+    /// error is no reason not to advertise.
     private func claim(_ set: AdvertisingHandle) -> Bool {
         guard let kernel, !advertising.hasClaim(on: set) else { return true }
         do throws(PortError) {

@@ -2,23 +2,24 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Names an advertisement of an adapter; never used twice.
+/// Identifies an advertisement of an adapter; never reused.
 struct AdvertisingID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// Names a change of an advertisement; never used twice.
+/// Identifies a change of an advertisement; never reused.
 struct AdvertisingUpdateID: Hashable, Sendable {
     let advertisement: AdvertisingID
     let number: UInt64
 }
 
-/// The advertisements of this process, and the commands for them: each has a set of the controller for as long as it is
-/// due, which is while it is wanted and, when centrals can connect, a link is free.
+/// The advertisements of this process, and the commands for them. Each advertisement has a set of the
+/// controller for as long as it is due: while it is requested and, when centrals can connect, while a link is
+/// free.
 ///
-/// It decides by what the controller has answered: what it believes of a set changes only with an answer, with an event
-/// of the controller's, or with others' commands to a shared controller. One command of its own is unanswered
-/// at a time.
+/// The decisions depend on what the controller has reported: the known state of a set changes only with an
+/// answer, with an event of the controller, or with other programs' commands to a shared controller. At most
+/// one command of the advertiser is unanswered at a time.
 ///
 /// ```swift
 /// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
@@ -28,22 +29,22 @@ struct AdvertisingUpdateID: Hashable, Sendable {
 /// // Run `expire` at `deadline`.
 /// ```
 struct Advertiser: Sendable {
-    /// What else goes on in the host, as far as it concerns advertising.
+    /// The state of the rest of the host as far as it concerns advertising.
     struct Conditions {
         var controller = ControllerCapabilities()
-        /// Whether others use the controller as well.
+        /// Whether other processes use the controller as well.
         var isShared = false
-        /// Whether something needs the radio to be silent.
+        /// Whether the radio has to be silent.
         var isPaused = false
-        /// Whether the controller is being brought back, so that what it has not answered is begun anew.
+        /// Whether the controller is being recovered, after which everything unanswered is started again.
         var isRecovering = false
-        /// The kind of address that the packets carry.
+        /// The type of address that the packets carry.
         var ownAddressType = OwnAddressType.public
-        /// The random address to set for a set; nil where it is the controller's own.
+        /// The random address to set for a set; nil when it is the controller's own.
         var addressOnAir: DeviceAddress?
         /// The number of connected centrals.
         var centrals = 0
-        /// How many links there are, of either role.
+        /// The number of links of either role.
         var links = 0
         var now = Instant.zero
     }
@@ -53,59 +54,59 @@ struct Advertiser: Sendable {
         case started(AdvertisingID)
         /// The controller has chosen this transmit power, in dBm.
         case power(AdvertisingID, Int8)
-        /// A change is on air, or is going to be when a link is free; or it was refused.
+        /// A change is on air, or will be when a link is free; or the change was refused.
         case updated(AdvertisingUpdateID, Result<Void, BLEError>)
         /// The advertisement has ended, for this reason or with this error.
         case ended(AdvertisingID, Result<AdvertisingEnd, BLEError>)
-        /// What is wanted no more is off the air.
+        /// An advertisement that is no longer requested is off the air.
         case offAir(AdvertisingID)
         /// A change of the radio has ended.
         case changed
         case log(String)
-        /// For the log: an advertisement that is wanted is not on air.
+        /// For the log: an advertisement that is requested is not on air.
         case warning(String)
     }
 
-    /// An advertisement that a caller has started, on air or not.
+    /// An advertisement that a caller has started, whether on air or not.
     private struct Entry {
         let id: AdvertisingID
         var request: AdvertisingRequest
         let maximumLinks: Int
-        /// Counts what it was changed to.
+        /// The number of changes of the request.
         var revision = 0
-        /// The changes that are not on air, each with the revision that it made.
+        /// The changes that are not on air yet, each with the revision that it made.
         var updates: [(id: AdvertisingUpdateID, revision: Int)] = []
-        /// What was last on air, with its revision and what was left of its limits when it was changed.
+        /// The request that was last on air, with its revision and the limits that remained.
         var shown: (request: AdvertisingRequest, revision: Int, end: Instant?, eventsLeft: UInt8?)?
         /// Whether it has been on air.
         var hasBegun: Bool { shown != nil }
-        /// When its time is over, once it has begun.
+        /// When its time limit passes, once it has begun.
         var end: Instant?
-        /// How many of its events are left, where they are counted.
+        /// The number of advertising events that remain, if they are limited.
         var eventsLeft: UInt8?
         /// The transmit power that the controller has chosen.
         var power: Int8?
-        /// How often in a row the controller has refused it, and when it is asked again.
+        /// The number of refusals by the controller in a row, and the time of the next attempt.
         var refusals = 0
         var retry: Instant?
-        /// How often in a row its set was not there.
+        /// The number of times in a row that its set was missing.
         var losses = 0
 
-        /// Whether it should be on air beside that many centrals.
+        /// Returns whether it should be on air while that many centrals are connected.
         func isDue(beside centrals: Int) -> Bool {
             retry == nil && (!request.isConnectable || centrals < maximumLinks)
         }
 
-        /// What goes on air with that power.
+        /// Returns `request` as it is sent with the chosen transmit power.
         func sent(_ request: AdvertisingRequest) -> AdvertisingRequest { request.sent(with: power) }
     }
 
-    /// A set of the controller that this host uses; the legacy commands have one.
+    /// A set of the controller that this host uses; the legacy commands have a single one.
     private struct Slot {
-        /// What the radio does with it.
+        /// The state of the set on the radio.
         enum Air {
             case off
-            /// The command to begin is unanswered.
+            /// The command to enable the set is unanswered.
             case starting
             case on
             /// The outcome of a command to begin, change or end is not known.
@@ -116,31 +117,31 @@ struct Advertiser: Sendable {
         }
 
         let owner: AdvertisingID
-        /// What it is set up to send.
+        /// The request that the set is configured to send.
         var request: AdvertisingRequest
         var revision: Int
         var air = Air.off
-        /// Whether the controller ends it by itself when its time is over.
+        /// Whether the controller itself ends the set at its time limit.
         var endsItself = false
-        /// Until when nothing is begun on it, since others took it off the air.
+        /// Until when the set is not enabled, because others took it off the air.
         var hold: Instant?
-        /// Until when no command for it is sent, since the controller has not answered, and how often in a
-        /// row that was.
+        /// Until when no command for the set is sent, because the controller has not answered or has refused
+        /// to disable it, and the number of missing answers in a row.
         var silence: Instant?
         var silences = 0
-        /// Whether that is since it has refused to end it, which is not asked for again before.
+        /// Whether `silence` follows a refusal to disable the set; a change or stop does not end it then.
         var hasRefused = false
-        /// Whether the controller may know it.
+        /// Whether the controller may have the set.
         var isConfigured = false
-        /// Whether it has all that it is to send.
+        /// Whether the set is completely configured.
         var isReady = false
-        /// Whether a periodic train of this host's may go with it.
+        /// Whether the set may have a periodic train of this host.
         var mayHaveTrain = false
-        /// Whether it is to be removed, wanted or not.
+        /// Whether the set is to be removed even if its advertisement is still requested.
         var isLeaving = false
     }
 
-    /// A command of a change, or several.
+    /// A step of a change: one command, or several.
     private enum Step {
         case disable
         case endTrain
@@ -149,14 +150,14 @@ struct Advertiser: Sendable {
         case readPower
         case setAddress(DeviceAddress)
         case setTrainParameters(PeriodicAdvertisingTrain)
-        /// All of the data; becomes commands when it is reached, as they depend on the power that the
-        /// controller chooses.
+        /// All of the data; replaced by commands when it is reached, because they depend on the power that
+        /// the controller chooses.
         case setData
         case command(MachineCommand)
         case startTrain
         case enable
 
-        /// Whether it is no error when there was nothing to do.
+        /// Whether the command may fail, as it does when there was nothing to do.
         var isTolerant: Bool {
             switch self {
             case .disable, .endTrain, .remove, .readPower: true
@@ -167,11 +168,11 @@ struct Advertiser: Sendable {
 
     private struct Change {
         enum Kind {
-            /// Puts what the set is to send on air.
+            /// Puts the request of the set on air.
             case begin
-            /// Gives a set that is on air other data.
+            /// Replaces the data of a set that is on air.
             case replace(AdvertisingRequest, revision: Int)
-            /// Takes the set off the air, and leaves all else as it is.
+            /// Takes the set off the air, and leaves its configuration as it is.
             case pause
             /// Takes the set off the air and removes it.
             case end
@@ -189,46 +190,50 @@ struct Advertiser: Sendable {
 
     // The radio.
     private var family = CommandFamily.legacy
-    /// How many advertisements there may be at once.
+    /// The maximum number of advertisements at a time.
     private var setCount = 1
-    /// The sets that may be used, in the order in which they are.
+    /// The sets that can be used, in the order in which they are chosen.
     private var handles: [AdvertisingHandle] = []
     private var slots: [AdvertisingHandle: Slot] = [:]
     private var change: Change?
     /// The command of `change` that is unanswered.
     private var asked: (step: Step, command: MachineCommand)?
-    /// Whether the answer to that is of a time before the controller was brought back.
+    /// Whether the answer to `asked` dates from before the controller was recovered.
     private var dropsAnswer = false
-    /// Whether the commands are chosen anew, since a Reset has made the controller forget which ones were used.
+    /// Whether the command family has to be chosen again: before the first advertisement, and after a Reset,
+    /// which makes the controller forget the family that was used.
     private var choosesFamily = true
 
-    // Others.
-    /// The sets that other processes have.
+    // Other processes.
+    /// The sets that other processes use.
     private var foreign: Set<AdvertisingHandle> = []
-    /// When others last took sets off the air, to bound how often that is undone.
+    /// The times at which others took sets off the air, to limit how often that is undone.
     private var interruptions: [Instant] = []
 
-    /// How long others' commands are left alone before what they ended is begun again.
+    /// How long the host waits after others' commands before it enables again the sets that they disabled.
     static let settlingTime = Duration.milliseconds(250)
-    /// How often a minute that is done.
+    /// The maximum number of interruptions per minute; after more, a set stays off the air until the first of
+    /// them is a minute old.
     static let interruptionLimit = 30
-    /// How long after its time a controller may report that it has ended a set.
+    /// How long after a set's time limit the controller may still report its end.
     static let grace = Duration.seconds(1)
-    /// How often in a row a set may be lost before its advertisement is given up.
+    /// The maximum number of losses of a set in a row; after more, its advertisement fails.
     static let lossLimit = 5
-    /// How often in a row one may be refused, when there is no link that could be the reason, until it is given up.
+    /// The maximum number of retries of a refused advertisement while there is no link that could be the
+    /// reason.
     static let refusalLimit = 6
 
-    /// An advertiser of a controller that has received no command yet.
+    /// Creates an advertiser of a controller that has received no command yet.
     init() {}
 }
 
-// MARK: - What is wanted
+// MARK: - Requests
 
 extension Advertiser {
-    /// Wants an advertisement, while fewer than `maximumLinks` centrals are connected.
+    /// Adds an advertisement, which is due while fewer than `maximumLinks` centrals are connected.
     ///
-    /// - Throws: what is wrong with it for this controller; `BLEError.limit` when all its sets are in use.
+    /// - Throws: an error when the controller does not support the request; `BLEError.limit` when all its
+    ///   sets are in use.
     mutating func advertise(
         _ request: AdvertisingRequest, maximumLinks: Int, under conditions: Conditions
     ) throws(BLEError) -> AdvertisingID {
@@ -248,15 +253,16 @@ extension Advertiser {
         return id
     }
 
-    /// Whether one more would be refused, since all sets are in use.
+    /// Returns whether one more advertisement would be refused because all sets are in use.
     mutating func isFull(under conditions: Conditions) -> Bool {
         chooseFamily(under: conditions)
         return entries.count >= setCount
     }
 
-    /// Wants it otherwise. A time limit that differs counts from now on.
+    /// Changes the request of an advertisement. A time limit that differs counts from now on.
     ///
-    /// - Throws: what is wrong with that for this controller; `BLEError.invalidRequest` when it is not wanted at all.
+    /// - Throws: an error when the controller does not support the request; `BLEError.invalidRequest` when
+    ///   the advertisement has ended.
     mutating func update(
         _ id: AdvertisingID, to request: AdvertisingRequest, under conditions: Conditions
     ) throws(BLEError) -> AdvertisingUpdateID {
@@ -281,14 +287,14 @@ extension Advertiser {
         return update
     }
 
-    /// Wants it no more. `offAir` reports that it is off the air, also of one that has ended before.
+    /// Ends an advertisement. `offAir` reports that it is off the air, also if it has ended before.
     mutating func stop(_ id: AdvertisingID) {
         finish(id, .success(.stopped))
         askAgain(of: id)
         if !slots.values.contains(where: { $0.owner == id }) { events.append(.offAir(id)) }
     }
 
-    /// Wants it no more, because its caller does not wait for it to start.
+    /// Ends an advertisement whose caller no longer waits for its start.
     mutating func giveUp(_ id: AdvertisingID) { finish(id, .failure(.cancelled)) }
 
     /// Ends all advertisements with this result.
@@ -297,21 +303,23 @@ extension Advertiser {
         for handle in slots.keys { slots[handle]?.silence = nil }
     }
 
-    /// Sends what is wanted now at once, also to a controller that did not answer before.
+    /// Lets the commands for an advertisement be sent at once, also to a controller that did not answer
+    /// before.
     private mutating func askAgain(of id: AdvertisingID) {
         for handle in slots.keys where slots[handle]?.owner == id && slots[handle]?.hasRefused == false {
             slots[handle]?.silence = nil
         }
     }
 
-    /// Chooses the commands as soon as nothing is in use.
+    /// Chooses the command family as soon as no set is in use.
     private mutating func chooseFamily(under conditions: Conditions) {
         guard choosesFamily, slots.isEmpty else { return }
         choosesFamily = false
         use(conditions.controller.hasExtendedFamily ? .extended : .legacy, under: conditions)
     }
 
-    /// A controller on which another program has used the legacy commands has only those now.
+    /// Throws when `request` needs the extended commands and only the legacy ones are used, for example
+    /// because another program has used those on the controller.
     private func checkFamily(of request: AdvertisingRequest) throws(BLEError) {
         guard family == .legacy else { return }
         if request.isExtended {
@@ -320,12 +328,13 @@ extension Advertiser {
         if request.maximumEvents != nil { throw .adapter(.unsupported(.advertisingEventCount)) }
     }
 
-    /// Chooses the commands and with them the sets; nothing may be in use. The kernel numbers its own sets from 1
-    /// upwards, so this host's are numbered from the last one, 0xef, downwards.
+    /// Chooses the command family and with it the sets; no set may be in use. The kernel numbers its own sets
+    /// from 1 upwards, so this host's are numbered from the last one, 0xef, downwards.
     private mutating func use(_ family: CommandFamily, under conditions: Conditions) {
         let isExtended = family == .extended
         self.family = family
-        // Beside other processes, the free handles may not be the last ones; the kernel's first ones are left alone.
+        // Beside other processes, the free handles may not be the last ones. The first handles are left to
+        // the kernel.
         let limit = conditions.isShared ? 0x40 : 0xf0
         setCount = isExtended ? min(max(conditions.controller.numberOfAdvertisingSets, 1), limit) : 1
         let choice = isExtended && conditions.isShared ? limit : setCount
@@ -356,30 +365,30 @@ extension Advertiser {
 extension Advertiser {
     /// Whether a change of the radio is under way.
     var isChanging: Bool { change != nil }
-    /// Whether nothing of this host's is on air or may be, nor is about to be.
+    /// Whether no set of this host is on air, may be on air, or is about to be.
     var isQuiet: Bool { change == nil && !slots.values.contains(where: \.air.isPossible) }
     /// The sets that this host uses.
     var sets: some Collection<AdvertisingHandle> { slots.keys }
 
-    /// What takes all off the air that this host may have there, at once.
+    /// The commands that disable at once every set of this host that may be on air.
     var abandonment: [HCICommandPacket] {
         handles.filter { slots[$0]?.air.isPossible == true }.map { Self.disable($0, family).packet }
     }
 
-    /// The controller was reset: it has nothing any more.
+    /// Handles a reset of the controller, which removes all sets.
     mutating func controllerWasReset() {
         giveUpChange()
         for handle in handles where slots[handle] != nil { removed(handle) }
         choosesFamily = true
     }
 
-    /// The controller has failed and was not reset: what it was set up to send may be on air.
+    /// Handles the recovery of a controller that was not reset: its sets may still be on air.
     mutating func controllerIsBack() {
         giveUpChange()
         for handle in handles { doubt(handle) }
     }
 
-    /// What is left of a change is of the time before.
+    /// Clears all waiting times and drops the current change, which dates from before the recovery.
     private mutating func giveUpChange() {
         for handle in slots.keys {
             slots[handle]?.hold = nil
@@ -402,10 +411,10 @@ extension Advertiser {
         }
     }
 
-    /// The next command, if the one before is answered and the radio is not as it is wanted.
+    /// Returns the next command, if the previous one is answered and the radio is not in the requested state.
     ///
-    /// - Parameter claim: makes a set of a shared controller this process's, and says whether it is. It may not ask the
-    ///   advertiser for anything.
+    /// - Parameter claim: claims a set of a shared controller for this process, and returns whether that
+    ///   succeeded. It must not call the advertiser.
     mutating func nextCommand(
         under conditions: Conditions, claim: (AdvertisingHandle) -> Bool
     ) -> MachineCommand? {
@@ -429,7 +438,8 @@ extension Advertiser {
         }
     }
 
-    /// Whether what begins is not wanted now, so that the rest of it need not be said.
+    /// Returns whether the current change is no longer needed, so that the rest of its commands can be
+    /// omitted.
     private func isInVain(_ conditions: Conditions) -> Bool {
         guard let change, let owner = slots[change.set]?.owner else { return false }
         switch change.kind {
@@ -440,11 +450,11 @@ extension Advertiser {
         }
     }
 
-    /// What a command changes from the moment in which it is sent.
+    /// Records what a command changes as soon as it is sent.
     private mutating func sending(_ step: Step, on set: AdvertisingHandle) {
         slots[set]?.isConfigured = true
         switch step {
-        // From here on its end may be reported.
+        // From now on the controller may report the end of the set.
         case .enable:
             slots[set]?.air = .starting
             slots[set]?.isReady = true
@@ -453,7 +463,7 @@ extension Advertiser {
         }
     }
 
-    /// Takes what came of the last command.
+    /// Handles the answer to the last command.
     mutating func answered(_ answer: CommandAnswer, under conditions: Conditions) {
         guard let (step, command) = asked, var change else { return }
         asked = nil
@@ -468,18 +478,18 @@ extension Advertiser {
         case (_, .silent): silent(change, command, under: conditions)
         case (.remove(isLast: false), .refused(.commandDisallowed))
         where conditions.controller.features.contains(.periodicAdvertising):
-            // What another process has left behind on a shared controller may have a train.
+            // A set that another process left behind on a shared controller may have a periodic train.
             change.steps.prepend(contentsOf: [.endTrain, .remove(isLast: true)])
             self.change = change
         case (.disable, .refused(let status))
         where status != .unknownAdvertisingIdentifier && slots[set]?.air == .on:
-            // It may be on: it is asked for once more.
+            // The set may be on: the command is repeated once the silence is over.
             doubt(set)
             slots[set]?.silence = conditions.now + .seconds(1)
             slots[set]?.hasRefused = true
             endChange()
         case (.disable, _):
-            // It is off, or was not on.
+            // The set is off, whether or not it was on before.
             slots[set]?.air = .off
             slots[set]?.hasRefused = false
         case (.remove, _):
@@ -498,7 +508,7 @@ extension Advertiser {
         }
     }
 
-    /// The set is on air, unless its end was reported meanwhile.
+    /// Records that the set is on air, unless its end was reported meanwhile.
     private mutating func began(_ set: AdvertisingHandle, at now: Instant) {
         guard let slot = slots[set] else { return }
         slots[set]?.silences = 0
@@ -514,14 +524,14 @@ extension Advertiser {
     }
 
     private mutating func learnPower(_ power: Int8?, of set: AdvertisingHandle) {
-        // Some give back that the host left it to them.
+        // Some controllers return the value that means that the host has no preference.
         guard let power, (-127...20).contains(power), let index = slots[set].flatMap({ index(of: $0.owner) })
         else { return }
         entries[index].power = power
         events.append(.power(entries[index].id, power))
     }
 
-    /// All commands of a change were answered.
+    /// Records the result of a change whose commands are all answered.
     private mutating func ended(_ change: Change, at now: Instant) {
         endChange()
         switch change.kind {
@@ -542,14 +552,14 @@ extension Advertiser {
         events.append(.changed)
     }
 
-    /// The radio has nothing on this set any more.
+    /// Records that the controller does not have this set any more.
     private mutating func removed(_ handle: AdvertisingHandle) {
         guard let slot = slots.removeValue(forKey: handle) else { return }
         if index(of: slot.owner) == nil { events.append(.offAir(slot.owner)) }
     }
 
-    /// Ends the waits for changes that need not be on air now: a link is free first, or the controller has to
-    /// take them.
+    /// Ends the waits for changes that cannot be on air now, because the advertisement first needs a free
+    /// link or waits for another attempt after a refusal.
     private mutating func settleUpdates(under conditions: Conditions) {
         guard !conditions.isPaused else { return }
         for index in entries.indices where !entries[index].isDue(beside: conditions.centrals) {
@@ -557,7 +567,7 @@ extension Advertiser {
         }
     }
 
-    /// Reports the outcome of the changes up to one.
+    /// Reports the outcome of the changes up to `revision`.
     private mutating func settle(_ index: Int, upTo revision: Int, _ result: Result<Void, BLEError>) {
         let count = entries[index].updates.count { $0.revision <= revision }
         for update in entries[index].updates.prefix(count) { events.append(.updated(update.id, result)) }
@@ -565,13 +575,13 @@ extension Advertiser {
     }
 }
 
-// MARK: - What is to be done
+// MARK: - Decisions
 
 extension Advertiser {
-    /// Compares what the radio does with what it is to do, and begins to change that.
+    /// Compares the radio with the requested state, and begins a change if they differ.
     private mutating func begin(under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool) {
         pass(to: conditions.now)
-        // Sets that are to go make room first.
+        // Sets that are to be removed make room first.
         for handle in handles {
             guard let slot = slots[handle], slot.silence == nil,
                 slot.isLeaving || !keepsItsSet(slot, conditions)
@@ -591,7 +601,7 @@ extension Advertiser {
         }
     }
 
-    /// Whether a set is left as it is: its advertisement is due, or will be after a pause.
+    /// Returns whether a set is left as it is: its advertisement is due, or advertising is paused.
     private func keepsItsSet(_ slot: Slot, _ conditions: Conditions) -> Bool {
         guard let index = index(of: slot.owner) else { return false }
         return conditions.isPaused || entries[index].isDue(beside: conditions.centrals)
@@ -599,7 +609,7 @@ extension Advertiser {
 
     private mutating func end(_ handle: AdvertisingHandle) {
         guard let slot = slots[handle] else { return }
-        // The legacy commands' advertiser may be another program's when this host has not switched it on.
+        // The advertiser of the legacy commands may be another program's when this host has not enabled it.
         let isNothing = family == .legacy ? !slot.air.isPossible : !slot.isConfigured
         if isNothing { return removed(handle) }
         var steps: Deque<Step> = [.disable]
@@ -611,7 +621,7 @@ extension Advertiser {
         slot.mayHaveTrain ? [.endTrain, .remove(isLast: false)] : [.remove(isLast: false)]
     }
 
-    /// Begins to put an advertisement on air as it is wanted, if it is not.
+    /// Begins to put an advertisement on air as it is requested, if it is not on air like that.
     private mutating func put(
         _ entry: Entry, under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool
     ) {
@@ -632,7 +642,8 @@ extension Advertiser {
         }
     }
 
-    /// There is no set for an advertisement: others have them, or one that is to go has not been ended yet.
+    /// Handles the lack of a set for an advertisement: other processes use the sets, or a set that is to be
+    /// removed still exists.
     private mutating func lacksASet(_ id: AdvertisingID, under conditions: Conditions) {
         let leaving = slots.values.filter { $0.isLeaving || index(of: $0.owner) == nil }
         if leaving.isEmpty {
@@ -646,21 +657,22 @@ extension Advertiser {
         }
     }
 
-    /// The first set that is free.
+    /// Returns the first set that is free.
     private mutating func freeSet(_ claim: (AdvertisingHandle) -> Bool) -> AdvertisingHandle? {
         for handle in handles where slots[handle] == nil && !foreign.contains(handle) {
-            // The legacy commands' one advertiser has no name.
+            // There is no claim on the single advertiser of the legacy commands.
             if family == .legacy || claim(handle) { return handle }
             foreign.insert(handle)
         }
         return nil
     }
 
-    /// Begins an advertisement on a set, which may have it already, in part or otherwise.
+    /// Begins an advertisement on a set, which may already be configured for it in part, or with another
+    /// request.
     private mutating func start(_ entry: Entry, on set: AdvertisingHandle, under conditions: Conditions) {
         guard let slot = slots[set] else { return }
         let isSame = slot.revision == entry.revision
-        // Its train goes on while the set that announces it is off the air.
+        // The periodic train continues while the set that announces it is off the air.
         let goesOn = slot.air == .off && isSame && slot.isReady && entry.request.periodic != nil
         change = Change(
             set: set, kind: .begin,
@@ -679,7 +691,7 @@ extension Advertiser {
         var steps = Deque<Step>()
         switch family {
         case .legacy:
-            // On a shared controller what this host has not switched on may be another program's.
+            // On a shared controller, advertising that this host has not enabled may be another program's.
             if slot.air.isPossible || !conditions.isShared { steps.append(.disable) }
             steps.append(.setParameters)
             if conditions.controller.commands.contains(.leReadAdvertisingPhysicalChannelTxPower) {
@@ -687,8 +699,9 @@ extension Advertiser {
             }
             steps.append(.setData)
         case .extended:
-            // Data of other parameters could be in the way; and a shared controller may have a set that another process
-            // has left behind. No scanner is to find a train that is about to end.
+            // Data for the old parameters could prevent the new ones, and a shared controller may have a set
+            // that another process left behind. Disabling the set first keeps scanners from finding a train
+            // that is about to end.
             if slot.isConfigured || conditions.isShared { steps += [.disable] + removal(of: slot) }
             steps.append(.setParameters)
             steps += address(conditions)
@@ -704,7 +717,7 @@ extension Advertiser {
 // MARK: - Commands
 
 extension Advertiser {
-    /// Returns the command of a step; nil where the step consists of others, which replace it.
+    /// Returns the command of a step; nil when other steps replace it, or when the change has no steps left.
     private mutating func command(
         _ step: Step, on set: AdvertisingHandle, under conditions: Conditions
     ) -> MachineCommand? {
@@ -760,7 +773,7 @@ extension Advertiser {
         slots[set]?.endsItself = isBrief
         guard family == .extended else { return MachineCommand(LESetAdvertisingEnable(enable: true)) }
         let left = entry.end.map(now.duration(until:)) ?? entry.request.timeLimit
-        // 0xffff steps of 10 ms (Core Specification 5.4, Vol 4, Part E, 7.8.56).
+        // The maximum is 0xffff steps of 10 ms (Core Specification 5.4, Vol 4, Part E, 7.8.56).
         let limited = left.flatMap { $0 <= .milliseconds(655_350) ? $0 : nil }
         slots[set]?.endsItself = limited != nil || isBrief
         return MachineCommand(
@@ -772,7 +785,8 @@ extension Advertiser {
                 ]))
     }
 
-    /// The commands that set the data, or those data that differ from the ones of `old`, which is on air.
+    /// Returns the commands that set the data, or only the data that differ from those of `old`, which is on
+    /// air.
     private func pieces(
         of request: AdvertisingRequest, over old: AdvertisingRequest? = nil, on set: AdvertisingHandle
     ) -> [MachineCommand] {
@@ -783,7 +797,7 @@ extension Advertiser {
         }
         switch family {
         case .legacy:
-            // `AdvertisingRequest.check` has refused more than fits.
+            // `AdvertisingRequest.check` has refused data that do not fit.
             return [
                 data.flatMap { try? LegacyAdvertisingData($0) }.map {
                     MachineCommand(LESetAdvertisingData(data: $0))
@@ -812,7 +826,7 @@ extension Advertiser {
 // MARK: - Refusals
 
 extension Advertiser {
-    /// The controller does not do what a change needs.
+    /// Handles a change that the controller refuses.
     private mutating func refused(_ change: Change, _ refusal: BLEError, under conditions: Conditions) {
         let set = change.set
         guard let slot = slots[set], let index = index(of: slot.owner) else { return }
@@ -820,25 +834,25 @@ extension Advertiser {
         let asked = if case .replace(let request, _) = change.kind { request } else { slot.request }
         let error = asked.explaining(refusal)
         if case .hci(.unknownAdvertisingIdentifier, _) = refusal {
-            // Others have removed it: it begins anew.
+            // Another program has removed the set: the advertisement starts again.
             slots[set] = nil
             entries[index].losses += 1
             if entries[index].losses > Self.lossLimit { fail(id, error) }
             return
         }
         if case .replace(_, let revision) = change.kind {
-            // What was on air before is wanted again. A part of the other data may be there now.
+            // The previous request is restored. A part of the new data may be on the controller now.
             slots[set]?.air = .doubtful
             return takeBack(index, revision, error)
         }
-        // What a malformed answer means is not known.
+        // The effect of a command with a malformed answer is unknown.
         let isRefused = if case .hci = refusal { true } else { false }
         if slot.air == .starting { slots[set]?.air = isRefused ? .off : .doubtful }
         if let shown = entries[index].shown, shown.revision != slot.revision {
             return takeBack(index, slot.revision, error)
         }
         slots[set]?.isLeaving = true
-        // What was changed meanwhile is tried as it is now.
+        // A request that was changed meanwhile is tried in its new form.
         guard slot.revision == entries[index].revision else { return }
         if case .hci(.commandDisallowed, .leSetExtendedAdvertisingParameters) = refusal,
             !slot.request.isExtended,
@@ -849,7 +863,7 @@ extension Advertiser {
         failedToBegin(id, error, under: conditions)
     }
 
-    /// What a change was refused for is not wanted any more.
+    /// Restores the request that was on air before a change that was refused.
     private mutating func takeBack(
         _ index: Int, _ revision: Int, _ error: BLEError
     ) {
@@ -863,8 +877,8 @@ extension Advertiser {
         entries[index].shown?.revision = revision + 1
     }
 
-    /// Another program used the legacy commands before, which only a reset makes the controller forget: this host uses
-    /// them, too. What needs the extended commands fails.
+    /// Switches to the legacy commands, because another program used them before, which only a reset makes
+    /// the controller forget. Advertisements that need the extended commands fail.
     private mutating func fallBack(under conditions: Conditions) {
         events.append(.log("the controller takes the legacy advertising commands only"))
         slots = [:]
@@ -883,7 +897,8 @@ extension Advertiser {
         }
     }
 
-    /// The controller does not put it on air.
+    /// Schedules another attempt for an advertisement that the controller does not put on air, or ends it
+    /// with `error`.
     private mutating func failedToBegin(_ id: AdvertisingID, _ error: BLEError, under conditions: Conditions)
     {
         guard let index = index(of: id) else { return }
@@ -898,8 +913,8 @@ extension Advertiser {
                     + "\(error)"))
     }
 
-    /// What has been on air before is asked for again after 1, 2, 4 … 32 s, and when a link ends: some
-    /// controllers cannot advertise beside a link.
+    /// Returns whether an advertisement is tried again. One that has been on air before is retried after 1,
+    /// 2, 4 … 32 s, and when a link ends: some controllers cannot advertise beside a link.
     private func mayBeTriedAgain(_ entry: Entry, _ error: BLEError, _ conditions: Conditions) -> Bool {
         guard entry.hasBegun, conditions.links > 0 || entry.refusals < Self.refusalLimit else { return false }
         switch error {
@@ -920,14 +935,14 @@ extension Advertiser {
         }
     }
 
-    /// Nothing is known of what a command has done.
+    /// Handles a command that was not answered, so that its effect is unknown.
     private mutating func silent(
         _ change: Change, _ command: MachineCommand, under conditions: Conditions
     ) {
         let set = change.set
         doubt(set)
         endChange()
-        // What brings the controller back begins all this anew.
+        // The recovery of the controller starts all of this again.
         if conditions.isRecovering { return }
         guard let slot = slots[set] else { return }
         slots[set]?.silence = conditions.now + .seconds(1 << min(slot.silences, 5))
@@ -956,14 +971,15 @@ extension Advertiser {
 // MARK: - What the controller and others report, and time
 
 extension Advertiser {
-    /// A set has ended by itself, and with it perhaps its advertisement: then that is gone, too.
+    /// Handles the end of a set by the controller. If a limit of its request was reached, the advertisement
+    /// has ended as well.
     mutating func terminated(_ handle: AdvertisingHandle, _ status: HCIStatus, events: UInt8 = 0) {
         guard let slot = slots[handle], slot.air.isPossible else { return }
         slots[handle]?.air = .off
         guard let index = index(of: slot.owner) else { return }
         let entry = entries[index]
         switch status {
-        // A change of it that was not sent yet may have another limit.
+        // A change that was not sent yet may have a different limit.
         case .advertisingTimeout
         where entry.request.timeLimit != nil && entry.request.timeLimit == slot.request.timeLimit:
             finish(entry.id, .success(.timeLimit))
@@ -976,7 +992,8 @@ extension Advertiser {
         }
     }
 
-    /// The legacy commands' advertising has ended by itself: by a connection, or because its time was over.
+    /// Handles the end of the legacy commands' advertising by the controller: because of a connection, or
+    /// because its time limit has passed.
     mutating func legacyTerminated(_ status: HCIStatus) {
         guard family == .legacy,
             let set = slots.first(where: { $1.request.isConnectable && $1.air.isPossible })?.key
@@ -984,17 +1001,17 @@ extension Advertiser {
         terminated(set, status)
     }
 
-    /// A link has ended: what was refused may go now.
+    /// Handles the end of a link: advertisements that were refused are tried again.
     mutating func linkEnded() { retry() }
 
     private mutating func retry() {
         for index in entries.indices { entries[index].retry = nil }
     }
 
-    /// Takes a command of another program that a shared controller has carried out. What it takes off the air is begun
-    /// again when no other has followed for a moment.
+    /// Handles a command of another program that a shared controller has carried out. Sets that it takes off
+    /// the air are enabled again when no further such command follows within `settlingTime`.
     ///
-    /// While the controller is brought back those are the kernel's own, and all is begun anew afterwards.
+    /// During a recovery these commands are the kernel's own, and all sets are started again afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard !isRecovering, let ended = ForeignAdvertising.ended(by: command, under: family) else { return }
         let named = slots.keys.filter { ended.sets?.contains($0) ?? true }
@@ -1016,7 +1033,7 @@ extension Advertiser {
         }
     }
 
-    /// When `expire` is to run, if nothing happens before.
+    /// The time at which `expire` has to run, if nothing happens before.
     var deadline: Instant? {
         let ofSets = slots.values.reduce(nil) { earlier($0, earlier($1.hold, $1.silence)) }
         return entries.reduce(ofSets) { earlier($0, earlier($1.retry, endByHost(of: $1))) }
@@ -1035,7 +1052,7 @@ extension Advertiser {
         }
     }
 
-    /// Ends those whose time is over.
+    /// Ends the advertisements whose time limit has passed.
     mutating func expire(at now: Instant) {
         pass(to: now)
         for entry in entries where endByHost(of: entry).map({ $0 <= now }) ?? false {
@@ -1043,7 +1060,8 @@ extension Advertiser {
         }
     }
 
-    /// When the host ends it: where the controller does not by itself, or has not.
+    /// Returns when the host ends an advertisement: at its time limit, or after the grace time when the
+    /// controller should end it.
     private func endByHost(of entry: Entry) -> Instant? {
         guard let end = entry.end else { return nil }
         let endsItself = slots.values.contains {
@@ -1056,7 +1074,8 @@ extension Advertiser {
 }
 
 extension Centiseconds {
-    /// The steps in which a controller is to end by itself: zero for never, else one at least.
+    /// Creates the time after which a controller ends a set by itself: zero for never, otherwise at least one
+    /// step.
     fileprivate init(limiting duration: Duration?) {
         let steps = Centiseconds(duration ?? .zero)
         self.init(rawValue: duration == nil ? 0 : max(steps.rawValue, 1))
@@ -1065,8 +1084,8 @@ extension Centiseconds {
 
 /// Data in the pieces that commands carry.
 enum AdvertisingPieces {
-    /// The pieces of `data`: one when it fits, else first, intermediate and last ones (Core Specification
-    /// 5.4, Vol 4, Part E, 7.8.54).
+    /// Returns the pieces of `data`: one when it fits, otherwise a first, intermediate and a last one (Core
+    /// Specification 5.4, Vol 4, Part E, 7.8.54).
     static func of(
         _ data: [UInt8], capacity: Int
     ) -> [(operation: AdvertisingDataFragment.Operation, octets: [UInt8])] {

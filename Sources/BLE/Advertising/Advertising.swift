@@ -1,11 +1,10 @@
 import BLECore
 
-/// An advertisement of this process. Stop it when it is not needed any more; closing the adapter stops it,
-/// too.
+/// An advertisement of this process. Stop it when it is no longer needed; closing the adapter stops it, too.
 public struct Advertising: Sendable {
     let adapter: Adapter
     let record: AdvertisingRecord
-    /// What the next process is to know of it; nil: nothing.
+    /// The record from which the next process restores the advertisement; nil when it is not restored.
     private let kept: KeptAdvertising?
 
     init(adapter: Adapter, record: AdvertisingRecord) {
@@ -14,7 +13,7 @@ public struct Advertising: Sendable {
         kept = nil
     }
 
-    /// The same, of which the next process is to know.
+    /// Creates the same advertisement with a record from which the next process restores it.
     init(_ advertising: Advertising, _ kept: KeptAdvertising) {
         adapter = advertising.adapter
         record = advertising.record
@@ -27,10 +26,10 @@ public struct Advertising: Sendable {
         await kept?.stopped()
     }
 
-    /// Replaces the data and the parameters of the advertisement. Returns when `request` is on air. Returns at
-    /// once when it cannot be on air now, because all of its links are in use or because the controller does not
-    /// support it beside the present links; it is then on air as soon as possible. If the controller refuses it
-    /// at that time, the previous request is on air again, which is logged.
+    /// Replaces the data and the parameters of the advertisement. Returns when `request` is on air. Returns
+    /// at once when `request` cannot be on air now, because all of its links are in use or because the
+    /// controller does not support it beside the present links; it is then put on air as soon as possible. If
+    /// the controller refuses it at that time, the previous request is on air again, which is logged.
     ///
     /// When only the data differ and they fit into one command, 251 octets or 252 for a periodic train,
     /// advertising continues without a gap. For longer data and for other parameters the set is off for a moment.
@@ -51,9 +50,9 @@ public struct Advertising: Sendable {
     }
 }
 
-/// What is known of an advertisement, for as long as a caller may ask. Confined to its adapter.
+/// The state of an advertisement, kept for as long as a caller can ask for it. Confined to its adapter.
 final class AdvertisingRecord: @unchecked Sendable {
-    // Sendable: what can change is touched on the adapter's loop only.
+    // Sendable: the mutable properties are accessed on the adapter's loop only.
     let id: AdvertisingID
     var end: Result<AdvertisingEnd, BLEError>?
     var power: Int8?

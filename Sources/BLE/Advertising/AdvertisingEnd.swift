@@ -1,6 +1,6 @@
-/// How an advertisement came to its end, when nothing went wrong.
+/// How an advertisement ended, when no error ended it.
 public enum AdvertisingEnd: Hashable, Sendable {
-    /// It was stopped, by `Advertising.stop()` or by closing the adapter.
+    /// It was stopped by `Advertising.stop()` or by closing the adapter.
     case stopped
     /// The `duration` of the request has passed, or the 1.28 s of the high duty cycle.
     case timeLimit

@@ -1,11 +1,12 @@
 /// An advertising interval, chosen by what the advertisement is for.
 ///
-/// The intervals are among those that Apple recommends for accessories (Accessory Design Guidelines, "Advertising
-/// Interval"). Apple's devices scan in windows at certain times: these intervals soon coincide with a window,
-/// while others of a similar length may miss the windows for long. Other scanners have no such preference.
+/// The intervals are among those that Apple recommends for accessories (Accessory Design Guidelines,
+/// "Advertising Interval"). Apple's devices scan in windows at certain times: these intervals soon coincide
+/// with a window, while others of a similar length can miss the windows for a long time. Other scanners have
+/// no such preference.
 public enum AdvertisingPreset: String, Hashable, Sendable, CaseIterable {
-    /// 20 ms: a device that scans finds it at once. Use it for as long as a user waits; Apple advises 30 s at
-    /// least.
+    /// 20 ms: a device that scans finds it at once. Use it for as long as a user waits; Apple recommends at
+    /// least 30 s.
     case lowLatency = "low-latency"
     /// 152.5 ms: a device that scans finds it within a second.
     case balanced

@@ -15,9 +15,9 @@ import HCI
 /// print(try await beacon.ended())                       // "its time is over"
 /// ```
 public struct AdvertisingRequest: Hashable, Sendable {
-    /// The packets. With an extended plan they are extended ones.
+    /// The data to advertise. An extended plan is sent in extended packets.
     public var plan: AdvertisingPlan
-    /// Whether others may connect or ask for a scan response.
+    /// Whether other devices can connect, or can request a scan response.
     public var kind: AdvertisingKind
     /// The device that directed advertising is for; nil for undirected advertising. Directed legacy packets carry
     /// no data, so the plan must be empty.
@@ -36,16 +36,16 @@ public struct AdvertisingRequest: Hashable, Sendable {
     /// The transmit power to request, in dBm, -127 to 20; nil leaves it to the controller. Only the extended
     /// commands can request one. `Advertising.power` is the power that the controller has chosen.
     public var power: Int8?
-    /// Whether the power that the controller chooses replaces the one in the plan's Tx Power Level field, as
-    /// far as the controller reports it.
+    /// Whether the power that the controller chooses replaces the one in the plan's Tx Power Level field, if
+    /// the controller reports it.
     public var correctsPowerField = false
     /// Whether extended packets carry the transmit power in their header, which takes one octet from the data.
     public var includesTxPower = false
-    /// The number of the set for scanners, 0 to 15; nil chooses one by the set's number,
-    /// which differs between the first 16 sets of this host.
+    /// The advertising set ID (SID), 0 to 15; nil chooses one by the number of the set, which differs between
+    /// the first 16 sets of this host.
     public var sid: UInt8?
-    /// The periodic train that goes with it, on controllers that have periodic advertising. Extended and
-    /// nonconnectable only, and not anonymous. It ends with the advertisement.
+    /// The periodic train that goes with the advertisement, on controllers that support periodic advertising.
+    /// The advertisement must be extended, nonconnectable and not anonymous. The train ends with it.
     public var periodic: PeriodicAdvertisingTrain?
     /// How long to advertise, counted from the first event; nil until the advertisement is stopped.
     public var duration: Duration?
@@ -68,21 +68,21 @@ public struct AdvertisingRequest: Hashable, Sendable {
         self.direction = direction
     }
 
-    /// Whether it is of extended packets.
+    /// Whether the request is for extended packets.
     var isExtended: Bool { plan.extended != nil }
 
-    /// Whether centrals end it by connecting.
+    /// Whether centrals can connect, which ends the advertising.
     var isConnectable: Bool { kind == .connectable }
 
-    /// How long it may be on air at most, by what was asked or by its nature.
+    /// The maximum time on air, by request or because of the high duty cycle.
     var timeLimit: Duration? {
         direction?.dutyCycle == .high
             ? min(duration ?? .seconds(2), AdvertisingDirection.highDutyCycleLimit) : duration
     }
 
-    /// Whether a set that sends this can change to `other` without being taken off the air: only data
-    /// differ, and those that do fit into one command (Core Specification 5.4, Vol 4, Part E, 7.8.54, 7.8.55
-    /// and 7.8.62).
+    /// Returns whether a set that sends this request can change to `other` without being taken off the air:
+    /// only data differ, and the data that differ fit into one command (Core Specification 5.4, Vol 4, Part
+    /// E, 7.8.54, 7.8.55 and 7.8.62).
     func becomesInPlace(_ other: AdvertisingRequest) -> Bool {
         switch (periodic, other.periodic) {
         case (nil, nil): break
@@ -96,16 +96,17 @@ public struct AdvertisingRequest: Hashable, Sendable {
         return fits(next.data, over: own.data) && fits(next.scanResponse, over: own.scanResponse)
     }
 
-    /// Whether data can replace others while they are on air.
+    /// Returns whether `data` can replace `others` while those are on air.
     private func fits(_ data: [UInt8]?, over others: [UInt8]?) -> Bool {
         data == others || data?.count ?? 0 <= AdvertisingDataFragment.capacity
     }
 }
 
-/// What is refused before a command is sent: what the specification does not know, and what this controller
-/// has not.
+/// The checks before any command is sent: against the specification, and against this controller's
+/// capabilities.
 extension AdvertisingRequest {
-    /// Throws what is wrong with it for a controller of those capabilities.
+    /// Throws an error when the request is invalid, or when a controller with these capabilities does not
+    /// support it.
     func check(for controller: ControllerCapabilities) throws(BLEError) {
         if isExtended, !controller.hasExtendedFamily {
             throw .adapter(.unsupported(.extendedAdvertising))
@@ -118,8 +119,9 @@ extension AdvertisingRequest {
         try periodic?.check(for: controller)
     }
 
-    /// The interval that every legacy controller takes (Core Specification 5.4, Vol 4, Part E, 7.8.5), the
-    /// longer ones of extended packets (7.8.53), and the shortest of nonconnectable advertising before 5.0.
+    /// Checks the interval: the range that every legacy controller accepts (Core Specification 5.4, Vol 4,
+    /// Part E, 7.8.5), the longer intervals of extended packets (7.8.53), and the minimum of nonconnectable
+    /// advertising before 5.0.
     private func checkInterval(_ controller: ControllerCapabilities) throws(BLEError) {
         guard direction?.dutyCycle != .high else { return }
         let isOld = controller.version.map { $0.hciVersion < .v5_0 } ?? false
@@ -178,9 +180,8 @@ extension AdvertisingRequest {
         }
     }
 
-    /// The controller, or this host, counts it in steps of 10 ms or finer.
-    /// Any that is one: where the controller keeps the time it counts in steps of 10 ms, at least one of them (Core
-    /// Specification 5.4, Vol 4, Part E, 7.8.56).
+    /// The durations that can be requested: any positive one. A controller that measures the time does so in
+    /// steps of 10 ms, at least one of them (Core Specification 5.4, Vol 4, Part E, 7.8.56).
     private static let durations: ClosedRange<Duration> = .microseconds(1) ... .seconds(Int64.max)
 
     private func checkLimits(_ controller: ControllerCapabilities) throws(BLEError) {
@@ -220,8 +221,8 @@ extension AdvertisingRequest {
 
 /// The contents of the commands to the controller.
 extension AdvertisingRequest {
-    /// The payloads to set. An extended scannable set has data in its scan response only, legacy directed
-    /// advertising none.
+    /// The payloads to set. An extended scannable set has data only in its scan response, and legacy directed
+    /// advertising has none.
     var payloads: (data: [UInt8]?, scanResponse: [UInt8]?) {
         switch (plan.extended, kind) {
         case (let extended?, .scannable): (nil, extended)
@@ -232,7 +233,7 @@ extension AdvertisingRequest {
         }
     }
 
-    /// The parameters of the legacy commands.
+    /// Returns the parameters of the legacy commands.
     func legacyParameters(_ ownAddressType: OwnAddressType) -> LESetAdvertisingParameters {
         LESetAdvertisingParameters(
             intervalMin: Slots(interval), intervalMax: Slots(interval), type: legacyType,
@@ -249,7 +250,7 @@ extension AdvertisingRequest {
         }
     }
 
-    /// The parameters of the extended commands.
+    /// Returns the parameters of the extended commands.
     func extendedParameters(
         _ set: AdvertisingHandle, _ ownAddressType: OwnAddressType
     ) -> LESetExtendedAdvertisingParameters {
@@ -262,7 +263,7 @@ extension AdvertisingRequest {
 
     private var peer: HCIAddress { HCIAddress(direction?.peer ?? DeviceAddress(0, type: .public)) }
 
-    /// What the extended commands make of the kind: legacy packets, unless the plan is extended.
+    /// The properties for the extended commands: legacy packets, unless the plan is extended.
     private var properties: LESetExtendedAdvertisingParameters.Properties {
         var properties: LESetExtendedAdvertisingParameters.Properties =
             switch kind {
@@ -283,16 +284,16 @@ extension AdvertisingRequest {
 }
 
 extension AdvertisingHandle {
-    /// A number for scanners, which differs from those of the 15 sets beside it.
+    /// The default advertising set ID, which differs from those of the 15 neighboring sets.
     fileprivate var defaultSID: UInt8 { ~rawValue & 0x0f }
 }
 
-/// Too much data, as controllers report it.
+/// Errors for too much data, as controllers report them.
 extension AdvertisingRequest {
-    /// Packet Too Long as the limit that was met: what goes into one packet where there can only be one, else
-    /// what goes into an interval (Core Specification 5.4, Vol 4, Part E, 7.8.53 to 7.8.56 and 7.8.61 to
-    /// 7.8.63). A controller may take less than the specification leaves room for: then all that is known is
-    /// that the limit is below what it refused.
+    /// Returns the limit that was exceeded in place of Packet Too Long: that of one packet where there can
+    /// only be one, otherwise that of an interval (Core Specification 5.4, Vol 4, Part E, 7.8.53 to 7.8.56
+    /// and 7.8.61 to 7.8.63). A controller may support less than the specification allows: then it is only
+    /// known that the limit is below the length that the controller refused.
     func explaining(_ error: BLEError) -> BLEError {
         guard case .hci(.packetTooLong, let command) = error else { return error }
         if let periodic, Self.ofTrains.contains(command) {
@@ -319,7 +320,7 @@ extension AdvertisingRequest {
         .limit(limit, maximum: min(maximum, max(octets - 1, 0)), value: octets)
     }
 
-    /// The most octets of data in the one packet of connectable extended advertising.
+    /// The maximum length of the data in the single packet of connectable extended advertising, in octets.
     var connectableCapacity: Int {
         AdvertisingLimits(for: .connectable).extended - (direction != nil ? 6 : 0) - (includesTxPower ? 1 : 0)
     }
@@ -327,9 +328,9 @@ extension AdvertisingRequest {
 
 extension AdvertisingRequest {
     /// Returns the request as it is sent when the controller transmits with `power`, in dBm. If
-    /// `correctsPowerField` is set, the Tx Power Level field contains that power, also in a periodic train with
-    /// the same data as the advertisement. `power` is nil when the controller does not report it; the request is
-    /// then returned as it is.
+    /// `correctsPowerField` is set, the Tx Power Level field contains that power, also in a periodic train
+    /// with the same data as the advertisement. `power` is nil when the controller does not report it; the
+    /// request is then returned unchanged.
     package func sent(with power: Int8?) -> AdvertisingRequest {
         guard correctsPowerField, let power else { return self }
         var request = self

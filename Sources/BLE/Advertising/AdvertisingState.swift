@@ -2,18 +2,18 @@ import BLECore
 import HCI
 import HCISocket
 
-/// What is known of advertisements, and the callers that wait for them.
+/// The state of advertisements, and the callers that wait for them.
 struct AdvertisingState {
-    /// Names a wait for what becomes of an advertisement; several tasks may wait for the same.
+    /// Identifies a wait for the outcome of an advertisement; several tasks can wait for the same one.
     struct Wait: Hashable, Sendable {
         let id: AdvertisingID
         let number: UInt64
     }
 
     private var nextWait: UInt64 = 0
-    /// What keeps other processes off the sets that are used, on kernel adapters.
+    /// The claims that keep other processes from using this process's sets, on kernel adapters.
     private var claims: [AdvertisingHandle: any Sendable] = [:]
-    /// What is known of those that are wanted.
+    /// The records of the advertisements that have not ended.
     private var records: [AdvertisingID: AdvertisingRecord] = [:]
     /// Resumed when the first packets are on air, or with the error.
     let started = PendingOperations<AdvertisingID, Void>()
@@ -21,7 +21,7 @@ struct AdvertisingState {
     let updated = PendingOperations<AdvertisingUpdateID, Void>()
     /// The callers that wait for the end of an advertisement.
     let ended = PendingOperations<Wait, AdvertisingEnd>()
-    /// Resumed when one that was stopped is off the air.
+    /// Resumed when an advertisement that was stopped is off the air.
     let departed = PendingOperations<Wait, Void>()
 
     mutating func wait(for id: AdvertisingID) -> Wait {
@@ -29,36 +29,37 @@ struct AdvertisingState {
         return Wait(id: id, number: nextWait)
     }
 
-    /// Keeps a record of an advertisement, until that ends.
+    /// Creates the record of an advertisement, which is kept until the advertisement ends.
     mutating func begin(_ id: AdvertisingID) -> AdvertisingRecord {
         let record = AdvertisingRecord(id)
         records[id] = record
         return record
     }
 
-    /// The controller sends it that strong.
+    /// Records the transmit power of an advertisement, in dBm.
     func notePower(_ power: Int8?, of id: AdvertisingID) { records[id]?.power = power }
 
     /// Reports how an advertisement ended to all callers that wait.
     mutating func finish(_ id: AdvertisingID, _ result: Result<AdvertisingEnd, BLEError>) {
         records.removeValue(forKey: id)?.end = result
-        // Who waits for its start cannot have stopped it.
+        // A caller that still waits for the start cannot have stopped the advertisement: closing the adapter
+        // did.
         started.resume(
             id, with: result == .success(.stopped) ? .failure(.adapter(.closed)) : result.map { _ in })
         ended.resume(where: { $0.id == id }, with: result)
     }
 }
 
-// MARK: - Whose a set is
+// MARK: - Ownership of sets
 
 extension AdvertisingState {
-    /// Whether other processes are kept off a set.
+    /// Returns whether this process has a claim on a set.
     func hasClaim(on set: AdvertisingHandle) -> Bool { claims[set] != nil }
 
-    /// Keeps other processes off a set, until it is given back.
+    /// Stores the claim on a set, which keeps other processes from using the set until it is given back.
     mutating func take(_ claim: any Sendable, on set: AdvertisingHandle) { claims[set] = claim }
 
-    /// Gives back the sets that are not used any more.
+    /// Gives up the claims on sets that are no longer used.
     mutating func giveBackSets(but used: some Collection<AdvertisingHandle>) {
         for set in claims.keys where !used.contains(set) { claims[set] = nil }
     }

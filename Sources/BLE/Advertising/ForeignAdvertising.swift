@@ -1,14 +1,15 @@
 import BLECore
 import HCI
 
-/// What others do to the advertising of a shared adapter, learned from the commands that they send.
+/// The effect of other programs on the advertising of a shared adapter, derived from their commands.
 struct ForeignAdvertising: Hashable, Sendable {
-    /// The sets that are off the air then; nil for all.
+    /// The sets that are off the air as a result; nil for all.
     var sets: [AdvertisingHandle]?
 
-    /// What a command of another program takes off the air, if it does (Core Specification 5.4, Vol 4, Part E,
-    /// 7.3.2, 7.8.9, 7.8.56, 7.8.59, 7.8.60). The one advertiser of the legacy commands is theirs also when
-    /// they switch it on; a controller that has these refuses the extended ones.
+    /// Returns the sets that a command of another program takes off the air; nil when it does not do that
+    /// (Core Specification 5.4, Vol 4, Part E, 7.3.2, 7.8.9, 7.8.56, 7.8.59, 7.8.60). The single advertiser
+    /// of the legacy commands belongs to the other program also when that enables it. A controller that has
+    /// received legacy commands refuses the extended ones.
     static func ended(by command: Span<UInt8>, under family: CommandFamily) -> ForeignAdvertising? {
         guard let packet = try? HCICommandPacket(command) else { return nil }
         switch packet.opcode {

@@ -6,7 +6,7 @@ import Logging
 import VirtualController
 
 /// The virtual air as a service: simulated controllers that receive each other, each joined to a host by a
-/// port. Every H4 connection that is accepted is one controller.
+/// port. Every accepted H4 connection has a controller of its own.
 ///
 /// ```swift
 /// let air = AirServer(on: loop)
@@ -45,11 +45,11 @@ public actor AirServer {
         air = VirtualAir(seed: seed, conditions: conditions)
     }
 
-    /// Airs that live as long as the process.
+    /// The airs that exist for as long as the process.
     private static let kept = Lock<[AirServer]>([])
 
-    /// The path of this user's air: $BLETOOL_AIR if it is set, else a socket in a folder that only the user can
-    /// enter.
+    /// The path of this user's air: $BLETOOL_AIR if it is set, otherwise a socket in a folder that only
+    /// the user can enter.
     package static var defaultPath: String {
         let path = getenv("BLETOOL_AIR").map { String(cString: $0) } ?? ""
         return path.isEmpty ? UserFolder.runtime + "/air" : path
@@ -105,8 +105,8 @@ public actor AirServer {
         pump()
     }
 
-    /// Whether a controller advertises, scans, connects, follows a periodic train or has links; false when
-    /// there is none with this address.
+    /// Returns whether a controller advertises, scans, connects, follows a periodic train or has links; false
+    /// when there is none with this address.
     func isActive(_ address: DeviceAddress) -> Bool {
         guard let id = air.controller(with: address) else { return false }
         return air.controller(id)?.isActive ?? false
@@ -128,12 +128,12 @@ public actor AirServer {
         await withTaskCancellationHandler {
             await withCheckedContinuation { emptied[wait] = $0 }
         } onCancel: {
-            // In a turn of the loop after that in which the wait begins.
+            // Runs in a later turn of the loop than the one in which the wait begins.
             loop.execute { self.assumeIsolated { $0.emptied.removeValue(forKey: wait)?.resume() } }
         }
     }
 
-    /// Ends the air: every host's port ends.
+    /// Ends the air and with it the port of every host.
     public func close() {
         for listener in listeners { listener.close() }
         for port in ports.values { port.close() }
@@ -151,7 +151,7 @@ public actor AirServer {
         join(port, process: StreamSockets.peerProcess(descriptor), configuration)
     }
 
-    /// Joins a controller whose host is at the other end of `port`.
+    /// Adds a controller whose host is at the other end of `port`.
     func join(
         _ port: any PacketPort, process: Int32?, _ configuration: VirtualController.Configuration
     ) {
@@ -198,7 +198,8 @@ public actor AirServer {
     }
 
     private func pump() {
-        // What a host does not take stays with its controller, which keeps so much and no more.
+        // Packets that a host does not accept yet stay with its controller, which keeps a limited number of
+        // them.
         while let (id, packet) = air.nextPacket(where: { ports[$0]?.isWritable ?? true }) {
             ports[id]?.send(packet.span)
         }

@@ -27,11 +27,11 @@ public struct VirtualTestbed: Sendable {
     /// The loop of all the hosts.
     public var loop: EventLoop { air.loop }
 
-    /// Runs `body`, then closes all adapters that it has opened.
+    /// Runs `body`, then closes all adapters that were opened through the testbed.
     ///
     /// - Parameters:
-    ///   - seed: decides on everything that is random on the air.
-    ///   - conditions: what the air does to packets.
+    ///   - seed: determines everything that is random on the air.
+    ///   - conditions: the effects of the air on packets.
     ///   - body: the test.
     public static func run<Success: Sendable>(
         seed: UInt64 = 1, conditions: VirtualAir.Conditions = .init(),
@@ -64,7 +64,8 @@ public struct VirtualTestbed: Sendable {
         try await adapter(name, on: await air.attach(controller), options: options)
     }
 
-    /// Opens an adapter on a port of the caller's, for example a port of the air inside one that changes packets.
+    /// Opens an adapter on a port that the caller supplies, for example a port of the air inside one that
+    /// changes packets.
     public func adapter(
         _ name: String, on port: any PacketPort, options: AdapterOptions = AdapterOptions()
     ) async throws(BLEError) -> Adapter {
@@ -75,9 +76,9 @@ public struct VirtualTestbed: Sendable {
         return adapter
     }
 
-    /// Sets the strength at which two hosts receive each other, in dBm; it is -50 dBm before. Nil puts them out
-    /// of range of each other: links between them end after their supervision timeout, unless a later call brings
-    /// the hosts back into range before.
+    /// Sets the strength at which two hosts receive each other, in dBm; initially it is -50 dBm. Nil puts
+    /// them out of range of each other: links between them end after their supervision timeout, unless a
+    /// later call brings the hosts back into range before.
     public func setRSSI(_ rssi: Int8?, between one: Adapter, and other: Adapter) async {
         await air.setRSSI(rssi, between: await one.address, and: await other.address)
     }
@@ -90,8 +91,9 @@ public struct VirtualTestbed: Sendable {
         await air.setPosition(position, of: await adapter.address)
     }
 
-    /// Whether the radio of a host is in use: its controller advertises, scans, connects, follows a periodic
-    /// train or has links. A test can so check that what it has cancelled is off the air.
+    /// Returns whether the radio of a host is in use: its controller advertises, scans, connects, follows a
+    /// periodic train or has links. With this, a test can check that everything that it cancelled is off the
+    /// air.
     public func isRadioInUse(by adapter: Adapter) async -> Bool { await air.isActive(await adapter.address) }
 
     /// Waits for `duration` of virtual time, in which all events that are due take place.

@@ -1,19 +1,20 @@
 import BLECore
 import SMP
 
-/// Finds out whose resolvable private addresses are met (Core Specification 5.4, Vol 3, Part C, 10.8.2.3).
+/// Resolves private addresses to the identities of peers (Core Specification 5.4, Vol 3, Part C, 10.8.2.3).
 ///
-/// There is no shorter way than to try every key, so what was found of an address, be it nothing, is remembered:
-/// a scan meets the same addresses over and over. Of a new key, only that one is tried.
+/// The only way to resolve an address is to try every key. Therefore the result for an address is remembered,
+/// even if no key matched, because a scan receives the same addresses over and over. When a key is added,
+/// only that key is tried for a remembered address.
 struct AddressResolver {
-    /// Addresses that are remembered; a device has a new one every 15 minutes or so.
+    /// The maximum number of remembered addresses; a device has a new address about every 15 minutes.
     private static let addressLimit = 8192
 
     private struct Entry {
         let peer: DeviceAddress
         let key: UInt128
         let cipher: any BlockCipher
-        /// Numbers the keys in the order in which they came.
+        /// The number of the key in the order in which the keys were added.
         let number: Int
     }
 
@@ -30,15 +31,15 @@ struct AddressResolver {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The identity whose key an address was made with; nil when none is known, or the address is no resolvable
-    /// one.
+    /// Returns the identity of the peer with whose key an address was generated; nil when no such key is
+    /// known, or when the address is not resolvable.
     mutating func identity(behind address: DeviceAddress) -> DeviceAddress? {
         guard address.kind == .resolvable, !entries.isEmpty else { return nil }
         let known = found[peek: address]
         if let peer = known?.peer, let place = places[peer], entries[place].number <= known?.number ?? 0 {
             return found.use(address, first: Finding(number: newest)) { $0.peer }.result
         }
-        // What was found with a key that is no more is no finding.
+        // A result that was found with a key that has been removed does not count.
         let tried = known.map { $0.peer == nil ? $0.number : 0 } ?? 0
         let peer = entries.first { $0.number > tried && address.isResolved(by: $0.cipher) }?.peer
         let finding = Finding(peer: peer, number: newest)
@@ -48,7 +49,8 @@ struct AddressResolver {
         }.result
     }
 
-    /// Says what a peer's addresses are made with. Zero is what peers give that do not use such addresses.
+    /// Sets the key of a peer's private addresses. Peers that do not use such addresses distribute a zero
+    /// key.
     mutating func set(_ key: UInt128?, of peer: DeviceAddress) {
         let key = key == 0 ? nil : key
         let place = places[peer]

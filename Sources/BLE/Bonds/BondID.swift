@@ -1,14 +1,14 @@
 import BLECore
 import SMP
 
-/// Names a bond: which identity of this host, and which peer.
+/// Identifies a bond by an identity of this host and the peer.
 public struct BondID: Hashable, Sendable {
-    /// The identity that this host had.
+    /// The identity address that this host had.
     public var local: DeviceAddress
     /// The identity address of the peer.
     public var peer: DeviceAddress
 
-    /// The bond of `peer` with the identity `local` of this host.
+    /// Creates the identifier of the bond of `peer` with the identity `local` of this host.
     public init(_ peer: DeviceAddress, at local: DeviceAddress) {
         self.local = local
         self.peer = peer

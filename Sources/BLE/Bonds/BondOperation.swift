@@ -1,29 +1,29 @@
 import GATTClient
 
-/// What is to become of one bond on the disk.
+/// An operation on one bond on the disk.
 enum BondOperation: Hashable, Sendable {
-    /// A pairing has made it, or made it anew.
+    /// A pairing has created or replaced the bond.
     case insert(BondRecord)
-    /// Something other than the keys has changed.
+    /// Data other than the keys have changed.
     case update(BondRecord)
     /// The bond is deleted.
     case remove
 
-    /// The two, one after the other, as one.
+    /// Returns a single operation with the effect of this one followed by `next`.
     func followed(by next: BondOperation) -> BondOperation {
         if case (.insert, .update(let record)) = (self, next) { .insert(record) } else { next }
     }
 }
 
-/// Changes that go to the disk together.
+/// Changes that are written to the disk together.
 struct BondBatch: Sendable {
     /// The operations that are not written yet, by bond.
     var operations: [BondID: BondOperation] = [:]
-    /// Databases of peers that were found; nil for one that is to be forgotten.
+    /// The discovered databases of peers; nil for a database that is to be deleted.
     var databases: [BondID: CachedDatabase?] = [:]
-    /// Bonds whose next counters of signed writes are to be reserved.
+    /// The bonds for which further counters of signed writes are to be reserved.
     var reservations: Set<BondID> = []
-    /// What this process knows of those, for where the file is damaged.
+    /// This process's records of the bonds in `reservations`, for the case that a file is damaged.
     var fallbacks: [BondID: BondRecord] = [:]
 
     var isEmpty: Bool { operations.isEmpty && databases.isEmpty && reservations.isEmpty }
@@ -37,7 +37,7 @@ struct BondBatch: Sendable {
         }
     }
 
-    /// Puts back an earlier batch, none of which was done.
+    /// Restores an earlier batch, of which nothing was written.
     mutating func restore(_ earlier: BondBatch) {
         for (id, operation) in earlier.operations {
             operations[id] = operations[id].map { operation.followed(by: $0) } ?? operation
@@ -47,13 +47,13 @@ struct BondBatch: Sendable {
     }
 }
 
-/// What the disk has after a batch, or after a look at it.
+/// The state of the disk after a batch was written, or after bonds were read.
 struct BondOutcome: Sendable {
-    /// Bonds as they are now; nil for those that are gone.
+    /// The bonds as they are now; nil for those that no longer exist.
     var records: [BondID: BondRecord?] = [:]
-    /// Counters of signed writes that are now this process's to use.
+    /// The counters of signed writes that are now reserved for this process.
     var reserved: [BondID: Range<UInt32>] = [:]
-    /// Bonds whose files were damaged, and are there under other names.
+    /// The bonds whose files were damaged and are now stored under other names.
     var damaged: Set<BondID> = []
 }
 

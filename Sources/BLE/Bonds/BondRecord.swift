@@ -10,10 +10,10 @@ public struct BondRecord: Hashable, Sendable {
     public let created: Timestamp
     /// The time at which the peer last had a link.
     public var lastUsed: Timestamp
-    /// The name that the peer gave itself.
+    /// The name that the peer reported.
     public var name: String?
-    /// What this host's server keeps about the peer as a client: subscriptions, features, the counter of signed
-    /// writes.
+    /// The data that this host's server keeps about the peer as a client: subscriptions, features, the
+    /// counter of signed writes.
     package var client = GATTClientRecord()
     /// The first sign counter that has never been reserved: neither it nor a greater one has been used in a
     /// Signed Write Command of this host to the peer (Core Specification 5.4, Vol 3, Part H, 2.4.5).
@@ -21,7 +21,7 @@ public struct BondRecord: Hashable, Sendable {
     /// is killed.
     package internal(set) var signCounter: UInt32 = 0
 
-    /// A bond made at `created` and not used since.
+    /// Creates the record of a bond that was made at `created` and has not been used since.
     package init(_ bond: Bond, name: String? = nil, created: Timestamp) {
         self.bond = bond
         self.name = name
@@ -29,18 +29,18 @@ public struct BondRecord: Hashable, Sendable {
         lastUsed = created
     }
 
-    /// The identifier of the bond: the two devices.
+    /// The identifier of the bond, which consists of the addresses of both devices.
     public var id: BondID { bond.id }
 
-    /// Whether both are of one pairing: their links are encrypted with the same keys. The kernel reports a
-    /// pairing's keys one by one.
+    /// Returns whether both bonds result from one pairing: their links are encrypted with the same keys. The
+    /// kernel reports the keys of a pairing one by one.
     func isOfSamePairing(as bond: Bond) -> Bool {
         let mine = self.bond
         return (mine.centralKey, mine.peripheralKey) == (bond.centralKey, bond.peripheralKey)
             && (mine.centralKey ?? mine.peripheralKey) != nil
     }
 
-    /// The same record with other keys of the same pairing.
+    /// Returns the record with other keys of the same pairing.
     func with(_ bond: Bond, name: String?) -> BondRecord {
         var record = BondRecord(bond, name: name ?? self.name, created: created)
         record.lastUsed = lastUsed
@@ -49,8 +49,8 @@ public struct BondRecord: Hashable, Sendable {
         return record
     }
 
-    /// Takes over what outlives the pairing that this one replaces: the name, and counters of keys that are
-    /// still the same, for those must not start again.
+    /// Takes over the data that outlast the pairing which this one replaces: the name, and the counters of
+    /// signing keys that are still the same, because those must not start again.
     mutating func inherit(from old: BondRecord) {
         name = name ?? old.name
         if let key = bond.localSigningKey, key == old.bond.localSigningKey {
@@ -69,15 +69,15 @@ public struct BondRecord: Hashable, Sendable {
         return record
     }
 
-    /// Takes counters that have never been used.
+    /// Reserves counters that have never been used.
     mutating func reserveCounters() -> Range<UInt32> {
         let first = signCounter
-        // Wraps never: the last counter is never used.
+        // Never wraps: the last counter is never used.
         signCounter += min(BondStore.counterBlock, .max - first)
         return first..<signCounter
     }
 
-    /// Whether its text is understood.
+    /// Whether the text of the record can be read again.
     var isReadable: Bool {
         do throws(TextError) {
             return try BondRecord(TextReader.only(BondRecord.kind, in: text)).id == id

@@ -18,21 +18,21 @@ import SMP
 /// an event loop. `flush` waits until they are written, for example before a program reports to its user that
 /// devices have paired.
 public final class BondStore: Sendable {
-    /// The most bonds in a store. The limit keeps peers with ever new identities from filling the disk.
+    /// The maximum number of bonds in a store. It keeps peers with ever new identities from filling the disk.
     package static let limit = 16_384
 
     struct State: ~Copyable {
         var table = BondTable()
         var identities: [DeviceAddress: LocalIdentity] = [:]
-        /// Addresses of adapters that have none of their own.
+        /// The random static addresses of adapters without a public one.
         var addresses: [String: DeviceAddress] = [:]
-        /// What the disk does not have yet.
+        /// The changes that are not on the disk yet.
         var pending = BondBatch()
-        /// Whether a task is about to write what is pending.
+        /// Whether a task is scheduled to write the pending changes.
         var isScheduled = false
-        /// Databases of a store without a folder.
+        /// The databases of peers in a store without a folder.
         var databases: [BondID: CachedDatabase] = [:]
-        /// Counters of signed writes that may be used: they are reserved.
+        /// The reserved counters that signed writes can use.
         var counters: [BondID: Range<UInt32>] = [:]
         var watchers: [UInt64: StreamBuffer<BondChange>] = [:]
         var nextWatcher: UInt64 = 0
@@ -74,7 +74,7 @@ extension BondStore {
         return all.filter { local == nil || $0.id.local == local }.sorted { $0.id < $1.id }
     }
 
-    /// The bond with a peer, by the peer's identity.
+    /// Returns the bond with a peer, by the peer's identity.
     public func record(_ id: BondID) -> BondRecord? { state.withLock { $0.table[id] } }
 
     /// Returns the bond with the peer that uses `address`: its identity address, or a resolvable private address.
@@ -83,7 +83,7 @@ extension BondStore {
         state.withLock { $0.table.record(behind: address, at: local) }
     }
 
-    /// Whether there are peers of an identity of this host that may use private addresses.
+    /// Returns whether an identity of this host has peers that may use private addresses.
     func knowsHiddenPeers(of local: DeviceAddress) -> Bool {
         state.withLock { $0.table.knowsHiddenPeers(of: local) }
     }
@@ -113,7 +113,7 @@ extension BondStore {
             if let old, old.isOfSamePairing(as: bond) {
                 record = old.with(bond, name: name)
             } else {
-                // A peer that has lost its bond has not indicated what changed in its database since.
+                // A peer that has lost its bond has not indicated changes of its database since.
                 forgetDatabase(of: record.id, in: &state)
             }
             if let old { record.inherit(from: old) }
@@ -164,7 +164,7 @@ extension BondStore {
     }
 }
 
-// MARK: - Hearing of changes
+// MARK: - Observing changes
 
 extension BondStore {
     /// Returns a stream of the bonds that are added and removed from now on, by this process or by others. The
@@ -181,8 +181,8 @@ extension BondStore {
         return BoundedStream(buffer)
     }
 
-    /// Changes the state and reports to the watchers which bonds come and go by that. They are notified outside of the
-    /// lock: a watcher that is full ends, and takes it.
+    /// Changes the state and reports the added and removed bonds to the watchers. The watchers are notified
+    /// outside of the lock, because a watcher whose buffer is full ends and then takes the lock.
     func changing<Result: Sendable, Failure: Error>(
         _ body: (inout State, inout BondChange) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -197,9 +197,9 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// Opens the bonds in the state folder `path`, which is made if it is missing; the folder `bonds` in it
-    /// belongs to this library. Files that are damaged, or of a later version, are listed in `problems`; all
-    /// others are read.
+    /// Opens the bonds in the state folder `path`, which is created if it is missing; the folder `bonds` in
+    /// it belongs to this library. Files that are damaged, or of a later version, are listed in `problems`;
+    /// all others are read.
     ///
     /// Other processes may use the folder at the same time. Their changes are noticed through `loop`; without a
     /// loop a change is noticed only when this process changes the same bond.
@@ -225,7 +225,7 @@ extension BondStore {
     private static func open(
         _ folder: BondFolder, on loop: EventLoop?, clock: @escaping @Sendable () -> Timestamp
     ) async throws(StateError) -> BondStore {
-        // What changes while it is read is noticed, too.
+        // Changes that are made while the folder is read must be noticed, too.
         var watch: FolderWatch?
         var problem: StateError?
         if let loop {
@@ -256,14 +256,15 @@ extension BondStore {
         try await offLoop { [self] () throws(BLEError) in try await write(to: folder) }
     }
 
-    /// Notes what is to be written.
+    /// Records an operation that is to be written.
     func note(_ operation: BondOperation, of id: BondID, in state: inout State) {
         guard folder != nil else { return }
         state.pending.add(operation, to: id)
         schedule(&state)
     }
 
-    /// Sees to it that what is pending is written soon. What comes until then goes with it.
+    /// Schedules the writing of the pending changes. Changes that are made before it begins are written
+    /// together with them.
     func schedule(_ state: inout State) {
         guard let folder, !state.isScheduled else { return }
         state.isScheduled = true
@@ -276,8 +277,8 @@ extension BondStore {
         }
     }
 
-    /// Writes what is pending. Calls come one after the other, as the folder is an actor, so what was taken by an
-    /// earlier one is on the disk when this one begins.
+    /// Writes the pending changes. Calls run one at a time, because the folder is an actor, so the changes
+    /// that an earlier call took are on the disk when a later one begins.
     private func write(to folder: isolated BondFolder) throws(BLEError) {
         let batch = state.withLock { state in
             state.isScheduled = false
@@ -295,15 +296,16 @@ extension BondStore {
         }
     }
 
-    /// Takes over what the disk has: other processes may have changed it.
+    /// Takes over the state of the disk, which other processes may have changed.
     func take(_ outcome: BondOutcome) {
         changing { state, change in
             for (id, record) in outcome.records {
-                // Counters are those of a key: not of the one that a pairing has made meanwhile.
+                // Counters belong to a key: they are not valid for the key of a pairing that was made
+                // meanwhile.
                 if let counters = outcome.reserved[id], let record, state.table[id]?.bond == record.bond {
                     state.counters[id] = counters
                 }
-                // What has changed here meanwhile goes to the disk next.
+                // A bond that has changed here meanwhile is written to the disk next.
                 guard state.pending.operations[id] == nil else { continue }
                 if let record {
                     if state.table[id]?.bond != record.bond {
@@ -321,7 +323,7 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// Counters that are reserved at a time: as many are lost when the process ends.
+    /// The number of counters that are reserved at a time; unused ones are lost when the process ends.
     static let counterBlock: UInt32 = 64
 
     /// Returns the counter for the next Signed Write Command to a peer (Core Specification 5.4, Vol 3, Part H,
@@ -350,7 +352,7 @@ extension BondStore {
         }
     }
 
-    /// Counters of a store without a folder.
+    /// Reserves counters in a store without a folder.
     private func reserve(for record: BondRecord, in state: inout State) {
         var record = record
         let counters = record.reserveCounters()
@@ -368,7 +370,7 @@ extension BondStore {
         return try await offLoop { () throws(BLEError) in try await folder.database(of: id) }
     }
 
-    /// Keeps the database of a bonded peer; nil forgets it. Nothing is kept of peers without a bond.
+    /// Stores the database of a bonded peer; nil deletes it. Does nothing for a peer without a bond.
     package func keep(_ database: CachedDatabase?, of id: BondID) {
         state.withLock { state in
             guard state.table[id] != nil else { return }
@@ -388,7 +390,7 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// The identity that this host distributes under an address, once it has been made.
+    /// Returns the identity that this host distributes with an address; nil if none has been made yet.
     package func knownIdentity(at address: DeviceAddress) -> LocalIdentity? {
         state.withLock { $0.identities[address] }
     }
@@ -396,7 +398,7 @@ extension BondStore {
     /// Returns the identity that this host distributes with `address`. The first call makes it, and it is on the
     /// disk before the call returns, because peers keep its key for as long as their bonds last.
     package func identity(at address: DeviceAddress) async throws(BLEError) -> LocalIdentity {
-        // Zero means that no resolvable addresses are used.
+        // Zero is excluded: it means that no resolvable addresses are used.
         try await identity(orNew: LocalIdentity(address: address, identityKey: .random(in: 1 ... .max)))
     }
 
@@ -440,7 +442,7 @@ extension BondStore {
         public var imported: [BondID] = []
         /// Bonds that were not imported, because the store has a later pairing with the same peer.
         public var older: [BondID] = []
-        /// Addresses of this host whose identity was taken over.
+        /// The addresses of this host whose imported identity is the one in the store.
         public var identities: [DeviceAddress] = []
         /// Addresses for which the store has another identity. The store keeps that one, because its peers know
         /// it.
@@ -488,7 +490,7 @@ extension BondStore {
                 }
                 if let old {
                     let isSame = old.isOfSamePairing(as: record.bond)
-                    // What was kept of the peer since the export is newer.
+                    // Data about the peer that were stored after the export are newer.
                     if isSame { (record.client, record.lastUsed) = (old.client, old.lastUsed) }
                     record.inherit(from: old)
                     if !isSame { forgetDatabase(of: record.id, in: &state) }
@@ -504,7 +506,7 @@ extension BondStore {
         return result
     }
 
-    /// The content of a text; throws when any of it is malformed.
+    /// Parses the text of an export; throws when any of it is malformed.
     private static func parts(
         of export: [UInt8]
     ) throws(BLEError) -> (records: [BondRecord], identities: [LocalIdentity]) {
@@ -526,15 +528,15 @@ extension BondStore {
     }
 }
 
-// MARK: - What other processes do to the folder
+// MARK: - Changes by other processes
 
 extension BondStore {
-    /// Follows what other processes do to the folder, from now on and for as long as the store is held.
+    /// Follows other processes' changes of the folder, from now on and for as long as the store exists.
     func listen(to watch: FolderWatch, on loop: EventLoop) {
         loop.execute { [weak self, log] in
             do throws(PortError) {
                 try watch.start { [weak self] events in
-                    // File work is not the loop's.
+                    // Files must not be accessed on the event loop.
                     Task.detached { [weak self] in
                         if let self, let folder { await apply(events, in: folder) }
                     }
@@ -558,7 +560,8 @@ extension BondStore {
 }
 
 extension BondStore {
-    /// Bonds whose files were damaged are written anew: other processes see none. Not those that cannot be read again.
+    /// Writes bonds again whose files were damaged, because other processes do not find them. Skips bonds
+    /// whose text could not be read again.
     private func restore(_ ids: Set<BondID>) {
         state.withLock { state in
             for id in ids where state.pending.operations[id] == nil {

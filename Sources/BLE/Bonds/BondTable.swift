@@ -1,15 +1,15 @@
 import BLECore
 import SMP
 
-/// The bonds of a process, found in every way in which a peer shows itself.
+/// The bonds of a process, indexed by every identifier that a peer can use.
 struct BondTable {
-    /// What a central names a key of LE legacy pairing with.
+    /// The values by which a central identifies a key of LE legacy pairing.
     private struct KeyName: Hashable {
         let local: DeviceAddress
         let ediv: UInt16
         let random: UInt64
 
-        /// The name of a key; nil for one of LE Secure Connections, which has none.
+        /// Creates the name of a key; nil for a key of LE Secure Connections, which has none.
         init?(_ ediv: UInt16, _ random: UInt64, at local: DeviceAddress) {
             guard ediv != 0 || random != 0 else { return nil }
             (self.local, self.ediv, self.random) = (local, ediv, random)
@@ -27,25 +27,25 @@ struct BondTable {
 
     subscript(id: BondID) -> BondRecord? { records[id] }
 
-    /// The bond whose key this host, as peripheral, has given that name.
+    /// Returns the bond whose key has this name, which this host distributed as a peripheral.
     func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
         KeyName(ediv, random, at: local).flatMap { named[$0] }.flatMap { records[$0] }
     }
 
-    /// The bond of the peer that uses an address: its identity, or a resolvable one.
+    /// Returns the bond of the peer that uses an address: its identity address, or a resolvable private one.
     mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
         if let known = records[BondID(address, at: local)] { return known }
         return resolvers[local]?.identity(behind: address).flatMap { records[BondID($0, at: local)] }
     }
 
-    /// Whether addresses of peers can be resolved.
+    /// Returns whether private addresses of peers can be resolved.
     func knowsHiddenPeers(of local: DeviceAddress) -> Bool { resolvers[local]?.isEmpty == false }
 
-    /// Adds a bond, or replaces the one of that name.
+    /// Adds a bond, or replaces the bond with the same identifier.
     mutating func put(_ record: BondRecord) {
         let (id, bond) = (record.id, record.bond)
         if let old = records.updateValue(record, forKey: id) {
-            // Most changes leave the keys alone.
+            // Most changes do not affect the keys.
             guard old.bond != bond else { return }
             forgetName(of: old.bond)
         }
@@ -53,7 +53,7 @@ struct BondTable {
         resolvers[id.local, default: AddressResolver()].set(bond.peerIdentityKey, of: id.peer)
     }
 
-    /// Removes a bond; false when there is none.
+    /// Removes a bond; returns false when there is none.
     mutating func remove(_ id: BondID) -> Bool {
         guard let old = records.removeValue(forKey: id) else { return false }
         forgetName(of: old.bond)

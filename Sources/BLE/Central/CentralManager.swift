@@ -19,7 +19,7 @@ public struct CentralManager: Sendable {
     /// The adapter that the manager scans and connects with.
     public let adapter: Adapter
     let suspension = Suspension()
-    /// What is kept for the next process; nil: nothing.
+    /// The state that is kept for the next process; nil without restoration.
     let restoration: CentralRestoration?
 
     /// Creates a manager for the central role of `adapter`, without restoration. An adapter that could be opened
@@ -59,18 +59,18 @@ public struct CentralManager: Sendable {
         get async { await adapter.scanStatistics }
     }
 
-    /// A scan for something that is taken once, so that the next process has no use for it. Each packet
-    /// counts, whatever `options` says of repeats: one that a filter refused may be wanted when it comes
-    /// nearer, or takes connections.
+    /// Starts a scan for a single result, which is not kept for the next process. Every packet is reported,
+    /// whatever `options` says about repeats: a device that a filter has rejected may pass it when it comes
+    /// nearer, or when it accepts connections.
     func search(_ options: ScanOptions) -> BoundedStream<Advertisement> {
         var options = options
         options.repeats = .all
         return scan(options, keepingIt: false)
     }
 
-    /// Scans until `isWanted` returns true for an advertisement, and returns that. `isWanted` is called for every
-    /// packet that passes the filters of `options`. Throws `BLEError.notFound` when none is found within `limit`;
-    /// nil sets no limit.
+    /// Scans until `isWanted` returns true for an advertisement, and returns that advertisement. `isWanted`
+    /// is called for every packet that passes the filters of `options`. Throws `BLEError.notFound` when none
+    /// is found within `limit`; nil sets no limit.
     public func first(
         _ options: ScanOptions = ScanOptions(), within limit: Duration?,
         where isWanted: @escaping @Sendable (Advertisement) -> Bool = { _ in true }
@@ -83,12 +83,13 @@ public struct CentralManager: Sendable {
     }
 
     /// Connects to a device. Without a time limit the request waits until the device is in range, as Core
-    /// Bluetooth's does, while other requests and scans go on. After 30.72 s the radio listens for the device as
-    /// `ConnectionOptions.background` says. On kernel adapters the kernel gives up after 20 to 40 s and is then
-    /// asked again.
+    /// Bluetooth's does, while other requests and scans continue. After 30.72 s the radio listens for the
+    /// device with the duty cycle of `ConnectionOptions.background`. On kernel adapters the kernel gives up
+    /// after 20 to 40 s, and the request is then repeated.
     ///
-    /// A second request for the same device joins the first one, or the existing link, whichever side made that.
-    /// Each caller then has to call `disconnect`. The settings in `options` are applied to the shared link.
+    /// A second request for the same device joins the first one, or the existing link, whichever side
+    /// established it. Each caller then has to call `disconnect`. The settings in `options` are applied to
+    /// the shared link.
     public func connect(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {
@@ -161,9 +162,9 @@ extension CentralManager {
     ///
     /// - Parameters:
     ///   - central: a central of a peripheral manager of the same adapter.
-    ///   - options: the settings to apply to the link; those that concern making a link are ignored.
-    /// - Throws: `BLEError.disconnected` when its link has ended; `BLEError.invalidRequest` for a central of another
-    ///   adapter; what `connect` throws for the options.
+    ///   - options: the settings to apply to the link; those that concern establishing a link are ignored.
+    /// - Throws: `BLEError.disconnected` when the link of `central` has ended; `BLEError.invalidRequest` for
+    ///   a central of another adapter; what `connect` throws for the options.
     public func peripheral(
         of central: Central, options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {
@@ -173,13 +174,13 @@ extension CentralManager {
 }
 
 extension Adapter {
-    /// Joins the link that a central has made.
+    /// Joins the link that a central has established.
     fileprivate func join(
         _ central: Central, _ options: ConnectionOptions
     ) async throws(BLEError) -> LinkUser {
         try check(options)
         let link = try linkThatTakes(central.link)
-        // Adapters count their links alike.
+        // Different adapters use the same numbers for their links.
         guard link.peer == central.address else {
             throw .invalidRequest(.foreignCentral(central))
         }
@@ -213,8 +214,9 @@ extension CentralManager {
     /// empty. The services of a device that this process is connected to are discovered if they are not known
     /// yet.
     ///
-    /// On kernel adapters the links of other programs are returned as well, whatever their services, which cannot be
-    /// discovered. The kernel lists them only to a process with CAP_NET_ADMIN; else they are left out.
+    /// On kernel adapters the links of other programs are returned as well, whatever their services, which
+    /// cannot be discovered. The kernel lists them only to a process with CAP_NET_ADMIN; otherwise they are
+    /// omitted.
     public func retrieveConnectedPeripherals(
         withServices services: [BluetoothUUID] = []
     ) async throws(BLEError) -> [KnownPeripheral] {
@@ -240,7 +242,7 @@ extension CentralManager {
 }
 
 extension Peripheral {
-    /// The identifier of the device; of a bonded device that of its identity address.
+    /// The identifier of the device; for a bonded device, that of its identity address.
     public var id: Identifier {
         get async { await adapter.identifier(of: address) }
     }
@@ -253,22 +255,22 @@ extension Peripheral {
 }
 
 extension CentralManager {
-    /// Suspends the streams of this manager and its copies: scans, connection events, states. The radio and the
-    /// links go on, and so do streams of values, which have buffers of their own. A gateway can call this while
-    /// it has more urgent work than to process every packet.
+    /// Suspends the streams of this manager and its copies: scans, connection events, states. The radio and
+    /// the links continue, and so do streams of values, which have buffers of their own. A gateway can call
+    /// this while it has more urgent work than to process every packet.
     ///
     /// Events that occur meanwhile are merged: the last packet of each advertising set, the last connection event
     /// of each device and the last state are kept, in the order in which they occurred. When a stream's buffer is
     /// full, its policy applies as usual: the oldest advertisements are dropped, and `dropped` counts them.
     ///
-    /// Events that were reported before can still be taken.
+    /// Events that were reported before can still be read.
     public func suspend() { suspension.set(true) }
 
     /// Delivers the events that were held back, and resumes the streams. Does nothing when the manager is not
     /// suspended.
     public func resume() { suspension.set(false) }
 
-    /// Whether the manager holds its events back.
+    /// Whether the manager is holding its events back.
     public var isSuspended: Bool { suspension.isSuspended }
 }
 

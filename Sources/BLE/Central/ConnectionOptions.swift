@@ -3,11 +3,11 @@ import BLECore
 import HCI
 import HCISocket
 
-/// The settings with which a link is made and prepared.
+/// The settings with which a link is established and prepared.
 public struct ConnectionOptions: Hashable, Sendable {
-    /// The largest ATT packet that this host takes, in octets, 23 to 517; it is offered to the peer.
+    /// The largest ATT packet that this host accepts, in octets, 23 to 517; it is offered to the peer.
     public var mtu: ATTMTU = .maximum
-    /// The security to reach before anything else is done.
+    /// The security level to reach before anything else is done.
     public var security = SecurityLevel.open
     /// Whether a new link to a bonded peer is encrypted before anything else is done on it.
     public var encryptsIfBonded = true
@@ -21,14 +21,15 @@ public struct ConnectionOptions: Hashable, Sendable {
     /// device was received. With LE Coded among them, the host listens for advertising on LE Coded as well as on
     /// LE 1M.
     public var phys: Set<PHY>?
-    /// The duty cycle with which the radio listens for the device when a connect without a time limit has waited
-    /// for 30.72 s. Until then, and for a connect with a time limit, the radio listens all the time, or half of
-    /// the time beside a scan (Core Specification 5.4, Vol 3, Part C, Appendix A). Of several requests that wait,
-    /// the one with the greatest duty cycle decides. A kernel adapter listens as the kernel chooses.
+    /// The duty cycle with which the radio listens for the device when a request without a time limit has
+    /// waited for 30.72 s. Until then, and for a request with a time limit, the radio listens all the time,
+    /// or half of the time beside a scan (Core Specification 5.4, Vol 3, Part C, Appendix A). Of several
+    /// waiting requests, the one with the greatest duty cycle decides. On a kernel adapter, the kernel
+    /// chooses the duty cycle.
     public var background = ScanOptions.Preset.balanced
-    /// The most attempts to establish the link, 1 or more. An attempt is repeated when the peer does not
-    /// respond on the new link (Connection Failed to be Established, 0x3E), or when the kernel was just ending
-    /// the link; the latter is attempted six times at most.
+    /// The maximum number of attempts to establish the link, 1 or more. An attempt is repeated when the peer
+    /// does not respond on the new link (Connection Failed to be Established, 0x3E), or when the kernel was
+    /// just ending the link; the latter is attempted at most six times.
     public var establishmentAttempts = 6
 
     /// Creates the default options: the largest MTU, and no required security.

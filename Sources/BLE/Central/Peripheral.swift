@@ -10,7 +10,7 @@ public struct Peripheral: Sendable {
     public let address: DeviceAddress
     let adapter: Adapter
     let user: LinkUser
-    /// What is kept of the link for the next process; nil: nothing.
+    /// The request for the link that the next process can restore; nil without restoration.
     let request: LinkRequest?
     var link: LinkID { user.link }
 
@@ -21,7 +21,7 @@ public struct Peripheral: Sendable {
         request = nil
     }
 
-    /// The same, of which the next process is to know.
+    /// Creates the same peripheral with a request that the next process can restore.
     init(_ peripheral: Peripheral, _ request: LinkRequest) {
         adapter = peripheral.adapter
         user = peripheral.user
@@ -40,9 +40,9 @@ public struct Peripheral: Sendable {
         get async throws(BLEError) { try await mtu - 3 }
     }
 
-    /// Disconnects this caller from the device. The link ends unless other callers in this process use it; a link
-    /// that the device itself made as central stays, too. Does nothing when the link has ended. `reason` is the
-    /// error code that the peer receives.
+    /// Disconnects this caller from the device. The link ends unless other callers in this process use it; a
+    /// link that the device itself established as central stays, too. Does nothing when the link has ended.
+    /// `reason` is the error code that the peer receives.
     public func disconnect(reason: DisconnectCause = .userTerminated) async {
         await adapter.release(user, reason)
         guard let request else { return }
@@ -65,7 +65,7 @@ public struct Peripheral: Sendable {
     /// it cannot be written.
     public func discover(refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         let database = try await adapter.discover(on: link, refreshing: refreshing)
-        // The next process of a manager that is restored has it, too.
+        // With a manager that restores its state, the next process uses the database, too.
         if request != nil { try await adapter.saveDatabases() }
         return database
     }
@@ -77,8 +77,8 @@ public struct Peripheral: Sendable {
         try await adapter.discover(service: uuid, on: link)
     }
 
-    /// Runs a procedure of GATTClient, or one of your own, when those before it are done. Handles in it are
-    /// not checked.
+    /// Runs a procedure of GATTClient, or a custom one, when the earlier ones are done. Handles in it are not
+    /// checked.
     ///
     /// ```swift
     /// let services = try await peripheral.run(DiscoverServices.secondary)
@@ -129,15 +129,15 @@ extension Peripheral {
         try await adapter.run(ReadUsingUUID(uuid, in: range), on: link)
     }
 
-    /// Reads several values. Where the server supports Read Multiple Variable, one request returns them
-    /// separately and whole. Otherwise Read Multiple returns them joined, since its response does not show where
-    /// one value ends. Values that do not fit the response are read one by one.
+    /// Reads several values. If the server supports Read Multiple Variable, one request returns them
+    /// separately and whole. Otherwise Read Multiple returns them joined, because its response does not show
+    /// where one value ends. Values that do not fit the response are read one by one.
     public func read(_ attributes: [some AttributeReference]) async throws(BLEError) -> MultipleReadResult {
         let handles = attributes.map { CheckedHandle($0) }
         return try await adapter.run(ReadSeveralValues(handles.map(\.handle)), about: handles, on: link)
     }
 
-    /// Writes a value and waits for the answer. A value that does not fit one packet is written in parts,
+    /// Writes a value and waits for the response. A value that does not fit one packet is written in parts,
     /// and takes effect as a whole. At most 512 octets.
     public func write(_ value: [UInt8], to attribute: some AttributeReference) async throws(BLEError) {
         let checked = CheckedHandle(attribute)
@@ -171,9 +171,9 @@ extension Peripheral {
         try await adapter.command(.write(checked.handle, value: value), about: [checked], on: link)
     }
 
-    /// Sends a value without an answer, signed with the key that this side gave the device when they were
-    /// bonded, for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2). No `counter`
-    /// may be used twice with a key. At most the MTU less 15 octets.
+    /// Writes a value without a response, signed with the key that this host distributed to the device during
+    /// bonding, for links that are not encrypted (Core Specification 5.4, Vol 3, Part G, 4.9.2). A `counter`
+    /// must not be used twice with the same key. At most the MTU less 15 octets.
     package func writeSigned(
         _ value: [UInt8], to attribute: some AttributeReference, with key: ATTSigningKey, counter: UInt32
     ) async throws(BLEError) {
@@ -182,16 +182,16 @@ extension Peripheral {
         try await adapter.command(command, about: [checked], on: link)
     }
 
-    /// Subscribes to a characteristic and returns a stream of the values that it sends: by notification if it
-    /// notifies, else by indication; with `indications` by indication only. Throws `BLEError.invalidRequest` when
-    /// the characteristic does not have the property. The stream owns the subscription, which begins before the
-    /// call returns and ends with the stream. Values that were received earlier, during the first discovery of
-    /// the link, come first.
+    /// Subscribes to a characteristic and returns a stream of the values that it sends: by notification if
+    /// the characteristic supports that, otherwise by indication; with `indications` by indication only.
+    /// Throws `BLEError.invalidRequest` when the characteristic does not have the property. The stream owns
+    /// the subscription, which begins before the call returns and ends with the stream. Values that were
+    /// received earlier, during the first discovery of the link, come first.
     ///
-    /// Values are received however slow the consumer is; `buffer` says what happens when it falls behind.
-    /// `confirming` says when an indication is confirmed. With `completing`, the rest of a value that fills its
-    /// packet is read before the consumer receives the value; if the rest cannot be read, `mayBeTruncated` stays
-    /// true.
+    /// Values are received however slow the consumer is; `buffer` determines what happens when it falls
+    /// behind. `confirming` determines when an indication is confirmed. With `completing`, the rest of a
+    /// value that fills its packet is read before the consumer receives the value; if the rest cannot be
+    /// read, `mayBeTruncated` stays true.
     ///
     /// ```swift
     /// for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {
@@ -210,7 +210,7 @@ extension Peripheral {
     }
 }
 
-/// Discovery in steps, as Core Bluetooth has it: each asks for no more than it says, and for nothing at all once
+/// Discovery in steps, as in Core Bluetooth: each step requests only its own part, and sends no request once
 /// `discover()` has found everything. To discover everything, `discover()` needs fewer requests.
 extension Peripheral {
     /// Discovers the primary services, or those with the types `uuids`, without their contents (Core
@@ -279,7 +279,7 @@ public enum WriteType: Hashable, Sendable, CaseIterable {
 }
 
 extension Peripheral {
-    /// Writes a value in one way or the other, as `write(_:to:)` and `writeWithoutResponse(_:to:)` do.
+    /// Writes a value with or without a response, as `write(_:to:)` and `writeWithoutResponse(_:to:)` do.
     public func write(
         _ value: [UInt8], to attribute: some AttributeReference, type: WriteType
     ) async throws(BLEError) {
@@ -330,7 +330,8 @@ extension Peripheral {
     ///   link was lost are not counted, since their number is not known.
     public func waitUntilSent() async throws(BLEError) { try await adapter.waitUntilSent(on: link) }
 
-    /// How strong the device's packets arrive, in dBm, -127 to 20; nil when the controller does not know (127).
+    /// Returns the signal strength of the device's packets in dBm, -127 to 20; nil when the controller does
+    /// not know it (127).
     public func readRSSI() async throws(BLEError) -> Int? { try await connection.rssi() }
 }
 
@@ -372,13 +373,13 @@ public enum ChunkWriting: Sendable {
     case withoutResponse
     /// Each part by a request, after the response to the one before.
     case withResponse
-    /// By commands, for devices with a flow control of their own. `initial` parts are written at first. Whenever
-    /// the credits are used up, `more` is awaited and returns how many further parts may be written; after 0 or
-    /// less it is called again.
+    /// By commands, for devices with a flow control of their own. `initial` parts are written at first.
+    /// Whenever the credits are used up, `more` is awaited and returns the number of further parts that can
+    /// be written; after 0 or less it is called again.
     case credits(initial: Int, more: @Sendable () async throws(BLEError) -> Int)
 }
 
-/// How far a long write has come.
+/// The progress of a long write.
 public struct ChunkProgress: Hashable, Sendable {
     /// The number of octets that have been written.
     public var written: Int
@@ -387,15 +388,15 @@ public struct ChunkProgress: Hashable, Sendable {
 }
 
 extension Peripheral {
-    /// Writes a value of any length as parts of `size` octets, each of which is a write of its own. Nil takes the
-    /// parts that fit one packet: the MTU less 3, which is 20 octets at an MTU of 23. Commands with longer parts
-    /// throw `BLEError.limit`. `progress` is called after each part. Cancelling the task ends the write between
-    /// two parts.
+    /// Writes a value of any length as parts of `size` octets, each of which is a write of its own. Nil
+    /// selects the longest parts that fit one packet: the MTU less 3, which is 20 octets at an MTU of 23.
+    /// Commands with longer parts throw `BLEError.limit`. `progress` is called after each part. Cancelling
+    /// the task ends the write between two parts.
     ///
     /// ```swift
     /// try await peripheral.write(firmware, to: upload, inPartsOf: 128) { print($0.written, "of", $0.total) }
     /// ```
-    /// What the parts mean is an agreement with the device; `ValueReassembler` has the usual ones.
+    /// The device determines what the parts mean; `ValueReassembler` supports the usual formats.
     public func write(
         _ value: [UInt8], to attribute: some AttributeReference, inPartsOf size: Int?,
         _ writing: ChunkWriting = .withoutResponse, progress: @Sendable (ChunkProgress) -> Void = { _ in }

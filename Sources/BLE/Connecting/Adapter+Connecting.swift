@@ -5,19 +5,20 @@ import Logging
 import SystemPackage
 
 extension Adapter {
-    /// Connects to `peer`; waits for as long as that takes. Cancelling the task ends the wait at once; a link
-    /// that comes although no caller waits any more is ended. A second request for the same device joins the first,
-    /// or the link that is there. A patient one, which has no time limit, is eager at first only.
+    /// Connects to `peer`, and waits for as long as that takes. Cancelling the task ends the wait at once; a
+    /// link that is established when no caller waits for it any more is ended. A second request for the same
+    /// device joins the first one, or the existing link. A patient request, which has no time limit, is eager
+    /// only at first.
     ///
-    /// A connection request that the peer never received, since another central's came first or the air was
-    /// full, looks like a link until it ends with Connection Failed to be Established (Core Specification
-    /// 5.4, Vol 1, Part F, 2.59): that is no answer of the peer's, so it is tried again as often as the options
-    /// say.
+    /// A connection request that the peer never received, because another central's came first or the air was
+    /// busy, looks like a link until it ends with Connection Failed to be Established (Core Specification
+    /// 5.4, Vol 1, Part F, 2.59). The peer has not rejected such a request, so it is repeated up to the
+    /// number of attempts in the options.
     func connect(
         to peer: DeviceAddress, _ options: ConnectionOptions, isPatient: Bool
     ) async throws(BLEError) -> LinkUser {
         try check(options)
-        // Its address of now may not be that of later.
+        // The peer's present address may change, so the request is for its identity address.
         let peer = kernel == nil ? identity(behind: peer) : peer
         let eagerUntil = isPatient ? loop.now + ListeningPace.eagerTime : nil
         var attempts = 0
@@ -34,13 +35,14 @@ extension Adapter {
                 return user
             } catch {
                 guard let reason = error.failedEstablishment else { throw error }
-                // The same errno is reported when the peer refuses the link.
+                // The kernel reports the same errno when the peer refuses the link.
                 let limit = if case .errno = reason { 6 } else { Int.max }
                 guard attempts < min(options.establishmentAttempts, limit) else {
                     throw .connectFailed(reason)
                 }
                 log.info("the connection to \(peer) was not established (\(reason)); trying again")
-                // Two that connect to each other would keep each other from it, in step for ever.
+                // Two hosts that connect to each other could prevent each other's link forever if they kept
+                // in step.
                 var random = SplitMix64(seed: identity.value &+ UInt64(attempts))
                 let pause = attempts > 1 ? Int.random(in: 0...300, using: &random) : 0
                 connecting.beginPause(before: peer)
@@ -50,7 +52,7 @@ extension Adapter {
         }
     }
 
-    /// Throws when a link cannot be like that.
+    /// Throws an error when a link cannot have these options.
     func check(_ options: ConnectionOptions) throws(BLEError) {
         _ = try options.parameters?.checked()
         guard options.establishmentAttempts > 0 else {
@@ -72,7 +74,7 @@ extension Adapter {
         }
         let isFirst = connecting.wait(
             .init(ticket: ticket, options: options, eagerUntil: eagerUntil), for: peer)
-        // A link that is about to end makes room for the next one then.
+        // While there is a link that is about to end, the next attempt waits for its end.
         guard isFirst, present == nil else {
             requestsChanged()
             return .pending(ticket)
@@ -86,10 +88,10 @@ extension Adapter {
         return .pending(ticket)
     }
 
-    /// Begins to look for a device that is waited for.
+    /// Begins to search for a device that requests wait for.
     private func seek(_ peer: DeviceAddress) throws(BLEError) {
         if kernel != nil {
-            // While the adapter is brought back it may be off; then this is done anew.
+            // During a recovery the adapter may be off; the kernel is asked again afterwards.
             if !recovery.isUnderWay { try askKernel(for: peer) }
         } else {
             look(for: peer)
@@ -101,13 +103,13 @@ extension Adapter {
         connects.resume(ticket, with: .failure(.cancelled))
     }
 
-    /// Gives up connecting to a device; returns the requests that waited for it.
+    /// Gives up connecting to a device. Returns the requests that waited for it.
     @discardableResult
     private func abandon(_ peer: DeviceAddress) -> [ConnectState.Request] {
         let (requests, attempt) = connecting.remove(peer)
         if let attempt {
             attempt.cancel()
-            // Unless the controller is one of those that the kernel trusts with both roles.
+            // This does not apply to controllers that the kernel trusts with both roles.
             if kernelLinks.peripheralCount > 0 {
                 log.warning("the kernel may connect to no device while a central is connected to \(name)")
             }
@@ -121,16 +123,16 @@ extension Adapter {
         for request in abandon(peer) { connects.resume(request.ticket, with: .failure(error)) }
     }
 
-    /// Fails all requests that wait for any device with `error`; the controller is to stop.
+    /// Fails all requests that wait for any device with `error`, and stops the controller's attempts.
     func failAllPending(_ error: BLEError) {
         for peer in connecting.devices { failPending(peer, error) }
     }
 
-    /// A link is there: the requests that wait for one to `peer` have it. One that this host has made and that no
-    /// caller waits for any more is ended.
+    /// Hands a new link over to the requests that wait for one to `peer`. If no caller waits for it any more,
+    /// a link that this host established as central is ended.
     func handOver(_ link: Link, to peer: DeviceAddress) {
         let requests = abandon(peer)
-        // Before it is used, the peer may ask for security.
+        // Set this before the link is used, because the peer may ask for security at once.
         if requests.contains(where: \.options.raisesSecurity) { link.raisesSecurity = true }
         for request in requests {
             connects.resume(request.ticket, with: .success(link.join(request.ticket)))
@@ -140,7 +142,7 @@ extension Adapter {
         end(link)
     }
 
-    /// A link is gone: those who waited for its end, to connect anew, have their turn.
+    /// Begins the attempt for requests that waited for the end of a link, which has now ended.
     func seekAgain(_ peer: DeviceAddress) {
         guard end == nil, connecting.lacksAttempt(for: peer) else { return }
         do throws(BLEError) {
@@ -151,11 +153,11 @@ extension Adapter {
     }
 }
 
-// MARK: - What a new user of a link requires of it
+// MARK: - Requirements of a new user of a link
 
 extension Adapter {
-    /// Brings a link to what one of its users requires: how it keeps time, what it sends on, its security, and the
-    /// MTU. What is so already is left alone.
+    /// Brings a link into the state that one of its users requires: connection parameters, PHYs, security,
+    /// and MTU. Whatever is already as required is left unchanged.
     func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
         do throws(BLEError) {
             let link = try link(user.link)
@@ -173,13 +175,13 @@ extension Adapter {
             try await offerMTU(on: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
-            // The caller gets the error at once, and not when the link has ended.
+            // The caller receives the error at once, without waiting for the end of the link.
             leave(user)
             throw error
         }
     }
 
-    /// Has a link send on one of those PHYs, if the peer can.
+    /// Requests that a link sends on one of the PHYs, if the peer supports one.
     private func prefer(_ phys: Set<PHY>, on id: LinkID) async throws(BLEError) {
         if let now = try link(id).radio.phys, phys.isSuperset(of: [now.transmit, now.receive]) {
             return
@@ -193,11 +195,12 @@ extension Adapter {
 }
 
 extension BLEError {
-    /// Why there is no link although neither side refused it; nil for everything else.
+    /// The reason why there is no link although neither side refused it; nil for all other errors.
     ///
-    /// The peer never took part: the link ended so, or the controller says it at once. The kernel has no errno
-    /// for that and says ENOSYS. It also gives a link that it is just ending, two seconds after its last user,
-    /// to a process that connects in that moment, which then receives that end.
+    /// The peer never took part: the link ended with that reason, or the controller reports it at once. The
+    /// kernel has no errno for that and reports ENOSYS. The kernel also hands a link that it is just ending,
+    /// two seconds after its last user left, to a process that connects at that moment, which then receives
+    /// that end.
     var failedEstablishment: DisconnectReason? {
         switch self {
         case .disconnected(.status(.connectionFailedToBeEstablished)),

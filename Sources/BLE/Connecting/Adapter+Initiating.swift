@@ -5,7 +5,7 @@ import Logging
 
 /// Executes the initiator's commands to the controller.
 extension Adapter {
-    /// What else goes on, as far as it concerns connecting.
+    /// The state of the rest of the host as far as it concerns connecting.
     private var initiatorConditions: Initiator.Conditions {
         Initiator.Conditions(
             hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isPausing,
@@ -14,7 +14,8 @@ extension Adapter {
             ownAddressType: ownAddressType, share: initiatingShare, now: loop.now)
     }
 
-    /// Has the initiator bring the radio to what is wanted, and the scan to what that leaves of it.
+    /// Lets the initiator bring the radio to the requested state, and adapts the scan to what that leaves of
+    /// it.
     func reconcileConnecting() {
         reconcileScan()
         guard kernel == nil, end == nil else { return }
@@ -25,18 +26,18 @@ extension Adapter {
         {
             submit(command, of: .initiator)
         }
-        // A scan that filters by the list goes on without, or with it again.
+        // A scan that filters by the list has to continue without it, or can use it again.
         if hadList != acceptList.isForConnecting { reconcileScan() }
         takeInitiatorEvents()
         wakeForInitiator()
     }
 
-    /// Sets the timer for the initiator, which has to wait while the controller is brought back.
+    /// Sets the timer for the initiator, which has to wait while the controller is being recovered.
     func wakeForInitiator() {
         if !recovery.isUnderWay { wake(by: initiator.deadline) }
     }
 
-    /// The controller has answered the initiator's command, or has not.
+    /// Handles the answer to the initiator's command, or the lack of one.
     func initiatorAnswered(_ answer: CommandAnswer) {
         initiator.answered(answer, under: initiatorConditions, &acceptList)
         reconcileConnecting()
@@ -60,7 +61,7 @@ extension Adapter {
         }
     }
 
-    /// Waits until the controller makes no connection; it has 2 s to report that it has ended.
+    /// Waits until the controller makes no connection attempts; it has 2 s to report the end of one.
     func connectingIdle() async {
         while end == nil, kernel == nil, !initiator.isIdle {
             guard await radioChange() else { return }
@@ -71,15 +72,15 @@ extension Adapter {
 // MARK: - Outcomes
 
 extension Adapter {
-    /// A connection was made, or an attempt to make one failed.
+    /// Handles a connection that was established, or an attempt that failed.
     func connectionCompleted(_ event: LEConnectionComplete, _ known: LEEnhancedConnectionComplete? = nil) {
         guard event.status == .success else { return connectionFailed(event.status) }
-        // Of extended advertising an event of its own reports the end of the set.
+        // For extended advertising, a separate event reports the end of the set.
         defer { if event.role == .peripheral { legacyAdvertisingTerminated(.success) } }
         let radio = RadioParameters(event)
         guard kernel == nil else {
             detachKernelLink(of: event.connection, radio)
-            // The kernel has the link; its socket comes by itself.
+            // The kernel has the link; its socket arrives separately.
             let isPeripheral = event.role == .peripheral
             kernelLinks.begin(
                 event.connection, to: event.peer.isResolved ? nil : event.peer.deviceAddress, radio,
@@ -93,7 +94,8 @@ extension Adapter {
         let isOurs = event.role == .central
         let names = [reported, known?.peerOnAir ?? reported, identity(behind: reported)]
         guard isNews(event.connection, of: names) else { return }
-        // An older link's end may have been what its controller's restart waited for, which ends this one, too.
+        // The recovery of the controller may have waited for the end of an older link, and also ends this
+        // one.
         guard end == nil, !recovery.isUnderWay else { return }
         let wanted = isOurs ? connected(to: reported, names) : identity(behind: reported)
         let mtu = connecting.firstOptions(for: wanted)?.mtu
@@ -108,8 +110,8 @@ extension Adapter {
         reconcileConnecting()
     }
 
-    /// The kernel has a new link. One that has its handle is the same, whose channel came first, or an older
-    /// one that has ended, though its channel is not closed yet.
+    /// Handles an existing link with the handle of a new kernel link. It is either the same link, whose
+    /// channel arrived first, or an older one that has ended, although its channel is not closed yet.
     private func detachKernelLink(of handle: ConnectionHandle, _ radio: RadioParameters) {
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
         if link.radio == .unknown, kernelLinks.reason(of: handle) == nil {
@@ -121,7 +123,7 @@ extension Adapter {
         }
     }
 
-    /// Which device a link of this host's own making is to.
+    /// Returns the device at the other end of a link that this host established.
     private func connected(to reported: DeviceAddress, _ names: [DeviceAddress]) -> DeviceAddress {
         let device = initiator.connected { address in
             names.contains(address) || names.contains(connecting.wanted(by: address))
@@ -130,8 +132,8 @@ extension Adapter {
         return identity(behind: connecting.wanted(by: device ?? reported))
     }
 
-    /// Whether a connection is a new one: false when it is reported twice. An older one of the same handle has
-    /// ended without an event.
+    /// Returns whether a connection is new: false when it is reported twice. Drops an older connection with
+    /// the same handle, which has ended without an event.
     private func isNews(_ handle: ConnectionHandle, of names: [DeviceAddress]) -> Bool {
         guard let old = linkOfHandle[handle].flatMap({ links[$0] }) else { return true }
         guard !names.contains(old.peer), !names.contains(identity(behind: old.peer)) else {

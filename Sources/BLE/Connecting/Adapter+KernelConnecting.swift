@@ -3,7 +3,7 @@ import HCISocket
 import Logging
 import SystemPackage
 
-/// Connecting by the kernel, which has an order of its own and gives up after 20 to 40 s.
+/// Connecting through the kernel, which chooses its own order of devices and gives up after 20 to 40 s.
 extension Adapter {
     func askKernel(for peer: DeviceAddress) throws(BLEError) {
         guard let kernel = kernel?.kernel else { return }
@@ -19,7 +19,7 @@ extension Adapter {
         }
     }
 
-    /// Asks anew for those whose attempts a power cycle has ended.
+    /// Repeats the attempts that a power cycle has ended.
     func askKernelAgain() {
         guard kernel != nil else { return }
         for peer in connecting.devices where !links.values.contains(where: { $0.peer == peer }) {
@@ -32,13 +32,13 @@ extension Adapter {
             if case .success(let channel) = result { channel.port.close() }
             return
         }
-        // The raw socket may have the link's parameters and leave them for a while.
+        // The raw socket may already hold the link's parameters, which would otherwise be read later.
         port.readNow()
         switch result {
         case .success(let channel):
             addLink(
                 to: peer, as: .central, over: .socket(channel), mtu: connecting.firstOptions(for: peer)?.mtu)
-        // What brings the adapter back asks anew.
+        // The recovery of the adapter repeats the attempt.
         case .failure where recovery.isUnderWay: break
         case .failure(let error) where error.endsKernelAttempt(of: asked, at: loop.now):
             seekAgain(peer)
@@ -50,8 +50,9 @@ extension Adapter {
 }
 
 extension PortError {
-    /// Whether the kernel's own time limit ended an attempt that began at `asked`, and not the caller's: then
-    /// it is asked again. After 40 s it says "connection refused", as it does at once when LE is off.
+    /// Returns whether the kernel's own time limit, not the caller's, ended an attempt that began at `asked`:
+    /// the kernel is then asked again. After 40 s it reports "connection refused", as it does at once when LE
+    /// is off.
     fileprivate func endsKernelAttempt(of asked: Instant, at now: Instant) -> Bool {
         switch errno {
         case .timedOut?, .hostIsDown?: true

@@ -1,56 +1,57 @@
 import BLECore
 import HCISocket
 
-/// Names a request of this process to connect.
+/// Identifies a request of this process to connect.
 struct ConnectTicket: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The connections that this process is making: who waits for which device, and how that is looked for.
+/// The connections that this process is establishing: the requests for each device, and the search for it.
 struct ConnectState {
     /// A caller's request for a link.
     struct Request {
         let ticket: ConnectTicket
         let options: ConnectionOptions
-        /// Until when the device is listened for all the time; nil: for as long as the request waits.
+        /// Until when the radio listens for the device all the time; nil for as long as the request waits.
         var eagerUntil: Instant?
 
-        /// Whether the device is listened for all the time.
+        /// Returns whether the radio listens for the device all the time.
         func isEager(at now: Instant) -> Bool { eagerUntil.map { now < $0 } ?? true }
     }
 
-    /// A device that requests wait for; they share the attempt.
+    /// A device that requests wait for; the requests share one attempt.
     private struct Pending {
-        /// Oldest first; never empty.
+        /// The requests, oldest first; never empty.
         var requests: [Request]
-        /// The kernel's attempt, and when the kernel was asked for it.
+        /// The kernel's attempt, and the time at which the kernel was asked for it.
         var kernel: (any KernelAttempt)?
         var asked = Instant.zero
     }
 
     private var lastTicket: UInt64 = 0
     private var pending: [DeviceAddress: Pending] = [:]
-    /// How many connects to a device pause between two attempts.
+    /// The number of connects to each device that pause between two attempts.
     private var pauses: [DeviceAddress: Int] = [:]
-    /// Peers that the host looks for, since the controller does not know their private addresses.
+    /// The peers that the host searches for, because the controller does not know their private addresses.
     private var searched: Set<DeviceAddress> = []
-    /// When the scan for those changes by itself.
+    /// The time at which the scan parameters of that search change; nil if they stay as they are.
     private(set) var searchPaceEnd: Instant?
-    /// The addresses by which those are found, and who that is.
+    /// The addresses at which those peers were found, each with its peer.
     private var routes: [DeviceAddress: DeviceAddress] = [:]
 
-    // MARK: Who waits
+    // MARK: Requests
 
-    /// The devices that are waited for.
+    /// The devices that requests wait for.
     var devices: [DeviceAddress] { Array(pending.keys) }
 
-    /// Whether a device is waited for.
+    /// Returns whether a request waits for a device.
     func isWaiting(for peer: DeviceAddress) -> Bool { pending[peer] != nil }
 
-    /// Whether a connect to a device has not returned: it waits for the device, or pauses between two attempts.
+    /// Returns whether a connect to a device has not returned: it waits for the device, or pauses between two
+    /// attempts.
     func isConnecting(to peer: DeviceAddress) -> Bool { isWaiting(for: peer) || pauses[peer] != nil }
 
-    /// A connect to a device begins a pause between two attempts.
+    /// Records that a connect to a device begins a pause between two attempts.
     mutating func beginPause(before peer: DeviceAddress) { pauses[peer, default: 0] += 1 }
 
     mutating func endPause(before peer: DeviceAddress) {
@@ -58,12 +59,12 @@ struct ConnectState {
         pauses[peer] = left > 0 ? left : nil
     }
 
-    /// The options of the oldest request for a device.
+    /// Returns the options of the oldest request for a device.
     func firstOptions(for peer: DeviceAddress) -> ConnectionOptions? {
         pending[peer]?.requests.first?.options
     }
 
-    /// All that wait for one of those devices, oldest request first.
+    /// Returns all requests that wait for one of the devices, oldest first.
     func requests(for devices: Set<DeviceAddress>) -> [Request] {
         devices.flatMap { pending[wanted(by: $0)]?.requests ?? [] }
             .sorted { $0.ticket.number < $1.ticket.number }
@@ -75,7 +76,7 @@ struct ConnectState {
         return ConnectTicket(number: lastTicket)
     }
 
-    /// A request waits for a device; true when it is the first.
+    /// Adds a request that waits for a device. Returns true when it is the first one.
     mutating func wait(_ request: Request, for peer: DeviceAddress) -> Bool {
         let isFirst = pending[peer] == nil
         pending[peer, default: Pending(requests: [])].requests.append(request)
@@ -91,13 +92,13 @@ struct ConnectState {
         return nil
     }
 
-    /// Nothing waits for a device any more: what did, and the kernel's attempt.
+    /// Removes a device. Returns the requests that waited for it, and the kernel's attempt.
     mutating func remove(_ peer: DeviceAddress) -> (requests: [Request], kernel: (any KernelAttempt)?) {
         let waiting = pending.removeValue(forKey: peer)
         return (waiting?.requests ?? [], waiting?.kernel)
     }
 
-    /// Those who wait for a device wait for it by another name, which is known now.
+    /// Moves the requests for a device to its other address, which has become known.
     mutating func rename(_ old: DeviceAddress, _ new: DeviceAddress) {
         guard old != new, let waiting = pending.removeValue(forKey: old) else { return }
         pending[new, default: Pending(requests: [])].requests += waiting.requests
@@ -105,29 +106,30 @@ struct ConnectState {
 
     // MARK: The kernel's attempts
 
-    /// The kernel tries to connect to a device.
+    /// Records that the kernel tries to connect to a device.
     mutating func began(_ attempt: any KernelAttempt, for peer: DeviceAddress, at now: Instant) {
         pending[peer]?.kernel = attempt
         pending[peer]?.asked = now
     }
 
-    /// The kernel's attempt has ended; when it began, or nil when nothing waits for the device.
+    /// Records that the kernel's attempt has ended. Returns when it began; nil when no request waits for the
+    /// device.
     mutating func ended(for peer: DeviceAddress) -> Instant? {
         pending[peer]?.kernel = nil
         return pending[peer]?.asked
     }
 
-    /// Whether something waits for a device, and the kernel is not asked for it.
+    /// Returns whether a request waits for a device without an attempt of the kernel.
     func lacksAttempt(for peer: DeviceAddress) -> Bool { pending[peer].map { $0.kernel == nil } ?? false }
 
-    // MARK: What the host looks for
+    // MARK: Searches by the host
 
-    /// Whether the host looks for peers, and for this one.
+    /// Whether the host searches for any peers, and for a given one.
     var isSearching: Bool { !searched.isEmpty }
     func isSearching(for peer: DeviceAddress) -> Bool { searched.contains(peer) }
 
-    /// How to scan now for the peers that the host looks for; nil when there are none. Their requests may
-    /// want LE Coded.
+    /// Returns how to scan now for the peers that the host searches for; nil when there are none. Their
+    /// requests can require LE Coded.
     mutating func search(at now: Instant) -> ScanOptions? {
         searchPaceEnd = nil
         guard !searched.isEmpty else { return nil }
@@ -144,14 +146,14 @@ struct ConnectState {
         return options
     }
 
-    /// The device that is wanted by that address.
+    /// Returns the peer that was found at `address`; if there is none, `address` itself.
     func wanted(by address: DeviceAddress) -> DeviceAddress { routes[address] ?? address }
 
-    /// The host looks for a peer.
+    /// Begins to search for a peer.
     mutating func search(for peer: DeviceAddress) { searched.insert(peer) }
 
-    /// A peer that the host looks for was received with an address; those by which it was found before, or nil when
-    /// that is no news.
+    /// Records that a peer that the host searches for was received with an address. Returns the addresses at
+    /// which it was found before; nil when there is nothing new.
     mutating func find(_ peer: DeviceAddress, as address: DeviceAddress) -> [DeviceAddress]? {
         guard searched.contains(peer), routes[address] != peer else { return nil }
         let before = addresses(of: peer)
@@ -160,7 +162,7 @@ struct ConnectState {
         return before
     }
 
-    /// The host does not look for a peer any more; the addresses by which it was found.
+    /// Ends the search for a peer. Returns the addresses at which it was found.
     mutating func endSearch(for peer: DeviceAddress) -> [DeviceAddress] {
         searched.remove(peer)
         let found = addresses(of: peer)
@@ -168,8 +170,8 @@ struct ConnectState {
         return found
     }
 
-    /// The host looks for none any more, though they may be found by the addresses that they had; those that
-    /// it looked for.
+    /// Ends all searches, and keeps the addresses at which peers were found. Returns the peers that were
+    /// searched for.
     mutating func endSearches() -> Set<DeviceAddress> {
         defer { searched = [] }
         return searched
@@ -188,18 +190,19 @@ struct ConnectState {
     }
 }
 
-/// How the radio listens for devices that requests wait for: all the time at first, and in the background
-/// when all of the requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11 and Appendix A).
+/// The duty cycle with which the radio listens for devices that requests wait for: all the time at first, and
+/// that of the background when all of the requests are patient (Core Specification 5.4, Vol 3, Part C, 9.3.11
+/// and Appendix A).
 struct ListeningPace {
     /// The duty cycle at present.
     let preset: ScanOptions.Preset
     /// When the duty cycle changes, if it does.
     let end: Instant?
 
-    /// How long a request that has no time limit is eager: TGAP(scan_fast_period).
+    /// The time for which a request without a time limit is eager: TGAP(scan_fast_period).
     static let eagerTime = Duration.milliseconds(30_720)
 
-    /// The most eager of those requests decides; without any it listens all the time.
+    /// Uses the duty cycle of the most eager request; without any requests the radio listens all the time.
     init(of requests: [ConnectState.Request], at now: Instant) {
         let eager = requests.filter { $0.isEager(at: now) }
         if eager.isEmpty,

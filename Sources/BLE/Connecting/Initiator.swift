@@ -2,14 +2,15 @@ import BLECore
 import DequeModule
 import HCI
 
-/// The devices that this host is to connect to, and the commands for the controller's one initiator, so that each is
-/// connected to when it advertises (Core Specification 5.4, Vol 6, Part B, 4.4.4).
+/// The devices that this host is to connect to, and the commands for the controller's single initiator, so
+/// that each device is connected to when it advertises (Core Specification 5.4, Vol 6, Part B, 4.4.4).
 ///
-/// One device is named in the command; several are on the filter accept list. Neither may change while the initiator is
-/// on, so a change is a cancel, the event that ends it, and a new command. When more devices are wanted than the list
-/// takes, they take turns.
+/// A single device is named in the command; several are on the filter accept list. Neither can change while
+/// the initiator is on, so a change consists of a cancel, the event that ends the attempt, and a new command.
+/// When there are more devices than fit into the list, they take turns.
 ///
-/// It decides by what the controller has answered and reported. One command of its own is unanswered at a time.
+/// The decisions depend on what the controller has answered and reported. At most one command of the
+/// initiator is unanswered at a time.
 ///
 /// ```swift
 /// initiator.want(device)
@@ -24,31 +25,31 @@ import HCI
 /// // Run `expire` at `deadline`.
 /// ```
 struct Initiator: Sendable {
-    /// What else goes on in the host, as far as it concerns connecting.
+    /// The state of the rest of the host as far as it concerns connecting.
     struct Conditions {
         var hasExtendedFamily = false
-        /// Whether something needs the radio to be silent.
+        /// Whether the radio has to be silent.
         var isPaused = false
-        /// Whether the controller is being brought back, so that what it has not answered is begun anew.
+        /// Whether the controller is being recovered, after which everything unanswered is started again.
         var isRecovering = false
         /// Whether no scan filters by the accept list.
         var isListFree = true
-        /// Whether the controller may have a scan of this host's on.
+        /// Whether a scan of this host may be on.
         var isScanning = false
         /// The type of the address that connection requests carry.
         var ownAddressType = OwnAddressType.public
-        /// The part of the time in which it may listen.
+        /// The share of the time in which the initiator can listen.
         var share = 1.0
         var now = Instant.zero
     }
 
     enum Event: Sendable {
-        /// No link comes of it, and the device is wanted no more.
+        /// The device cannot be connected to, and is no longer requested.
         case failed(DeviceAddress, BLEError)
         /// A change of the radio has ended.
         case changed
         case log(String)
-        /// For the log: the controller does not do as it should.
+        /// For the log: the controller does not behave as it should.
         case warning(String)
     }
 
@@ -76,9 +77,9 @@ struct Initiator: Sendable {
     private enum Radio: Hashable {
         case off
         case on(Target)
-        /// It may listen: the outcome of a command is not known.
+        /// The initiator may be listening: the outcome of a command is unknown.
         case doubtful(Target)
-        /// It is to end that; an event is to report by then that it has.
+        /// The initiator is to stop; an event has to report by then that it has.
         case stopping(Target, until: Instant)
     }
 
@@ -89,11 +90,11 @@ struct Initiator: Sendable {
         case cancel
     }
 
-    /// Whose the radio is where the controller does not scan and connect at the same time.
+    /// The use of the radio when the controller does not scan and connect at the same time.
     private enum Share {
         /// Both use it, until the controller refuses that.
         case both
-        /// The initiator's, until then, if a scan is wanted.
+        /// The initiator has the radio; if a scan is requested, only until then.
         case connecting(until: Instant?)
         /// The scanner has the radio, until then.
         case scanning(until: Instant)
@@ -102,7 +103,7 @@ struct Initiator: Sendable {
     private struct Change {
         let target: Target
         var steps: Deque<Step>
-        /// How many devices the accept list has taken.
+        /// The number of devices that the accept list already contains.
         var accepted = 0
         /// Whether an event has reported the outcome before the answer to `create`.
         var isSpent = false
@@ -114,40 +115,41 @@ struct Initiator: Sendable {
         }
     }
 
-    /// The devices that are wanted, in the order of their turns.
+    /// The devices to connect to, in the order of their turns.
     private(set) var wanted: [DeviceAddress] = []
     private var radio = Radio.off
     private var change: Change?
     /// The command of `change` that is unanswered.
     private var asked: (step: Step, command: MachineCommand)?
-    /// Whether the answer to that is of a time before the controller was brought back.
+    /// Whether the answer to `asked` dates from before the controller was recovered.
     private var dropsAnswer = false
-    /// Whether an attempt was taken for ended whose end the controller has not reported.
+    /// Whether an attempt was considered ended although the controller has not reported its end.
     private var isStale = false
     private var turnEnd: Instant?
-    /// The time at which the scan parameters for the wanted devices change.
+    /// The time at which the scan parameters for these devices change.
     private var paceEnd: Instant?
     private var share = Share.both
-    /// Until when the controller, which does not answer, is asked for nothing, and how often in a row it was silent.
+    /// Until when the controller is sent no command, because it did not answer, and the number of missing
+    /// answers in a row.
     private var silence: Instant?
     private var silences = 0
-    /// How many devices the accept list takes; 0 where it cannot be used.
+    /// The number of devices that fit into the accept list; 0 when it cannot be used.
     private var capacity = 0
     private var events = Deque<Event>()
 
-    /// How long devices have their turn, and where one of them must wait for the other, connecting and scanning.
+    /// The duration of a turn of devices, and of connecting and scanning where these have to alternate.
     static let turn = Duration.seconds(5)
-    /// How long the controller has to report that it has ended.
+    /// The time that the controller has to report the end of an attempt.
     static let stopLimit = Duration.seconds(2)
 
-    /// An initiator of a controller that has received no command yet.
+    /// Creates an initiator of a controller that has received no command yet.
     init() {}
 }
 
-// MARK: - What is wanted
+// MARK: - Requests
 
 extension Initiator {
-    /// A device is to be connected to.
+    /// Adds a device to connect to.
     mutating func want(_ device: DeviceAddress) {
         if !wanted.contains(device) { wanted.append(device) }
     }
@@ -155,10 +157,10 @@ extension Initiator {
     /// Removes a device from those to connect to.
     mutating func forget(_ device: DeviceAddress) { wanted.removeAll { $0 == device } }
 
-    /// Whether the controller has nothing to do with connecting, and shall have nothing.
+    /// Whether the controller is not connecting, and no device is to be connected to.
     var isIdle: Bool { isQuiet && wanted.isEmpty }
 
-    /// Whether the controller has nothing to do with connecting.
+    /// Whether the controller is not connecting.
     var isQuiet: Bool { radio == .off && change == nil }
 
     /// Whether a change is under way, or the end of an attempt is still to be reported.
@@ -167,7 +169,7 @@ extension Initiator {
         return change != nil
     }
 
-    /// Whether a scan would be in the way of the initiator now.
+    /// Whether a scan would interfere with the initiator now.
     var silencesScans: Bool {
         switch share {
         case .both: false
@@ -176,12 +178,14 @@ extension Initiator {
         }
     }
 
-    /// Whether it has the whole radio when it has it, since a scan never runs at the same time.
+    /// Whether the initiator has the whole radio during its turns, because a scan never runs at the same
+    /// time.
     var takesTurnsWithScans: Bool {
         if case .both = share { false } else { true }
     }
 
-    /// Says whether a scan is wanted: where they take turns, that limits the initiator's.
+    /// Sets whether a scan is requested. Where scans and the initiator take turns, this limits the
+    /// initiator's turn.
     mutating func share(withScan isWanted: Bool, at now: Instant) {
         switch share {
         case .both: break
@@ -191,7 +195,7 @@ extension Initiator {
         }
     }
 
-    /// The controller does not scan while it connects: from now on they take turns.
+    /// Records that the controller does not scan while it connects: from now on they take turns.
     mutating func takeTurnsWithScans() {
         guard case .both = share else { return }
         share = .connecting(until: nil)
@@ -199,7 +203,7 @@ extension Initiator {
             .log("the controller does not scan and connect at the same time: they take turns of 5 s"))
     }
 
-    /// Returns the devices to connect to under these conditions; nil: none.
+    /// Returns the devices to connect to under these conditions; nil if there are none.
     private func due(under conditions: Conditions) -> Peers? {
         if case .scanning = share { return nil }
         guard !conditions.isPaused, let first = wanted.first else { return nil }
@@ -213,7 +217,8 @@ extension Initiator {
 // MARK: - The radio
 
 extension Initiator {
-    /// The controller is as after power-on, with room for so many on its accept list; what is wanted is so still.
+    /// Handles a reset of the controller, whose accept list has room for `capacity` devices. The devices to
+    /// connect to remain.
     mutating func controllerWasReset(capacity: Int) {
         if radio != .off { events.append(.changed) }
         (radio, turnEnd, paceEnd, silence, silences, isStale, share) = (.off, nil, nil, nil, 0, false, .both)
@@ -226,10 +231,10 @@ extension Initiator {
         }
     }
 
-    /// The next command, if the one before is answered and the radio is not as it is wanted.
+    /// Returns the next command, if the previous one is answered and the radio is not in the requested state.
     ///
-    /// - Parameter requests: gives the requests that wait for one of the devices, oldest first. It may not ask the
-    ///   initiator for anything.
+    /// - Parameter requests: returns the requests that wait for one of the devices, oldest first. It must not
+    ///   call the initiator.
     mutating func nextCommand(
         under conditions: Conditions, _ acceptList: inout AcceptList,
         for requests: (Set<DeviceAddress>) -> [ConnectState.Request]
@@ -269,7 +274,7 @@ extension Initiator {
         return command
     }
 
-    /// Compares what the radio does with what it is to do, and begins to change that.
+    /// Compares the radio with the requested state, and begins a change if they differ.
     private mutating func begin(
         _ due: Target?, under conditions: Conditions, _ acceptList: inout AcceptList
     ) {
@@ -296,7 +301,7 @@ extension Initiator {
             return
         }
         acceptList.isForConnecting = true
-        // A scan that filters by it goes on without.
+        // A scan that filters by the list has to continue without it first.
         guard conditions.isListFree else { return }
         let changes = acceptList.begin(devices)
         var steps = Deque<Step>()
@@ -311,7 +316,7 @@ extension Initiator {
     private static func create(
         _ target: Target, _ options: [ConnectionOptions], _ conditions: Conditions
     ) throws(BLEError) -> MachineCommand {
-        // Those who want another timing change that of their link.
+        // Requests with other parameters change those of their link afterwards.
         let wanted = options.lazy.compactMap(\.parameters).first ?? ConnectionParameters()
         let parameters = try wanted.checked()
         let (policy, peer): (InitiatorFilterPolicy, HCIAddress) =
@@ -336,7 +341,7 @@ extension Initiator {
                 phys: PerPHY(le1M: initiating, leCoded: wantsCoded ? initiating : nil)))
     }
 
-    /// Takes what came of the last command.
+    /// Handles the answer to the last command.
     mutating func answered(
         _ answer: CommandAnswer, under conditions: Conditions, _ acceptList: inout AcceptList
     ) {
@@ -366,7 +371,7 @@ extension Initiator {
             endChange()
             if change.isSpent { break }
             if isStale, answer == .refused(.commandDisallowed) {
-                // The attempt before this one still goes on.
+                // The attempt before this one is still running.
                 (radio, isStale) = (.doubtful(change.target), false)
             } else if case .both = share, answer == .refused(.commandDisallowed), conditions.isScanning {
                 takeTurnsWithScans()
@@ -374,13 +379,13 @@ extension Initiator {
                 refused(change.target, command.error(answer))
             }
         case (.cancel, .refused) where change.isDoubtful:
-            // There is nothing to cancel, or the link has come in this moment.
+            // There is nothing to cancel, or the link was established at this moment.
             (radio, isStale) = (.off, true)
             endChange()
         case (.cancel, .silent):
             cancelIsUnanswered(under: conditions)
             endChange()
-        // It is refused when the link has come in this moment, which an event reports.
+        // The controller refuses when the link was established at this moment, which an event reports.
         case (.cancel, .done), (.cancel, .refused), (.cancel, .malformed): endChange()
         }
     }
@@ -390,7 +395,8 @@ extension Initiator {
         events.append(.changed)
     }
 
-    /// The accept list could not be had: all that it takes is used, or none of it.
+    /// Handles an accept list that could not be set: from now on only as many devices as it accepted are put
+    /// on it, or none.
     private mutating func listRefused(
         _ change: Change, _ command: MachineCommand, _ answer: CommandAnswer, under conditions: Conditions
     ) {
@@ -411,9 +417,10 @@ extension Initiator {
         }
     }
 
-    /// Whether the controller listens is not known: that is cancelled first.
+    /// Handles an unanswered command to connect. Whether the controller is listening is unknown, so this is
+    /// cancelled first.
     private mutating func silent(_ target: Target, _ command: MachineCommand, under conditions: Conditions) {
-        // What brings the controller back begins all this anew.
+        // The recovery of the controller starts all of this again.
         if conditions.isRecovering { return }
         askLater(under: conditions)
         for device in target.devices { fail(device, command.error(.silent)) }
@@ -445,10 +452,10 @@ extension Initiator {
     }
 }
 
-// MARK: - What the controller reports, and time
+// MARK: - Events of the controller, and time
 
 extension Initiator {
-    /// Whom the radio listens for, or may.
+    /// The devices that the radio listens for, or may be listening for.
     private var target: Target? {
         switch radio {
         case .off: asked?.step == .create ? change?.target : nil
@@ -456,13 +463,13 @@ extension Initiator {
         }
     }
 
-    /// A link was made by this host as the central: which device it is, which is not wanted any more. Nil
-    /// when no attempt was for it.
+    /// Handles a link that this host established as the central. Returns its device, which is then no longer
+    /// one to connect to; nil when no attempt was for it.
     ///
-    /// - Parameter isPeer: says whether an address is one of the device's.
+    /// - Parameter isPeer: returns whether an address is one of the device's.
     mutating func connected(_ isPeer: (DeviceAddress) -> Bool) -> DeviceAddress? {
         guard let target else {
-            // Late, of an attempt that was given up; a request may want it all the same.
+            // A late link of an attempt that was given up. A request may still wait for the device.
             isStale = false
             return wanted.first(where: isPeer)
         }
@@ -486,11 +493,11 @@ extension Initiator {
         }
     }
 
-    /// The initiator has ended without a link.
+    /// Handles an attempt that ended without a link.
     mutating func failed(_ status: HCIStatus) {
         let isCancelled = status == .unknownConnectionIdentifier
         if isCancelled, case .stopping = radio { return ended() }
-        // Before the command is answered, the outcome may only be the one of before.
+        // Before the command is answered, the outcome can only be that of an earlier attempt.
         if isStale, isCancelled || asked?.step == .create {
             isStale = false
             return
@@ -509,7 +516,7 @@ extension Initiator {
         events.append(.changed)
     }
 
-    /// When `expire` is to run, if nothing happens before.
+    /// The time at which `expire` has to run, if nothing happens before.
     var deadline: Instant? {
         if case .stopping(_, let limit) = radio { return limit }
         return earlier(earlier(turnEnd, silence), earlier(shareEnd, paceEnd))
@@ -523,7 +530,7 @@ extension Initiator {
         }
     }
 
-    /// Acts on what was due by `now`.
+    /// Handles the time limits that have passed by `now`.
     mutating func expire(at now: Instant) {
         if let silence, silence <= now { self.silence = nil }
         if let paceEnd, paceEnd <= now { self.paceEnd = nil }
@@ -543,7 +550,7 @@ extension Initiator {
         }
     }
 
-    /// The next devices have their turn.
+    /// Gives the next devices their turn.
     private mutating func rotate() {
         turnEnd = nil
         let served = min(max(capacity, 1), wanted.count)

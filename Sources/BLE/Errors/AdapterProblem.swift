@@ -9,18 +9,18 @@ public enum AdapterProblem: Hashable, Sendable {
     case missing(AdapterSpecification)
     /// The kernel has no adapter at all.
     case noAdapter
-    /// Nothing listens at the address of a stream.
+    /// Nothing listens at the address of a stream, or the connection was not accepted in time.
     case unreachable(StreamAddress, PortError)
-    /// The file is no serial port.
+    /// The file is not a serial port.
     case notSerial(path: String)
     /// The kernel has no Bluetooth.
     case noBluetooth
-    /// The kernel has Bluetooth, and this process does not reach it: it runs in another network namespace, as
-    /// in a container, or in a sandbox that keeps the sockets from it.
+    /// The kernel has Bluetooth, but this process cannot reach it: it runs in another network namespace, as
+    /// in a container, or in a sandbox that denies it the sockets.
     case isolated
     /// An rfkill switch disables the radio.
     case blocked(RadioBlock)
-    /// The adapter is off and stays so.
+    /// The adapter is off, and stays off.
     case poweredOff
     /// The driver of the adapter with this index cannot switch it on, for example because firmware is missing.
     case cannotPower(UInt16, PowerFailure)
@@ -29,16 +29,17 @@ public enum AdapterProblem: Hashable, Sendable {
     case notSetUp(UInt16)
     /// Another program uses the adapter.
     case inUse(Holder)
-    /// bluetoothd runs, with this process number: it pairs on the kernel's adapters, and keeps their bonds.
+    /// bluetoothd is running, with this process ID: it manages pairing on the kernel's adapters, and keeps
+    /// their bonds.
     case pairedBy(bluetoothDaemon: Int32)
     /// The adapter, or the kernel for it, lacks a feature.
     case unsupported(Feature)
-    /// It was removed while it was used, or its driver gave up.
+    /// The adapter was removed while it was in use, or its driver gave up.
     case removed
     /// The stream to the controller has ended.
     case hungUp(HangUp)
-    /// The controller has failed, and no step has brought it back. Opening `user:hciN` again switches the controller's
-    /// power off and on, which no step does there.
+    /// The controller has failed, and no recovery step has succeeded. Opening `user:hciN` again switches the
+    /// controller's power off and on, which no recovery step does there.
     case failed(AdapterFault)
     /// The adapter was closed by its owner.
     case closed
@@ -53,7 +54,7 @@ extension AdapterProblem {
         case hardware
     }
 
-    /// How switching an adapter on fails.
+    /// How switching on an adapter failed.
     public enum PowerFailure: Hashable, Sendable {
         /// The kernel's management socket refuses it.
         case management(ManagementStatus)
@@ -63,7 +64,7 @@ extension AdapterProblem {
 
     /// The program, or the part of the kernel, that uses an adapter.
     public enum Holder: Hashable, Sendable {
-        /// The process with this number.
+        /// The process with this ID.
         case process(Int32)
         /// One of these processes uses the adapter exclusively, through the HCI user channel. The kernel does not
         /// report which process that is; empty when no process is known that could be it.
@@ -72,19 +73,21 @@ extension AdapterProblem {
         case serialPort(path: String)
         /// A program that switches the adapter with this index on whenever it is switched off.
         case powerSwitch(UInt16)
-        /// A process, if it is known, that has a server on the adapter: the kernel gives the links of centrals to one.
+        /// A process, if it is known, that has a server on the adapter: the kernel gives the links of
+        /// centrals to only one.
         case server(process: Int32?)
-        /// The kernel's own advertising, or another program's, on a controller that advertises one set of packets.
+        /// The kernel's own advertising, or another program's, on a controller that supports only one
+        /// advertisement.
         case advertising
 
         /// A process on this machine.
         public struct Process: Hashable, Sendable {
-            /// Its name, as the kernel shows it.
+            /// The name of the process, as the kernel shows it.
             public var name: String
             /// The identifier of the process (PID).
             public var id: Int32
 
-            /// The process with this name and number.
+            /// Creates the description of a process from its name and ID.
             package init(name: String, id: Int32) { (self.name, self.id) = (name, id) }
         }
     }
@@ -107,10 +110,11 @@ extension AdapterProblem {
         case advertisingEventCount
         /// Periodic advertising: sending a train, or following one.
         case periodicAdvertising
-        /// Following a periodic train on an adapter that the kernel shares: Linux keeps the events of it for itself, and
-        /// ends a synchronization that it has not begun. On the user channel it is possible.
+        /// Following a periodic train on an adapter that the kernel shares: Linux does not pass on the events
+        /// of the train, and ends a synchronization that it has not begun. On the user channel it is
+        /// possible.
         case kernelPeriodicSync
-        /// Private addresses of this program's own, on an adapter whose address the kernel chooses.
+        /// Private addresses that this program generates, on an adapter whose address the kernel chooses.
         case privateAddresses
         /// Transport faults, on an adapter whose packets the kernel moves.
         case transportFaults
@@ -118,15 +122,15 @@ extension AdapterProblem {
         case keyRefresh
         /// Commands that name a link: the kernel does not report its handle.
         case linkCommands
-        /// Pairing: the kernel has it only on an adapter that its management socket has switched on.
+        /// Pairing: the kernel supports it only on an adapter that its management socket has switched on.
         case pairing
         /// Pairing with out-of-band data.
         case outOfBandPairing
-        /// A passkey of this program's own choice: the kernel shows random ones.
+        /// A passkey that this program chooses: the kernel shows random ones.
         case fixedPasskey
         /// LE Secure Connections on a kernel adapter, when legacy pairing is not allowed.
         case secureConnections
-        /// Names of virtual adapters: the air at the other end does not know them.
+        /// Names of virtual adapters: the air at the other end does not support them.
         case adapterNames
     }
 
@@ -134,11 +138,11 @@ extension AdapterProblem {
     public enum HangUp: Hashable, Sendable {
         /// The process that runs the virtual air has ended.
         case air
-        /// The virtual air has closed the stream at once: it takes no more controllers, or has ended.
+        /// The virtual air has closed the stream at once: it accepts no more controllers, or has ended.
         case airAtOnce
         /// The virtual air has not answered within this time.
         case airSilent(Duration)
-        /// The caller's port was closed at its other end.
+        /// The port that the caller supplied was closed at its other end.
         case port
         /// The controller's end closed the connection.
         case stream
@@ -148,7 +152,7 @@ extension AdapterProblem {
 }
 
 extension AdapterProblem: CustomStringConvertible {
-    /// Says in one line what the problem is.
+    /// A one-line description of the problem.
     public var description: String {
         switch self {
         case .missing(.serial(let path, _, _)): "there is no serial port \(path)"
@@ -226,7 +230,7 @@ extension AdapterProblem.Feature: CustomStringConvertible {
 }
 
 extension PHY {
-    /// Its name in a sentence: "LE 1M".
+    /// The name of the PHY in a sentence: "LE 1M".
     var phrase: String {
         switch self {
         case .le1M: "LE 1M"

@@ -9,7 +9,8 @@ import HCISocket
 import SMP
 import SystemPackage
 
-/// Everything that can go wrong, as data: cases carry numbers and types, and `description` makes a sentence of them.
+/// The errors of this library, as data: cases contain numbers and types, and `description` makes a sentence
+/// of them.
 ///
 /// Local misuse (`outOfRange`, `limit`, `invalidRequest`), a peer that breaks the specification
 /// (`peerMisbehaved`) and a controller that does (`controllerMisbehaved`) are different cases.
@@ -25,12 +26,12 @@ import SystemPackage
 public enum BLEError: Error, Hashable, Sendable {
     /// The adapter is missing or cannot be used.
     case adapter(AdapterProblem)
-    /// The process lacks a capability for an operation of the kernel's.
+    /// The process lacks a capability for an operation of the kernel.
     case permission(Capability, for: KernelOperation)
-    /// The process may not read and write a device's file.
+    /// The process is not allowed to read and write a device's file.
     case fileAccess(path: String)
-    /// The adapter has a random static address, which only the kernel's file at this path shows, and the process cannot
-    /// read that: it is in debugfs, which root mounts and reads.
+    /// The adapter has a random static address, which only the kernel's file at this path shows, and the
+    /// process cannot read that file: it is in debugfs, which only root mounts and reads.
     case unknownIdentity(path: String)
     /// The controller refused this command with this status.
     case hci(HCIStatus, command: HCIOpcode)
@@ -44,25 +45,26 @@ public enum BLEError: Error, Hashable, Sendable {
     case peerMisbehaved(PeerMisbehavior)
     /// The devices did not pair, for this reason.
     case pairing(PairingFailure)
-    /// Devices cannot pair, or not now.
+    /// The devices cannot pair, or cannot pair now.
     case cannotPair(PairingImpossible)
-    /// The peer no longer has the key of its bond. The host does not pair again by itself: another device may
-    /// impersonate the peer. Pairing is possible again once the bond is removed.
+    /// The peer no longer has the key of its bond. The host does not pair again by itself, because another
+    /// device may be impersonating the peer. Pairing is possible again once the bond is removed.
     case bondLost(DeviceAddress)
-    /// The kernel paired, and that failed; it reports no more than this.
+    /// Pairing by the kernel failed; the kernel reports no more than this status.
     case kernelPairing(ManagementStatus)
-    /// The link could not be encrypted. PIN or Key Missing: the peer has no key of it any more.
+    /// The link could not be encrypted. PIN or Key Missing means that the peer no longer has a key for it.
     case encryption(HCIStatus)
     /// The link that the operation needs has ended, for this reason.
     case disconnected(DisconnectReason)
-    /// This many packets that the link had accepted, writes without response and notifications, were not sent:
-    /// the link took no data for 2 s, or not all within 10 s, or it ended before.
+    /// This many packets that the link had accepted, writes without response and notifications, were not
+    /// sent: the link transferred no data for 2 s, or not all within 10 s, or it ended before.
     case unsent(Int)
-    /// Another program has the link to that device, and only one can use it: on kernel adapters.
+    /// Another program has the link to that device, and on kernel adapters only one program can use a link.
     case busy(DeviceAddress)
-    /// The connection did not come about.
+    /// The connection was not established, for this reason.
     case connectFailed(DisconnectReason)
-    /// The periodic train of an advertising set has fallen silent, or the controller has forgotten it.
+    /// The periodic train of an advertising set is no longer received, or the controller has lost the
+    /// synchronization.
     case syncLost(DeviceAddress, set: UInt8)
     /// A number is out of its range.
     case outOfRange(Parameter, allowed: ClosedRange<Int>, value: Int)
@@ -70,16 +72,16 @@ public enum BLEError: Error, Hashable, Sendable {
     case timeOutOfRange(TimeParameter, allowed: ClosedRange<Duration>, value: Duration)
     /// `value` is more than the `maximum` of a limit of the protocol or of this library.
     case limit(Limit, maximum: Int, value: Int)
-    /// The peer, or its controller, does not want the connection parameters that it was asked for.
+    /// The peer, or its controller, rejected the connection parameters that were requested.
     case parametersRefused
     /// The server's database has changed since the attribute with this handle was found, so nothing was sent
     /// to it, or the server refused it for that reason: discover again.
     case databaseChanged(AttributeHandle)
-    /// A stream's buffer was full, by this limit, and its policy is to end then.
+    /// A stream's buffer was full, by this limit, and its policy is to end the stream then.
     case overflow(BufferLimit)
-    /// The request makes no sense as it is.
+    /// The request is invalid, for this reason.
     case invalidRequest(InvalidRequest)
-    /// What the request names does not exist.
+    /// The object that the request names does not exist.
     case notFound(Missing)
     /// An activity took longer than its time limit.
     case timedOut(Activity, after: Duration)
@@ -87,18 +89,18 @@ public enum BLEError: Error, Hashable, Sendable {
     case cancelled
     /// The services cannot be published as they are described.
     case database(DatabaseError)
-    /// What is to be advertised does not fit.
+    /// The data to advertise do not fit.
     case advertising(AdvertisingPlanError)
     /// The kernel's management socket refused an operation.
     case managementRefused(KernelOperation, ManagementStatus)
-    /// What the kernel's management socket answered to an operation is malformed.
+    /// The answer of the kernel's management socket to an operation is malformed.
     case managementMalformed(KernelOperation, DecodeError)
     /// Bonds cannot be read from the disk, or written to it.
     case bonds(StateError)
     /// There is no bond with the peer, or the peer has not received this host's signing key and could not check a
     /// signature.
     case noSigningKey(DeviceAddress)
-    /// All counters of signed writes with the present key are used; a new pairing makes a new key.
+    /// All counters of signed writes with the present key are used; a new pairing generates a new key.
     case countersUsedUp(BondID)
     /// The state that a manager is to restore at its next start cannot be kept, or not under that name.
     case restoration(RestorationError)
@@ -107,20 +109,20 @@ public enum BLEError: Error, Hashable, Sendable {
 }
 
 extension BLEError {
-    /// What a request has named and is not there.
+    /// An object that a request names and that does not exist.
     public enum Missing: Hashable, Sendable {
-        /// A device that matches, within this time; nil: before the search was ended.
+        /// A matching device, within this time; nil for a search without a time limit.
         case device(within: Duration?)
-        /// The address of a device: it advertises without one.
+        /// The address of a device, which advertises without one.
         case address
-        /// A characteristic of the device at this address; nil: among the services that are published.
+        /// A characteristic of the device at this address; nil for one among the published services.
         case characteristic(BluetoothUUID, of: DeviceAddress?)
-        /// A subscription's characteristic of the device at this address: none has that handle, and of its
-        /// type there is none, or more than one.
+        /// The characteristic of a subscription, on the device at this address: none has that handle, and
+        /// there is not exactly one of its type.
         case subscribed(BluetoothUUID, at: AttributeHandle, of: DeviceAddress)
         /// A service: none of this type is published.
         case service(BluetoothUUID)
-        /// A value of the local server's with this handle.
+        /// A value of the local server with this handle.
         case value(AttributeHandle)
         /// The store has no bond with this identifier.
         case bond(BondID)
@@ -128,13 +130,13 @@ extension BLEError {
 
     /// An activity that has a time limit.
     public enum Activity: Hashable, Sendable {
-        /// The operation that the caller has limited, as with `withDeadline`.
+        /// The operation for which the caller set a limit, as with `withDeadline`.
         case operation
         /// Opening an adapter, within a time limit of the caller.
         case opening
         /// Connecting to a device: the `timeout` of `CentralManager.connect`.
         case connecting
-        /// A response or confirmation of the peer's (Core Specification 5.4, Vol 3, Part F, 3.3.3).
+        /// A response or confirmation of the peer (Core Specification 5.4, Vol 3, Part F, 3.3.3).
         case response
         /// The update of a link's connection parameters.
         case connectionUpdate
@@ -142,9 +144,9 @@ extension BLEError {
         case parameterRequest
         /// A change of a link's PHYs.
         case phyUpdate
-        /// Asking the peer's controller for its version.
+        /// Reading the version of the peer's controller.
         case remoteVersion
-        /// Asking the peer's controller for its features.
+        /// Reading the features of the peer's controller.
         case remoteFeatures
         /// Encrypting a link, which the central begins.
         case encryption
@@ -155,11 +157,11 @@ extension BLEError {
     }
 }
 
-/// Why a link ended: the controller's reason where it is known.
+/// Why a link ended: the controller's reason, if it is known.
 public enum DisconnectReason: Hashable, Sendable {
     /// The reason that the controller gave.
     case status(HCIStatus)
-    /// Only the kernel's errno is known: seeing HCI events needs CAP_NET_RAW.
+    /// Only the kernel's errno is known, because receiving HCI events requires CAP_NET_RAW.
     case errno(Int32)
     /// No reason was reported.
     case unknown
@@ -178,7 +180,7 @@ extension DisconnectReason: CustomStringConvertible {
 }
 
 extension BLEError: CustomStringConvertible {
-    /// One line for a person: what failed and why.
+    /// A one-line description of what failed and why.
     public var description: String {
         switch self {
         case .adapter(let problem): "\(problem)"
@@ -274,7 +276,7 @@ extension BLEError.Activity: CustomStringConvertible {
 }
 
 extension BLEError {
-    /// Why an operation of the client's role has no result.
+    /// Creates the error for an operation of the client role that has no result.
     init(_ failure: GATTFailure) {
         switch failure {
         case .procedure(let error): self.init(error)
@@ -282,13 +284,13 @@ extension BLEError {
         case .transaction(let error): self.init(error)
         case .databaseChanged(let handle): self = .databaseChanged(handle)
         case .restlessDatabase: self = .peerMisbehaved(.restlessDatabase)
-        // What raises the security of links throws nothing else.
+        // The code that raises the security of links throws no other errors.
         case .security(let error): self = error as? BLEError ?? .encryption(.unspecifiedError)
         case .cancelled: self = .cancelled
         }
     }
 
-    /// What a client procedure's failure is.
+    /// Creates the error for a client procedure that failed.
     init(_ error: GATTClientError) {
         switch error {
         case .att(let response): self = .att(response)
@@ -300,13 +302,13 @@ extension BLEError {
         }
     }
 
-    /// Something of ours that a bearer does not take.
+    /// Creates the error for a PDU that the bearer does not accept because of a limit.
     init(_ error: ATTLimitError) {
         var head = 0
         let limit: Limit
         switch error.limit {
         case .pdu(let opcode):
-            // What a caller knows is the value, and not what stands before it.
+            // The caller knows the length of the value, not of the octets before it.
             head = opcode.octetsBeforeValue
             limit = .value(opcode)
         case .requests: limit = .waitingRequests
@@ -316,7 +318,7 @@ extension BLEError {
         self = .limit(limit, maximum: error.maximum - head, value: error.value - head)
     }
 
-    /// Why a transaction got no answer.
+    /// Creates the error for a transaction without an answer.
     init(_ error: ATTTransactionError) {
         switch error {
         case .closed(.transactionTimeout):
@@ -330,7 +332,7 @@ extension BLEError {
 }
 
 extension ATTOpcode {
-    /// Octets of a PDU that are not its value's; of most that have one, opcode and handle.
+    /// The octets of a PDU that do not belong to its value: in most PDUs with a value, opcode and handle.
     fileprivate var octetsBeforeValue: Int {
         switch self {
         case .signedWriteCommand: 3 + ATTSignature.encodedCount

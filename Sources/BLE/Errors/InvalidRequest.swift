@@ -3,46 +3,47 @@ import GATTServer
 import HCI
 
 extension BLEError {
-    /// Why a request makes no sense as it is.
+    /// Why a request is invalid.
     public enum InvalidRequest: Hashable, Sendable {
         /// The set of PHYs is empty.
         case noPHY
-        /// The number is not that of a PHY.
+        /// The number does not stand for a PHY.
         case phy(PHY)
-        /// Advertising does not begin on that PHY, so that there is nothing to scan for.
+        /// Advertising does not begin on that PHY, so a scan on it would find nothing.
         case scanning(on: PHY)
         /// The supervision timeout is not longer than `moreThan`: twice the longest interval, times one more than the
         /// latency (Core Specification 5.4, Vol 4, Part E, 7.8.12).
         case supervisionTimeoutTooShort(Duration, moreThan: Duration)
-        /// The peer cannot be asked for connection parameters.
+        /// Connection parameters cannot be requested from the peer.
         case parameterRequest(LESignalingError)
         /// The bond with that device has no key for encryption as the central.
         case noEncryptionKey(DeviceAddress)
-        /// Only the central of a link begins to pair.
+        /// Only the central of a link can start pairing.
         case onlyCentralPairs
         /// The link to that device is not encrypted with the key of a bond.
         case notEncryptedByBond(DeviceAddress)
-        /// The first device says that it is the second, whose bond is stronger than the new one.
+        /// The first device claims the identity of the second one, whose bond is stronger than the new one.
         case weakerBond(DeviceAddress, of: DeviceAddress)
         /// The server cannot store the value.
         case value(AttributeValueError)
-        /// All services are replaced only while there is no link.
+        /// All services can be replaced only while there is no link.
         case servicesInUse
-        /// The adapter's server is restored by another name.
+        /// The adapter's server is already restored under another name.
         case serverRestored
-        /// The characteristic does not indicate, for which it was asked; or it neither notifies nor indicates.
+        /// The characteristic does not support indications, which were requested; or it supports neither
+        /// notifications nor indications.
         case notSubscribable(BluetoothUUID, indications: Bool)
         /// Another task waits for the stream's next value.
         case streamInUse
-        /// The central is one of another adapter.
+        /// The central belongs to another adapter.
         case foreignCentral(Central)
         /// The advertisement has ended and cannot be changed.
         case advertisementEnded
-        /// The settings of the advertisement exclude each other.
+        /// The settings of the advertisement contradict each other.
         case advertising(AdvertisingConflict)
     }
 
-    /// Why the settings of an advertisement exclude each other.
+    /// Why the settings of an advertisement contradict each other.
     public enum AdvertisingConflict: Hashable, Sendable {
         /// The high duty cycle is for legacy packets only.
         case extendedHighDutyCycle
@@ -50,23 +51,23 @@ extension BLEError {
         case directedNotConnectable
         /// Directed advertising in legacy packets has no data.
         case directedData
-        /// Only extended, nonconnectable advertising is anonymous.
+        /// Only extended, nonconnectable advertising can be anonymous.
         case anonymous
-        /// A periodic train goes with extended, nonconnectable advertising that is not anonymous.
+        /// A periodic train requires extended, nonconnectable advertising that is not anonymous.
         case periodic
         /// The header of legacy packets has no transmit power.
         case legacyPower
         /// Nonconnectable legacy advertising has no scan response.
         case scanResponse
-        /// Scannable extended advertising has data in its scan response.
+        /// Scannable extended advertising requires data in its scan response.
         case emptyScanResponse
         /// Advertising does not begin on that PHY.
         case primaryPHY(PHY)
-        /// The number is not that of a PHY.
+        /// The number does not stand for a PHY.
         case secondaryPHY(PHY)
         /// Legacy packets are sent on LE 1M.
         case legacyPHY
-        /// No channel of 37, 38 and 39 is named, or another one is.
+        /// None of the channels 37, 38 and 39 is given, or another channel is.
         case channels
     }
 }

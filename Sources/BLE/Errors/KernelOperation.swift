@@ -1,7 +1,7 @@
 import BLECore
 
 extension BLEError {
-    /// What the kernel was asked for.
+    /// An operation that was requested from the kernel.
     public enum KernelOperation: Hashable, Sendable {
         /// Listing the adapters, on the kernel's management socket.
         case listAdapters
@@ -15,7 +15,7 @@ extension BLEError {
         case sendCommands(AdapterSpecification)
         /// Switching the power of the adapter with this index.
         case switchPower(UInt16, on: Bool)
-        /// Switching the adapter with this index off and on, to bring its controller back.
+        /// Switching the adapter with this index off and on, to recover its controller.
         case cyclePower(UInt16)
         /// Switching Bluetooth Low Energy of the adapter with this index.
         case switchLowEnergy(UInt16, on: Bool)
@@ -23,11 +23,11 @@ extension BLEError {
         case takeUserChannel(UInt16)
         /// Setting up pairing on the adapter with this index.
         case setUpPairing(UInt16)
-        /// Setting pairing on the adapter with this index back to what it was.
+        /// Restoring the earlier pairing settings of the adapter with this index.
         case restorePairing(UInt16)
         /// Answering a question that the kernel asks while it pairs with that device.
         case answerPairing(DeviceAddress)
-        /// Recording the packets of the adapter with this index; nil: of all.
+        /// Recording the packets of the adapter with this index; nil for all adapters.
         case record(UInt16?)
         /// Connecting to a device by an L2CAP socket.
         case connect

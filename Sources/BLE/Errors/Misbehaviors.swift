@@ -3,23 +3,24 @@ import BLECore
 import GATTClient
 
 extension BLEError {
-    /// How a peer broke the specification.
+    /// How a peer violated the specification.
     public enum PeerMisbehavior: Hashable, Sendable {
-        /// Its server answered a procedure's request with this opcode as no server may.
+        /// The peer's server answered a procedure's request with this opcode in a way that violates the
+        /// specification.
         case answer(to: ATTOpcode, Misbehavior)
-        /// It answered a request with something that is no response to it.
+        /// The peer answered a request with a PDU that is not a response to it.
         case unexpectedResponse(ATTOpcode, to: ATTOpcode)
         /// The response cannot be decoded.
         case malformedResponse(DecodeError)
-        /// An attribute's value is not what its type says.
+        /// The value of an attribute is malformed for its type.
         case malformedValue(DecodeError)
-        /// The characteristic notifies or indicates, and has no Client Characteristic Configuration.
+        /// The characteristic notifies or indicates, but has no Client Characteristic Configuration.
         case missingConfiguration(BluetoothUUID)
-        /// Its database changed during each of three discoveries.
+        /// The peer's database changed during each of three discoveries.
         case restlessDatabase
     }
 
-    /// How a controller broke the specification in its answer to a command.
+    /// How a controller violated the specification in its answer to a command.
     public enum ControllerMisbehavior: Hashable, Sendable {
         /// The controller's answer is too short to have a status.
         case missingStatus
@@ -29,7 +30,7 @@ extension BLEError {
 }
 
 extension BLEError.PeerMisbehavior: CustomStringConvertible {
-    /// The text behind "the peer misbehaves: " in the description of the error.
+    /// The text after "the peer misbehaves: " in the description of the error.
     public var description: String {
         switch self {
         case .answer(let request, let how): "answer to \(request): \(how)"
@@ -43,7 +44,7 @@ extension BLEError.PeerMisbehavior: CustomStringConvertible {
 }
 
 extension BLEError.ControllerMisbehavior: CustomStringConvertible {
-    /// The text behind "the controller misbehaves: " in the description of the error.
+    /// The text after "the controller misbehaves: " in the description of the error.
     public var description: String {
         switch self {
         case .missingStatus: "an answer without status"

@@ -4,7 +4,7 @@ import BLECore
 extension BLEError {
     /// A number that has a range.
     public enum Parameter: Hashable, Sendable {
-        /// The transmit power that advertising asks for, in dBm.
+        /// The transmit power that advertising requests, in dBm.
         case transmitPower
         /// The number of an advertising set, Advertising_SID.
         case advertisingSetID
@@ -14,13 +14,13 @@ extension BLEError {
         case establishmentAttempts
         /// The Peripheral latency, in connection events.
         case latency
-        /// The number of data channels that links may use.
+        /// The number of data channels that links can use.
         case dataChannels
         /// The octets of a link layer packet's payload.
         case dataLength
-        /// The events of a periodic train that a scanner may skip.
+        /// The number of events of a periodic train that a scanner may skip.
         case skippedEvents
-        /// Where in a value a read begins, in octets.
+        /// The offset in a value at which a read begins, in octets.
         case readOffset
         /// The command field (OCF) of an opcode.
         case commandField
@@ -34,7 +34,7 @@ extension BLEError {
         case advertisingDuration
         /// The interval of a periodic train.
         case periodicInterval
-        /// How long a periodic train may be silent.
+        /// The time after which a periodic train that is not received counts as lost.
         case synchronizationTimeout
         /// The time between the starts of two scan windows.
         case scanInterval
@@ -46,9 +46,9 @@ extension BLEError {
         case connectionInterval
         /// The supervision timeout of a connection.
         case supervisionTimeout
-        /// The time that a link layer packet takes.
+        /// The transmission time of a link layer packet.
         case packetTime
-        /// How long a private address is used.
+        /// The time for which a private address is used.
         case privateAddressLifetime
     }
 
@@ -56,11 +56,11 @@ extension BLEError {
     public enum Limit: Hashable, Sendable {
         /// The octets of the value in a PDU with this opcode, at the bearer's MTU.
         case value(ATTOpcode)
-        /// The octets of a value for that device, at its bearer's MTU.
+        /// The octets of a notified or indicated value for that device, at its bearer's MTU.
         case notification(DeviceAddress)
         /// The octets of an attribute's value.
         case valueLength
-        /// Where in a value a read begins.
+        /// The offset in a value at which a read begins.
         case readOffset
         /// Requests that wait on one link.
         case waitingRequests
@@ -72,19 +72,19 @@ extension BLEError {
         case heldCommands
         /// The octets of a virtual adapter's name, in UTF-8.
         case adapterName
-        /// Advertisements at once on this controller.
+        /// The number of advertisements at a time on this controller.
         case advertisements
-        /// Advertising sets of this program, beside which others may have some.
+        /// The advertising sets that this program can have beside those of other programs.
         case freeAdvertisingSets
-        /// The octets of connectable extended advertising, which are in one packet.
+        /// The octets of connectable extended advertising, which have to fit into one packet.
         case connectableData
-        /// The octets of advertising data that this controller takes.
+        /// The octets of advertising data that this controller supports.
         case advertisingData
-        /// The octets of advertising data that are sent within the interval.
+        /// The octets of advertising data that can be sent within the interval.
         case advertisingDataInInterval
-        /// The octets of a periodic train that this controller takes.
+        /// The octets of a periodic train that this controller supports.
         case periodicData
-        /// The octets of a periodic train that are sent within its interval.
+        /// The octets of a periodic train that can be sent within its interval.
         case periodicDataInInterval
         /// The octets of a command's parameters.
         case commandParameters
@@ -110,7 +110,7 @@ extension BLEError.Parameter: CustomStringConvertible {
         }
     }
 
-    /// What its numbers count; nil: the parameter says so.
+    /// The unit of the numbers; nil when the name of the parameter contains it.
     package var unit: String? {
         switch self {
         case .transmitPower: "dBm"
@@ -169,7 +169,7 @@ extension BLEError.Limit: CustomStringConvertible {
 }
 
 extension BLEError {
-    /// "10 ms is below the least advertising interval, 20 ms".
+    /// Returns a text such as "10 ms is below the least advertising interval, 20 ms".
     static func text(
         _ value: String, isBelow: Bool, _ parameter: some CustomStringConvertible, _ bound: String
     ) -> String {

@@ -5,10 +5,10 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// The client's role on links: operations that tasks wait for.
+/// The client role on links: operations that tasks wait for.
 extension Adapter {
-    /// Begins an operation on a link and waits for its end. When the task is cancelled the operation ends; when it was
-    /// cancelled before, nothing is begun.
+    /// Begins an operation on a link and waits for its end. Cancelling the task ends the operation; when the
+    /// task was cancelled before, nothing is begun.
     func perform<Value: Sendable>(
         on id: LinkID, _ begin: (Link) throws(BLEError) -> Submission<Value>
     ) async throws(BLEError) -> Value {
@@ -45,8 +45,8 @@ extension Adapter {
     }
 
     /// Runs a procedure on a link. Procedures of one link run one after the other, in order; commands do not
-    /// wait for them. `handles` are checked before every request, since the database may change at any time.
-    /// `raising` says whether the link's security may be raised for it.
+    /// wait for them. `handles` are checked before every request, because the database can change at any
+    /// time. `raising` determines whether the link's security may be raised for the procedure.
     func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, about handles: [CheckedHandle] = [], raising: Bool = true, on id: LinkID
     ) async throws(BLEError) -> Procedure.Output {
@@ -55,22 +55,24 @@ extension Adapter {
         }
     }
 
-    /// Gives the database of a link's server: what is known, if it is certain to be true, else what discovery finds.
+    /// Returns the database of a link's server: the known one if it is certainly current, otherwise the
+    /// result of a discovery.
     func discover(on id: LinkID, refreshing: Bool = false) async throws(BLEError) -> RemoteDatabase {
         try await perform(on: id) { $0.gatt.session.discover(refreshing: refreshing) }
     }
 
-    /// Finds out about handles that are of an earlier link.
+    /// Checks handles from an earlier link by a discovery, if necessary.
     func locate(_ handles: [CheckedHandle], on id: LinkID) async throws(BLEError) {
         try await perform(on: id) { $0.gatt.session.locate(handles) }
     }
 
-    /// Throws when a handle is of a state of the database that is gone.
+    /// Throws when a handle belongs to an earlier state of the database.
     func check(_ handles: [CheckedHandle], on link: Link) throws(BLEError) {
         do throws(GATTFailure) { try link.gatt.session.check(handles) } catch { throw BLEError(error) }
     }
 
-    /// The primary services of a type: of the database, if it is known, else what looking for them finds.
+    /// Returns the primary services of a type: from the database if it is known, otherwise from a discovery
+    /// of them.
     func discover(service uuid: BluetoothUUID, on id: LinkID) async throws(BLEError) -> [RemoteService] {
         let link = try link(id)
         if let database = link.gatt.session.currentDatabase {
@@ -84,7 +86,8 @@ extension Adapter {
         return found.stamped(generation).services
     }
 
-    /// Offers our MTU to the peer, once a link. A server may refuse it; the link then stays at 23 octets.
+    /// Offers this host's MTU to the peer, once per link. A server may refuse it; the link then stays at 23
+    /// octets.
     func offerMTU(on id: LinkID) async throws(BLEError) {
         guard try link(id).gatt.configuration.receiveMTU > .default else { return }
         try await perform(on: id) { $0.gatt.offerMTU() }
@@ -93,7 +96,7 @@ extension Adapter {
     /// Returns the ATT_MTU of a link, in octets.
     func mtu(of id: LinkID) throws(BLEError) -> Int { try link(id).gatt.mtu.octets }
 
-    /// Sends a command; waits while the link has no room for it.
+    /// Sends a command. Waits while the link has no room for it.
     func command(
         _ command: ATTCommand, about handles: [CheckedHandle] = [], on id: LinkID
     ) async throws(BLEError) {
@@ -123,7 +126,7 @@ extension Adapter {
         case .subscriptionEnded(let subscriber, let failure):
             link.streams[subscriber]?.finish(.failure(BLEError(failure)))
         case .securityWanted(let ticket, let code):
-            // It may have ended since.
+            // The operation may have ended since.
             guard link.gatt.session.securing == ticket else { break }
             let id = link.id
             link.raising[ticket] = Task(executorPreference: loop) {
@@ -146,7 +149,7 @@ extension Adapter {
         }
     }
 
-    /// Gives a discovery the database that is remembered, from the disk if need be.
+    /// Passes the remembered database to a discovery; reads it from the disk if necessary.
     private func remember(_ hash: [UInt8]?, of id: LinkID) async {
         guard let link = links[id] else { return }
         await recall(link)
@@ -157,7 +160,7 @@ extension Adapter {
         pump(link)
     }
 
-    /// Makes a link more secure because its server refused an operation with `code`.
+    /// Raises the security of a link because its server refused an operation with `code`.
     private func elevateSecurity(of id: LinkID, for code: ATTErrorCode, as ticket: TicketID) async {
         guard let link = links[id] else { return }
         let end: SecurityRaise

@@ -5,7 +5,7 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// How a stream of values shall be.
+/// The options of a stream of values.
 struct SubscriptionOptions: Sendable {
     var indications: Bool
     var buffer: BufferPolicy
@@ -14,7 +14,7 @@ struct SubscriptionOptions: Sendable {
 }
 
 extension Adapter {
-    /// Switches notifications or indications on and gives their stream.
+    /// Enables notifications or indications, and returns the stream of their values.
     func subscribe(
         to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
@@ -24,12 +24,12 @@ extension Adapter {
         try check([checked], on: link)
         var characteristic = characteristic
         if characteristic.descriptors.isEmpty {
-            // Found without them, as in steps.
+            // The characteristic was discovered without its descriptors, as in a discovery in steps.
             characteristic.descriptors = try await discoverDescriptors(of: characteristic, on: id)
         }
         var options = options
         if !options.indications, !characteristic.properties.contains(.notify) {
-            // What only indicates has nothing else to give.
+            // Without notifications, indications are the only possibility.
             options.indications = characteristic.properties.contains(.indicate)
         }
         let needed: CharacteristicProperties = options.indications ? .indicate : .notify
@@ -94,16 +94,17 @@ extension Adapter {
         pump(link)
     }
 
-    /// A subscriber has taken an indication that waits for that.
+    /// Records that a subscriber has taken an indication whose confirmation waits for that.
     private func taken(_ held: PendingConfirmations.Number, by key: SubscriptionID, on id: LinkID) {
         guard let link = links[id] else { return }
         link.gatt.session.taken(held, by: key)
         pump(link)
     }
 
-    /// A value with the rest that did not fit its packet (Core Specification 5.4, Vol 3, Part G, 4.10.1). The
-    /// value may have changed meanwhile, so it is read from its beginning: never the head of one and the
-    /// tail of another. Where it has changed, or cannot be read, the value stays as it came.
+    /// Returns a value with the rest that did not fit its packet (Core Specification 5.4, Vol 3, Part G,
+    /// 4.10.1). The value may have changed meanwhile, so it is read from its beginning: the result never
+    /// consists of the head of one value and the tail of another. If the value has changed, or cannot be
+    /// read, it is returned as it was received.
     private func completed(
         _ value: ReceivedValue, _ checked: CheckedHandle, on id: LinkID
     ) async -> ReceivedValue {
@@ -121,11 +122,12 @@ extension Adapter {
     }
 }
 
-/// When an indication is confirmed. Until then the server sends no other (Core Specification 5.4, Vol 3,
-/// Part F, 3.4.7.2).
+/// When an indication is confirmed. Until then the server sends no other indication (Core Specification 5.4,
+/// Vol 3, Part F, 3.4.7.2).
 public enum IndicationConfirmation: Hashable, Sendable {
-    /// As soon as it is in the stream's buffer.
+    /// As soon as the value is in the stream's buffer.
     case whenQueued
-    /// When the consumer has taken it, or after 25 s: the server would give up the link after 30 s.
+    /// When the consumer has taken the value, or after 25 s, because the server would give up the link after
+    /// 30 s.
     case whenTaken
 }

@@ -2,9 +2,9 @@ import BLECore
 import DequeModule
 import GATTClient
 
-/// What an adapter's clients remember beyond their links.
+/// The data that an adapter's clients keep beyond their links.
 struct ClientMemory {
-    /// The databases of the peers met last.
+    /// The databases of the peers that were connected last.
     var cache = DatabaseCache()
     private struct Ending {
         var link: LinkID
@@ -14,8 +14,8 @@ struct ClientMemory {
     }
     private var endings: Deque<Ending> = []
 
-    /// Remembers why a link ended, and how many packets it took and did not send, for those who still hold it; of the
-    /// last 64 links.
+    /// Records why a link ended, and how many packets it had accepted but not sent, for callers that still
+    /// hold the link. Only the last 64 links are kept.
     mutating func noteEnd(
         of link: LinkID, _ reason: DisconnectReason, _ error: BLEError, unsent: Int
     ) {
@@ -23,13 +23,14 @@ struct ClientMemory {
         if endings.count > 64 { endings.removeFirst() }
     }
 
-    /// The error for callers that still use a link that ended; nil when nothing is known of it any more.
+    /// Returns the error for callers that still use a link that has ended; nil if that is not remembered.
     func end(of link: LinkID) -> BLEError? { ending(of: link)?.error }
 
     /// Returns why a link ended; nil if that is not remembered.
     func reason(of link: LinkID) -> DisconnectReason? { ending(of: link)?.reason }
 
-    /// How many packets a link had taken and not sent when it ended; nil: nothing is known of it any more.
+    /// Returns how many packets a link had accepted but not sent when it ended; nil if that is not
+    /// remembered.
     func unsent(on link: LinkID) -> Int? { ending(of: link)?.unsent }
 
     private func ending(of link: LinkID) -> Ending? {

@@ -1,12 +1,12 @@
 import BLECore
 import HCI
 
-/// A command that a machine of the host has for the controller. It is answered once, before the machine is
-/// asked for another.
+/// A command of one of the host's state machines for the controller. It is answered once, before the machine
+/// is asked for another command.
 struct MachineCommand: Sendable {
     let packet: HCICommandPacket
-    /// Whether it may have to wait until the answer to another of its kind is given up, and then has a time
-    /// limit of its own.
+    /// Whether the command may have to wait until the late answer to another with the same opcode is given
+    /// up, and then has a time limit of its own.
     let isPatient: Bool
     private let command: any HCICommand.Type
 
@@ -16,7 +16,7 @@ struct MachineCommand: Sendable {
         self.command = Command.self
     }
 
-    /// The answer that an event of the command queue reports; nil for an event that names no command.
+    /// Returns the answer that an event of the command queue reports; nil for an event that names no command.
     func answer(_ event: CommandQueue.Event) -> CommandAnswer? {
         switch event {
         case .completed(_, let parameters): answer(parameters)
@@ -27,12 +27,13 @@ struct MachineCommand: Sendable {
         }
     }
 
-    /// An answer other than success, as an error.
+    /// Returns an answer other than success as an error.
     func error(_ answer: CommandAnswer) -> BLEError {
         answer.error(of: packet.opcode) ?? .controllerSilent(command: packet.opcode)
     }
 
-    /// What came of it, as return parameters with the status in front; nothing when the command was accepted.
+    /// Returns the answer for return parameters that begin with the status, or for none when the command was
+    /// accepted.
     func answer(_ parameters: [UInt8]) -> CommandAnswer { Self.answer(command, parameters) }
 
     private static func answer<Command: HCICommand>(
@@ -55,13 +56,13 @@ struct MachineCommand: Sendable {
     }
 }
 
-/// The machines of a host that have commands to send.
+/// The state machines of a host that send commands.
 enum HostMachine: Sendable {
     case scanner
     case advertiser
     case initiator
     case synchronizer
-    /// Private addresses; the number of the command.
+    /// The machine for private addresses, and the number of the command.
     case privacy(UInt64)
     /// The machine that ends a link.
     case link(LinkID)
@@ -69,20 +70,20 @@ enum HostMachine: Sendable {
     case procedure(LinkID, UInt64)
 }
 
-/// What came of a machine's command.
+/// The outcome of a machine's command.
 enum CommandAnswer: Hashable, Sendable {
-    /// It is done, or begun; these are the return parameters behind the status.
+    /// The command is done, or has begun; these are the return parameters that follow the status.
     case done([UInt8])
     /// The controller refused the command with this status.
     case refused(HCIStatus)
-    /// The controller answered as none may.
+    /// The controller's answer violates the specification.
     case malformed(BLEError.ControllerMisbehavior)
-    /// Nothing is known: it was not answered in time, or a Reset has overtaken it.
+    /// The outcome is unknown: the command was not answered in time, or a Reset has overtaken it.
     case silent
 }
 
 extension CommandAnswer {
-    /// What went wrong with a command; nil: nothing.
+    /// Returns the error of a command; nil when it succeeded.
     func error(of command: HCIOpcode) -> BLEError? {
         switch self {
         case .done: nil

@@ -4,9 +4,10 @@ import Logging
 import SMP
 
 extension Adapter {
-    /// Takes up pairing on a kernel adapter. Questions of pairings on this process' links are answered here in any
-    /// case, but where bluetoothd runs. A process that manages pairing also says how the kernel pairs, and gives it
-    /// its bonds' keys: the kernel has one owner of these, and where bluetoothd runs, that is bluetoothd.
+    /// Starts handling pairing on a kernel adapter. This process answers the kernel's questions about
+    /// pairings on its own links, unless bluetoothd runs. A process that manages pairing also sets how the
+    /// kernel pairs, and loads the keys of its bonds into the kernel: these settings and keys have one owner,
+    /// which is bluetoothd where it runs.
     func beginKernelPairing() async throws(BLEError) {
         guard kernel != nil, kernelPairing == nil else { return }
         kernelPairing = KernelPairing()
@@ -26,14 +27,14 @@ extension Adapter {
         do throws(BLEError) {
             for command in commands { try await runOnKernel(command) }
             guard security.options.isBonding else { return }
-            // First, so that no change is missed.
+            // Subscribed before the keys are loaded, so that no change is missed.
             let changes = security.options.bonds.changes()
             try await loadKernelKeys()
             let watch = Task(executorPreference: loop) { [weak self] in
                 do throws(BLEError) {
                     for try await change in changes { await self?.received(change) }
                 } catch .cancelled {
-                    // Pairing is over here.
+                    // Pairing on this adapter has ended.
                 } catch {
                     self?.log.warning("the kernel does not learn what becomes of bonds any more: \(error)")
                 }
@@ -54,16 +55,18 @@ extension Adapter {
         for command in keys.loading { try await runOnKernel(command) }
     }
 
-    /// Bonds were added or removed, perhaps by another process: updates the kernel.
+    /// Updates the kernel after bonds were added or removed, perhaps by another process.
     private func received(_ change: BondChange) async {
         guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
             try? await runOnKernel(.unpairDevice(id.peer, disconnects: false))
         }
-        // Also those that the kernel has made: another load may have taken them from it before they were kept.
+        // Includes bonds that the kernel made: another load may have removed their keys before they were
+        // saved.
         let new = change.added.filter { $0.local == identity }
         guard !new.isEmpty else { return }
-        // It has those of its own pairings already, if another load has not taken them before they were kept.
+        // The kernel already has the keys of its own pairings, unless another load removed them before they
+        // were saved.
         loadKeysSoon(
             insteadOf: new.filter { id in
                 let bond = security.options.bonds.record(id)?.bond
@@ -71,15 +74,15 @@ extension Adapter {
             }.map(\.peer))
     }
 
-    /// Leaves the adapter's settings as they were. The keys stay with the kernel: links may be using them.
+    /// Restores the adapter's earlier settings. The keys stay in the kernel, because links may be using them.
     func endKernelPairing() async {
         await resetKernelPairing()
         kernelPairing?.close()
         kernelPairing = nil
     }
 
-    /// Whether this process says how the kernel pairs, and has given it its bonds. Where bluetoothd has been
-    /// started since, that has both from then on, and nothing is set back.
+    /// Returns whether this process controls how the kernel pairs, and has loaded its bonds. If bluetoothd
+    /// has been started since, it controls both from then on, and the earlier settings are not restored.
     private func ownsKernelPairing() async -> Bool {
         guard let kernel, kernelPairing?.isSetUp == true else { return false }
         guard let daemon = await kernel.kernel.bluetoothDaemon() else {
@@ -106,7 +109,7 @@ extension Adapter {
     }
 }
 
-// MARK: - What the kernel says
+// MARK: - Events of the kernel
 
 extension Adapter {
     /// Handles the kernel's events of pairings and keys.
@@ -149,13 +152,13 @@ extension Adapter {
         }
     }
 
-    /// Whether a pairing with that device goes on: always one that this host has begun.
+    /// Returns whether a pairing with this device is accepted. A pairing that this host starts always is.
     private func takesPairing(with peer: DeviceAddress) -> Bool {
         security.options.acceptsPairing || kernelLink(to: peer)?.role == .central
     }
 
-    /// Asks whether a device may pair without authentication. Refuses a peer whose bond is authenticated: any device
-    /// could claim its address.
+    /// Asks whether a device may pair without authentication. Refuses a peer whose bond is authenticated,
+    /// because any device could claim its address.
     private func askWhetherToPair(with peer: DeviceAddress) {
         guard let link = kernelLink(to: peer) else { return }
         let bond = link.protection.bond
@@ -169,8 +172,8 @@ extension Adapter {
         }
     }
 
-    /// Puts a question of the kernel's to the delegate, if it is about a link of this process. Other programs on the
-    /// adapter have theirs.
+    /// Passes a question of the kernel to the delegate if it concerns a link of this process. Other programs
+    /// on the adapter answer for their own links.
     private func ask(
         about peer: DeviceAddress,
         _ question: @escaping @Sendable (any PairingDelegate) async -> ManagementCommand?
@@ -179,7 +182,7 @@ extension Adapter {
         let (management, index, delegate) = (kernel.management, kernel.index, security.options.delegate)
         let control = kernel.kernel
         kernelPairing?.ask(about: peer) { [log] in
-            // It may have been started since.
+            // bluetoothd may have been started since.
             guard await control.bluetoothDaemon() == nil else {
                 return log.info("bluetoothd runs: it answers for \(peer)")
             }
@@ -187,13 +190,14 @@ extension Adapter {
             do throws(BLEError) {
                 _ = try await management.request(reply, index: index, operation: .answerPairing(peer))
             } catch {
-                // The pairing was over before.
+                // The pairing had already ended.
                 log.debug("\(error)")
             }
         }
     }
 
-    /// A device's keys were removed from the kernel: its bond here goes with them, unless they were bluetoothd's.
+    /// Removes the bond of a device whose keys were removed from the kernel, unless bluetoothd owned the
+    /// keys.
     private func kernelUnpaired(_ peer: DeviceAddress) async {
         if await ownsKernelPairing() { forgetBond(with: peer) }
     }
@@ -202,7 +206,8 @@ extension Adapter {
         let link = link(of: made)
         let isKnown = security.options.bonds.record(made.bond.id) != nil
         if let link { kernelPaired(link, made) }
-        // What was made without this process, or for one link only, must not stand for the bond at the next one.
+        // Keys that were not certainly made on a link of this process, or are for one link only, must not
+        // replace those of the bond on the next link.
         if isKnown, link == nil || !isBonding(made) { loadKeysSoon(insteadOf: [made.bond.peer]) }
         if link == nil, isBonding(made) {
             log.info(
@@ -211,20 +216,21 @@ extension Adapter {
         }
     }
 
-    /// The link of this process on which a pairing has made keys, if that is certain.
+    /// Returns the link of this process on which a pairing made its keys; nil when that is uncertain.
     private func link(of made: KernelKeyring.Pairing) -> Link? {
         guard let name = made.link else { return nil }
         let possible = links(to: name)
         return possible.count == 1 ? possible[0] : nil
     }
 
-    /// Whether what a pairing has made is kept by this process. Where bluetoothd runs, it is that one's.
+    /// Returns whether this process saves the keys of a pairing as a bond. Where bluetoothd runs, it owns
+    /// them.
     private func isBonding(_ made: KernelKeyring.Pairing) -> Bool {
         made.isKept && security.options.isBonding && kernelPairing?.isSetUp == true
     }
 
-    /// A pairing has made keys. Those that are not to be had, for they are too short or worth less than those before,
-    /// are taken from the kernel again, and the link with them.
+    /// Handles the keys of a pairing. Keys that are shorter than the minimum, or weaker than those of the
+    /// bond, are removed from the kernel, and the link is ended.
     private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
         guard made.bond.strength.keySize >= security.options.minimumKeySize else {
             return giveUp(made.bond, of: link, .pairing(.local(.encryptionKeySize)))
@@ -233,8 +239,8 @@ extension Adapter {
         protect(link)
     }
 
-    /// Takes a pairing's keys from the kernel, and the link with them. Where they have taken the place of a
-    /// bond's, those come back, and nothing is unpaired: other processes would remove the bond.
+    /// Removes a pairing's keys from the kernel, and ends the link. If they replaced the keys of a bond,
+    /// restores those and unpairs nothing, because other processes would then remove the bond.
     func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         securings.resume(link.id, with: .failure(error))
@@ -246,7 +252,8 @@ extension Adapter {
         Task(executorPreference: loop) { await self.unpair(bond.peer, orEnd: id, error) }
     }
 
-    /// Takes a device's keys from the kernel, and its link with them; where bluetoothd has both, the link alone.
+    /// Removes a device's keys from the kernel, and ends its link. Where bluetoothd owns the keys, only ends
+    /// the link.
     private func unpair(_ peer: DeviceAddress, orEnd id: LinkID, _ error: BLEError) async {
         _ = await ownsKernelPairing()
         if await kernel?.kernel.bluetoothDaemon() == nil {
@@ -256,7 +263,8 @@ extension Adapter {
         }
     }
 
-    /// Gives the kernel the keys of all bonds soon, in place of others that it has for these peers.
+    /// Requests a load of the keys of all bonds into the kernel, where they replace other keys of these
+    /// peers.
     func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
         pairing.oweKeys(insteadOf: peers)
@@ -264,7 +272,7 @@ extension Adapter {
         loadOwedKeys()
     }
 
-    /// Gives the kernel the keys of all bonds, if it is to have them and no device is pairing.
+    /// Loads the keys of all bonds into the kernel, if a load is due and no device is pairing.
     func loadOwedKeys() {
         switch kernelPairing?.nextLoad(at: loop.now) {
         case nil, .some(.none): break
@@ -286,7 +294,7 @@ extension Adapter {
         loadOwedKeys()
     }
 
-    /// The links of this process to the device that the kernel calls so.
+    /// Returns the links of this process to the device that the kernel knows by this address.
     private func links(to peer: DeviceAddress) -> [Link] {
         links.values.filter { $0.peer == peer || kernelPairing?.identity(of: $0.peer) == peer }
     }
@@ -298,7 +306,7 @@ extension Adapter {
 }
 
 extension ManagementEvent {
-    /// The device that the kernel asks or shows the user something about.
+    /// The device about which the kernel asks the user something, or for which it shows something.
     fileprivate var askedPeer: DeviceAddress? {
         switch self {
         case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):

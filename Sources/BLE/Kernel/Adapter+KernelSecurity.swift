@@ -7,12 +7,12 @@ import SMP
 import SystemPackage
 
 extension Adapter {
-    /// Raises the security of a link that the kernel has to `level`: with the key of a bond, else by pairing, in
-    /// which the kernel's questions go to this host's delegate, or to bluetoothd. Returns when the link has it, and a
-    /// pairing its keys.
+    /// Raises the security of a kernel link to `level`: with the key of a bond, else by pairing. During
+    /// pairing, the kernel's questions go to this host's delegate, or to bluetoothd. Returns when the link
+    /// has reached the level, and the keys of a pairing are known.
     ///
-    /// A link whose security could not be raised is of no use: the kernel takes nothing for it any more. So it is
-    /// ended. Connecting again at once is possible.
+    /// If the security cannot be raised, the kernel accepts no more data for the link, so the link is ended.
+    /// A new connection can be established at once.
     func raise(
         _ id: LinkID, on channel: L2CAPChannel, to level: SecurityLevel
     ) async throws(BLEError) {
@@ -49,8 +49,8 @@ extension Adapter {
                 if kernelPairing?.isSetUp == true, let link = links[id], link.role == .central,
                     link.protection.bond == nil
                 {
-                    // Before 5.7, Linux asks nothing in a pairing that it begins where nothing is to be shown
-                    // or entered.
+                    // Linux before 5.7 asks no question in a pairing that it starts, if nothing has to be
+                    // displayed or entered.
                     kernelPairing?.begin(link.peer, at: loop.now)
                 }
             } catch  where error.errno == .invalidArgument {
@@ -88,8 +88,8 @@ extension Adapter {
         }
     }
 
-    /// Ends a link on which nothing more can be sent, with this error. Where a Disconnect command carries `cause`, the
-    /// kernel does not keep the link for the next connection.
+    /// Ends, with this error, a link on which nothing more can be sent. If a Disconnect command carries
+    /// `cause`, the kernel does not keep the link for the next connection.
     func fail(_ link: Link, _ error: BLEError, _ cause: DisconnectCause = .userTerminated) {
         guard links[link.id] != nil, link.closing == nil else { return }
         link.closing = error
@@ -99,25 +99,27 @@ extension Adapter {
     }
 }
 
-// MARK: - What becomes of it
+// MARK: - Outcomes
 
 extension Adapter {
-    /// A link's socket takes packets again: what the kernel did for its security is done.
+    /// Handles a link's socket that accepts packets again: the kernel has finished what it did for the link's
+    /// security.
     func socketWritable(_ id: LinkID) {
         noteSecurity(of: id)
         securings.resume(id, with: .success(()))
         if let link = links[id] { pump(link) }
     }
 
-    /// A pairing has failed; the kernel reports no more than `status`.
+    /// Handles a failed pairing, of which the kernel reports no more than `status`.
     func kernelPairingFailed(_ link: Link, _ status: ManagementStatus) {
         log.info("pairing with \(link.peer) failed: \(status)")
         link.protection.kernelPairingFailed()
         securings.resume(link.id, with: .failure(.kernelPairing(status)))
     }
 
-    /// The controller has reported a link's encryption. The kernel acts on it after this event and before the next one
-    /// on the raw socket: the answer to any command shows that it has.
+    /// Handles the controller's report of a link's encryption. The kernel processes the event after it was
+    /// received here, and before the next one on the raw socket, so the answer to any command shows that it
+    /// has.
     func kernelEncryptionChanged(_ connection: ConnectionHandle, _ status: HCIStatus) {
         guard let link = linkOfHandle[connection].flatMap({ links[$0] }) else { return }
         let id = link.id
@@ -142,19 +144,21 @@ extension Adapter {
         if let link = links[id] { noteSecurity(of: link) }
     }
 
-    /// Looks at what the kernel says of a link's encryption.
+    /// Reads the security of a link's encryption from the kernel, and applies it.
     func noteSecurity(of link: Link) {
         guard let security = kernelSecurity(of: link) else { return }
         link.protection.found(security)
         protect(link)
     }
 
-    /// What the kernel says of a link's encryption; nil for links of ours, and while the kernel raises it.
+    /// Returns the security of a link's encryption as the kernel reports it; nil for links that this host
+    /// encrypts itself, and while the kernel raises the security.
     func kernelSecurity(of link: Link) -> LinkSecurity? { currentSecurity(of: link)?() }
 
-    /// Asks the kernel for a link's security; nil for links of ours, whose changes are events. While the kernel raises
-    /// it, it reports the level that it was asked for, with a key size of 0. Encryption with a key that is shorter than
-    /// the least that this host takes is worth nothing: the kernel takes keys of 7 octets.
+    /// Returns a closure that reads a link's security from the kernel; nil for links that this host encrypts
+    /// itself, whose changes are events. While the kernel raises the security, it reports the requested level
+    /// with a key size of 0, and the closure returns nil. Encryption with a key shorter than this host's
+    /// minimum counts as none, because the kernel accepts keys of 7 octets.
     func currentSecurity(of link: Link) -> (@Sendable () -> LinkSecurity?)? {
         guard case .socket(let channel) = link.channel else { return nil }
         let isBonded = link.protection.isBonded
@@ -169,7 +173,8 @@ extension Adapter {
         }
     }
 
-    /// The server may have asked for a link's security meanwhile, and found another one.
+    /// Applies a link's security if the server has read it from the kernel meanwhile and found a different
+    /// one.
     func noteAskedSecurity(of link: Link) {
         guard case .socket = link.channel, let security = server.gatt.security(of: ClientID(link.id)),
             security != link.protection.servedSecurity
@@ -179,7 +184,8 @@ extension Adapter {
 }
 
 extension BLEError {
-    /// Whether raising a link's security has come to an end after which the kernel takes nothing for the link.
+    /// Whether this failure to raise a link's security leaves a link for which the kernel accepts no more
+    /// data.
     fileprivate var endsLink: Bool {
         switch self {
         case .kernelPairing, .pairing, .bondLost, .encryption: true

@@ -8,7 +8,7 @@ public enum Capability: String, Hashable, Sendable, CaseIterable {
     /// Powers adapters on and off, and opens the user channel.
     case netAdmin = "CAP_NET_ADMIN"
 
-    /// Its bit in the kernel's sets.
+    /// The capability's bit in the kernel's sets.
     fileprivate var bit: Int {
         switch self {
         case .netAdmin: 12
@@ -22,9 +22,9 @@ extension Capability: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// What this process finds of Bluetooth on this machine, and what it may do with it.
+/// The state of Bluetooth on this machine as this process finds it, and what the process is allowed to do.
 public struct Diagnosis: Hashable, Sendable {
-    /// A serial port, behind which a controller may be.
+    /// A serial port to which a controller can be attached.
     public struct SerialPort: Hashable, Sendable {
         /// The path of the device's file.
         public var path: String
@@ -37,7 +37,8 @@ public struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    /// Why the kernel's adapters cannot be listed, or nil when they can: it has no Bluetooth, or refuses.
+    /// The reason that the kernel's adapters cannot be listed, or nil when they can: the kernel has no
+    /// Bluetooth, or refuses.
     public var listingError: BLEError?
     /// The capabilities that this process has.
     public var capabilities: Set<Capability>
@@ -47,12 +48,12 @@ public struct Diagnosis: Hashable, Sendable {
     public var bluetoothDaemon: Int32?
     /// The rfkill switches of Bluetooth radios.
     public var switches: [RadioSwitch]
-    /// The adapters of the kernel, with who uses each.
+    /// The adapters of the kernel, with the user of each.
     public var adapters: [AdapterDescription]
-    /// The serial ports that may have a controller behind them.
+    /// The serial ports to which a controller can be attached.
     public var serialPorts: [SerialPort]
-    /// The processes that may use an adapter exclusively, through the user channel. The kernel reports that there
-    /// is one, and not which.
+    /// The processes that may be using an adapter exclusively, through the user channel. The kernel reports
+    /// only that there is one, not which.
     public var userChannelHolders: [AdapterProblem.Holder.Process]
 
     package init(
@@ -71,7 +72,7 @@ public struct Diagnosis: Hashable, Sendable {
         self.userChannelHolders = userChannelHolders
     }
 
-    /// Looks at this machine. Changes nothing and needs no capability.
+    /// Inspects this machine. Changes nothing and needs no capability.
     public static func make(on loop: EventLoop = .shared) async -> Diagnosis {
         var diagnosis = Diagnosis(SystemFiles())
         do throws(BLEError) {

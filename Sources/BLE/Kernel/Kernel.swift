@@ -1,41 +1,45 @@
 import BLECore
 import HCISocket
 
-/// What this host needs of an operating system's kernel that has Bluetooth: its sockets, and its files. `LinuxKernel`
-/// is the real one; a test has one of its own.
+/// The parts that this host uses of an operating system's kernel with Bluetooth: its sockets, and its files.
+/// `LinuxKernel` is the real one; tests provide their own.
 protocol Kernel: Sendable {
     /// The files of /sys and /proc.
     var files: SystemFiles { get }
-    /// BlueZ's daemon, which shares kernel adapters with us where it runs.
+    /// Returns the process number of bluetoothd, BlueZ's daemon, which shares kernel adapters with this host;
+    /// nil when it does not run.
     func bluetoothDaemon() async -> Int32?
 
     /// Opens the kernel's Bluetooth management socket.
     func management(on loop: EventLoop) throws(PortError) -> any PacketPort
-    /// A raw socket on adapter `index`, beside the kernel's own use: commands of ours, the events of all.
+    /// Opens a raw socket on adapter `index`, beside the kernel's own use. The socket carries this host's
+    /// commands, and the events of all users.
     func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
-    /// The user channel of adapter `index`: the controller is this process' alone.
+    /// Opens the user channel of adapter `index`, which gives this process exclusive use of the controller.
     func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort
-    /// The monitor channel: all packets of all adapters.
+    /// Opens the monitor channel, which reports all packets of all adapters.
     func monitor(on loop: EventLoop) throws(PortError) -> any PacketPort
-    /// What the kernel's own table has of adapter `index`, also while management does not list it.
+    /// Returns the state of adapter `index` in the kernel's own table, also while management does not list
+    /// it.
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState
 
-    /// Has a name that one process at a time has, until the result ends; nil when another one has it.
+    /// Claims a name that one process at a time can hold, until the result is released; nil when another
+    /// process holds it.
     func claim(_ name: String) throws(PortError) -> (any Sendable)?
-    /// The same when the other one lets it go; nil when that takes longer than `limit`.
+    /// Claims a name once the process that holds it has released it; nil when that takes longer than `limit`.
     func claim(
         _ name: String, within limit: Duration, on loop: EventLoop
     ) async throws(PortError) -> (any Sendable)?
-    /// The names that processes have and that begin with `prefix`.
+    /// Returns the names that processes hold and that begin with `prefix`.
     func claims(beginningWith prefix: String) -> [String]
 
-    /// Takes the ATT channels of the links that centrals make to the adapter at `address`. `failed`: no more come. Only
-    /// on the loop.
+    /// Accepts the ATT channels of the links that centrals make to the adapter at `address`. Calls `failed`
+    /// when no more can be accepted. Called on the loop only.
     func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
         failed: @escaping @Sendable (PortError) -> Void
     ) throws(PortError) -> any KernelListener
-    /// Connects from the adapter at `local` to `peer`. Only on the loop.
+    /// Connects from the adapter at `local` to `peer`. Called on the loop only.
     func connect(
         from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
@@ -43,13 +47,13 @@ protocol Kernel: Sendable {
 }
 
 protocol KernelListener: Sendable {
-    /// Ends it. More calls do nothing.
+    /// Stops listening. Further calls do nothing.
     func close()
 }
 
-/// A connection that the kernel tries to make.
+/// A connection that the kernel is trying to establish.
 protocol KernelAttempt: Sendable {
-    /// Gives up, without a call of `done`.
+    /// Cancels the attempt without calling `done`.
     func cancel()
 }
 

@@ -3,7 +3,7 @@ import Glibc
 import HCISocket
 
 extension AdapterSpecification.KernelAdapter {
-    /// Whether this names the adapter of a kernel.
+    /// Returns whether this specification names an adapter of a kernel.
     func names(_ adapter: KernelManagement.KnownAdapter, of kernel: any Kernel) -> Bool {
         switch self {
         case .index(let index): adapter.index == index
@@ -15,8 +15,8 @@ extension AdapterSpecification.KernelAdapter {
         }
     }
 
-    /// The adapter that this names among those that management does not list: another process has it to
-    /// itself, or its driver is setting it up or could not.
+    /// Returns the adapter that this specification names among those that management does not list, because
+    /// another process uses the adapter exclusively, or its driver is setting it up or failed to.
     func unlisted(by kernel: any Kernel) -> (index: UInt16, state: HCIDeviceState)? {
         let files = kernel.files
         var candidates = files.adapters
@@ -33,10 +33,10 @@ extension AdapterSpecification.KernelAdapter {
         return nil
     }
 
-    /// Why management does not list the adapter, which was asked for as `specification`.
+    /// Returns the reason that management does not list the adapter, which was requested as `specification`.
     func whyUnlisted(by kernel: any Kernel, for specification: AdapterSpecification) -> AdapterProblem {
         guard let unlisted = unlisted(by: kernel) else {
-            // A machine's switch takes the whole device off the bus.
+            // A switch of the machine removes the whole device from the bus.
             let block = kernel.files.radioSwitches.first { !$0.name.hasPrefix("hci") && $0.block != nil }?
                 .block
             return block.map { .blocked($0) } ?? .missing(specification)
@@ -45,12 +45,13 @@ extension AdapterSpecification.KernelAdapter {
         return .inUse(Self.exclusiveHolder(kernel.files))
     }
 
-    /// The process that has an adapter's user channel, as far as that is known.
+    /// Returns the process that holds an adapter's user channel, as far as it is known.
     static func exclusiveHolder(_ files: SystemFiles) -> AdapterProblem.Holder {
         .userChannel(userChannelHolders(files))
     }
 
-    /// Which processes may have an adapter's user channel: the kernel reports that it is in use, and not by which one.
+    /// Returns the processes that may hold an adapter's user channel: the kernel reports that the channel is
+    /// in use, but not by which process.
     static func userChannelHolders(_ files: SystemFiles) -> [AdapterProblem.Holder.Process] {
         files.socketHolders.filter { $0.process != getpid() && $0.name != "bluetoothd" }
             .map { AdapterProblem.Holder.Process(name: $0.name, id: $0.process) }

@@ -2,17 +2,17 @@ import BLECore
 import Glibc
 import HCISocket
 
-/// What a kernel adapter has that others have not: management, and listeners of the kernel's L2CAP.
-/// Confined to its adapter, but for `management`.
+/// The parts that only a kernel adapter has: management, and listeners of the kernel's L2CAP. Confined to its
+/// adapter, except for `management`.
 final class KernelControl: Sendable {
     let kernel: any Kernel
     let management: KernelManagement
     /// The use of the adapter, which is shared with other processes.
     let lease: KernelLease
-    /// Records the adapter's packets, where that is wanted.
+    /// Records the adapter's packets, if requested.
     let capture: KernelCapture?
     var index: UInt16 { lease.index }
-    /// The listener, and the names that show others that there is one.
+    /// The listener, and the claimed names that show other processes that there is one.
     private let listener = Lock<(listener: any KernelListener, claims: [any Sendable])?>(nil)
 
     init(
@@ -24,8 +24,8 @@ final class KernelControl: Sendable {
         self.capture = capture
     }
 
-    /// Takes links of centrals at `address` from now on. The kernel gives all of them to the newest listener,
-    /// so there is one for each adapter among the programs that use this library.
+    /// Accepts links of centrals at `address` from now on. The kernel gives all of them to the newest
+    /// listener, so only one of the programs that use this library can listen on an adapter at a time.
     func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void,
         failed: @escaping @Sendable (PortError) -> Void
@@ -49,15 +49,15 @@ final class KernelControl: Sendable {
         listener.withLock { $0 = (new, [claim, shown].compactMap { $0 }) }
     }
 
-    /// Whether links of centrals are taken.
+    /// Whether links of centrals are accepted.
     var isListening: Bool { listener.withLock { $0 != nil } }
 
     /// Stops accepting links of centrals.
     func close() { listener.withLock { $0.take() }?.listener.close() }
 
-    /// Ends the use of the adapter: the last one leaves it as the first one has found it.
-    /// `settings`: what this process has to set back first, unless bluetoothd has been started since: then
-    /// they are its own.
+    /// Ends the use of the adapter. The last process restores the state in which the first one found it.
+    /// Before that, sends `settings`, which restore what this process changed, unless bluetoothd has been
+    /// started since: then the settings are those of bluetoothd.
     func restore(_ settings: [ManagementCommand] = []) async {
         let isOurs = settings.isEmpty ? false : await kernel.bluetoothDaemon() == nil
         for command in settings where isOurs {

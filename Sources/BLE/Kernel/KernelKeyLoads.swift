@@ -1,38 +1,42 @@
 import BLECore
 
-/// When the kernel is given the keys of all bonds. It forgets all others at that, also those that a device
-/// which pairs is just being given: so it is done when no device pairs. Until then the kernel may have other
-/// keys than those of bonds.
+/// Decides when the keys of all bonds are loaded into the kernel. A load removes all other keys from the
+/// kernel, including those that a pairing is just producing, so it waits until no device is pairing. Until
+/// then the kernel can have keys other than those of the bonds.
 struct KernelKeyLoads {
     enum Step: Equatable {
-        /// Nothing is to be done, or it is under way.
+        /// No load is due, or one is under way.
         case none
         case wait(until: Instant)
-        /// The keys of all bonds are to be given now, which replace those of these peers.
+        /// The keys of all bonds are to be loaded now. They replace the keys that the kernel has for these
+        /// peers.
         case load(replacing: Set<DeviceAddress>)
     }
 
-    /// How long until what the kernel has refused is given to it again.
+    /// The delay before a load that the kernel has refused is retried.
     static let pause = Duration.seconds(10)
 
     /// Identities whose keys in the kernel are not those of their bonds.
     private var distrusted: Set<DeviceAddress> = []
-    /// Those of them that were so when the load under way began; nil while there is none.
+    /// The distrusted identities when the load under way began; nil while there is no load.
     private var replaced: Set<DeviceAddress>?
     private var isOwed = false
-    /// When the kernel may be asked again.
+    /// The earliest time at which the kernel can be asked again.
     private var retry: Instant?
 
-    /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
+    /// Returns whether the kernel's encryption of a link to this identity proves that the peer is the bonded
+    /// device.
     func proves(_ peer: DeviceAddress) -> Bool { !distrusted.contains(peer) }
 
-    /// The kernel has other keys than those of their bonds for these peers, or lacks a bond's.
+    /// Requests a load, because the kernel has keys other than those of the bonds for these peers, or lacks
+    /// the keys of a bond.
     mutating func owe(insteadOf peers: [DeviceAddress]) {
         distrusted.formUnion(peers)
         isOwed = true
     }
 
-    /// What is to be done now; `quiet` is when no device pairs any more, unless more events come.
+    /// Returns the next step. `quiet` is the time at which no device is pairing any more, unless more events
+    /// arrive.
     mutating func next(quiet: Instant?, at now: Instant) -> Step {
         guard isOwed, replaced == nil else { return .none }
         if let wait = [quiet, retry].compactMap(\.self).max(), wait > now { return .wait(until: wait) }
@@ -41,7 +45,8 @@ struct KernelKeyLoads {
         return .load(replacing: distrusted)
     }
 
-    /// The kernel has taken the keys, or not. What has come up meanwhile waits for the next load.
+    /// Handles the end of a load, which the kernel has accepted or not. Changes since it began wait for the
+    /// next load.
     mutating func ended(isDone: Bool, at now: Instant) {
         let replaced = replaced.take() ?? []
         if isDone, !isOwed { distrusted.subtract(replaced) }

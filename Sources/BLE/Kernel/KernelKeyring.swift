@@ -2,24 +2,26 @@ import BLECore
 import HCISocket
 import SMP
 
-/// What the kernel reports of pairings: which devices are pairing, the identities that they claim, and their keys. It
-/// reports these one by one when it has all of them: the peer's identity, what signs, then what encrypts. LE legacy
-/// pairing has a key for each role: each makes the bond anew.
+/// The pairings that the kernel reports: which devices are pairing, the identities that they claim, and their
+/// keys. The kernel reports the keys one by one when it has all of them: the peer's identity key, the signing
+/// keys, then the encryption keys. LE legacy pairing has an encryption key for each role, and each of them
+/// produces the bond again.
 struct KernelKeyring {
     /// The keys and the strength that a pairing produced.
     struct Pairing: Hashable {
         var bond: Bond
-        /// Whether it is for the next link too: both sides wanted a bond, and the peer can be known again.
+        /// Whether the bond is kept for later links: both sides requested bonding, and the peer can be
+        /// recognized again.
         var isKept: Bool
-        /// The address by which the link is known that it was made on; nil where that is uncertain.
+        /// The peer's address on the link on which the bond was made; nil when that is uncertain.
         var link: DeviceAddress?
     }
 
     private struct Keys {
         var link: DeviceAddress?
-        /// When others are not of the same pairing.
+        /// The time after which further keys belong to another pairing.
         var end: Instant
-        /// Whether the kernel has been given others since the first of them was reported.
+        /// Whether the kernel has been given other keys since the first of these was reported.
         var isReplaced = false
         var identity: UInt128?
         var peerSigning: UInt128?
@@ -28,23 +30,25 @@ struct KernelKeyring {
         var peripheral: Management.LongTermKey?
     }
 
-    /// How long a pairing may take of which nothing is reported. It has failed after 30 s without a packet (Core
-    /// Specification 5.4, Vol 3, Part H, 3.4), and of the question, the answer, the encryption and the last key each
-    /// may take that long. One that distributes no keys ends without an event.
+    /// The maximum time that a pairing can take of which nothing is reported. A pairing has failed after 30 s
+    /// without a packet (Core Specification 5.4, Vol 3, Part H, 3.4), and the question, the answer, the
+    /// encryption and the last key can each take that long. A pairing that distributes no keys ends without
+    /// an event.
     static let timeLimit = Duration.seconds(120)
-    /// How long a pairing may be silent.
+    /// The maximum time without a packet in a pairing.
     static let silence = Duration.seconds(30)
-    /// How long the keys of one pairing may take: the kernel reports all at once.
+    /// The maximum time that the keys of one pairing can take: the kernel reports all of them at once.
     static let burst = Duration.seconds(5)
 
-    /// The keys of pairings whose links are there.
+    /// The keys of pairings whose links are up.
     private var keys: [DeviceAddress: Keys] = [:]
     /// The identities of peers whose links, of this process, began under another address.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
-    /// Peers, as the kernel knows them, that are pairing, and when they have failed at the latest.
+    /// The peers that are pairing, by the addresses by which the kernel knows them, and the time at which
+    /// each pairing has failed at the latest.
     private var underWay: [DeviceAddress: Instant] = [:]
 
-    /// The address by which the kernel knows the peer of a link now.
+    /// Returns the address by which the kernel now knows the peer of a link.
     func identity(of peer: DeviceAddress) -> DeviceAddress { identities[peer] ?? peer }
 
     /// Whether the peer of a link is pairing.
@@ -52,36 +56,38 @@ struct KernelKeyring {
         underWay[identity(of: peer)].map { $0 > now } ?? false
     }
 
-    /// When no device is pairing any more, unless more events come; nil when none is pairing.
+    /// Returns the time at which no device is pairing any more, unless more events arrive; nil when none is
+    /// pairing.
     func quiet(after now: Instant) -> Instant? { underWay.values.max().flatMap { $0 > now ? $0 : nil } }
 
-    /// The peer of a link begins to pair, or is asked about.
+    /// Notes that the peer of a link starts to pair, or that the kernel asks about it.
     mutating func begin(_ peer: DeviceAddress, at now: Instant) {
         underWay[identity(of: peer)] = now.advanced(by: Self.timeLimit)
     }
 
-    /// A link of this process to a peer is encrypted: if that was by pairing, its keys follow, or there are none.
+    /// Notes that a link of this process to a peer is encrypted. If that was by pairing, the keys of the
+    /// pairing follow, or there are none.
     mutating func encrypted(_ peer: DeviceAddress, at now: Instant) {
         let name = identity(of: peer)
         if let limit = underWay[name] { underWay[name] = min(limit, now + Self.silence) }
     }
 
-    /// The kernel is given other keys for a peer, or none.
+    /// Notes that the kernel is given other keys for a peer, or none.
     mutating func replace(_ peer: DeviceAddress) { keys[peer]?.isReplaced = true }
 
-    /// Whether the keys that the kernel has for a bond's peer are those of the bond, as far as it has reported them on
-    /// a link that is there.
+    /// Returns whether the kernel has the keys of a bond for the bond's peer, as far as it has reported them
+    /// on a link that is up.
     func holds(_ bond: Bond) -> Bool {
         guard let keys = keys[bond.peer], !keys.isReplaced else { return false }
         return keys.central.map { LongTermKey($0) } == bond.centralKey
             && keys.peripheral.map { LongTermKey($0) } == bond.peripheralKey
     }
 
-    /// A link of this process to a peer has ended.
+    /// Forgets the identity of a peer, whose link of this process has ended.
     mutating func forget(_ peer: DeviceAddress) { identities[peer] = nil }
 
-    /// Takes an event of the kernel. For a key that encrypts, returns what its pairing has made up to now, as the
-    /// device `local`, whose process has links to these peers.
+    /// Handles an event of the kernel. For an encryption key, returns the pairing with its keys so far, made
+    /// as the device `local`, whose process has links to the peers in `links`.
     mutating func take(
         _ event: ManagementEvent, as local: DeviceAddress, with links: @autoclosure () -> [DeviceAddress],
         at now: Instant
@@ -89,7 +95,7 @@ struct KernelKeyring {
         switch event {
         case .confirmationRequest(let peer, _, _), .passkeyRequest(let peer), .passkeyNotify(let peer, _, _):
             begin(peer, at: now)
-            // Of an earlier pairing without a key that encrypts.
+            // Drops keys of an earlier pairing without an encryption key.
             keys[peer] = nil
         // The first key of every pairing in which the peer distributes its identity.
         case .newIdentityKey(let key, let resolved, _):
@@ -103,7 +109,7 @@ struct KernelKeyring {
             set(key.value, in: key.isLocal ? \.localSigning : \.peerSigning, of: key.peer, at: now)
         case .newLongTermKey(let key, let isKept):
             let made = take(key, isKept, as: local, at: now)
-            // Where that is uncertain, the one that it is not goes on.
+            // If the link is uncertain, the keys may be of another pairing, and this one continues.
             if made?.link != nil || key.kind == .debugP256 { underWay[key.peer] = nil }
             return made
         case .authenticationFailed(let peer, _): underWay[peer] = nil
@@ -115,8 +121,8 @@ struct KernelKeyring {
         return nil
     }
 
-    /// The address of the link whose peer has the identity `peer`, where the kernel does not report it: `peer` itself,
-    /// or an address that cannot be resolved. Nil unless exactly one of these is pairing.
+    /// Returns the address of the link whose peer has the identity `peer`, if the kernel does not report it:
+    /// `peer` itself, or an address that cannot be resolved. Nil unless exactly one of these is pairing.
     private func pairing(as peer: DeviceAddress, at now: Instant) -> DeviceAddress? {
         let candidates = underWay.filter { candidate, limit in
             limit > now
@@ -128,7 +134,7 @@ struct KernelKeyring {
     private mutating func take(
         _ key: Management.LongTermKey, _ isKept: Bool, as local: DeviceAddress, at now: Instant
     ) -> Pairing? {
-        // It protects nothing, and the kernel forgets it with the link.
+        // A debug key protects nothing, and the kernel forgets it with the link.
         guard key.kind != .debugP256 else { return nil }
         if key.strength.isSecureConnections {
             set(key, in: \.central, of: key.peer, at: now)
@@ -146,8 +152,8 @@ struct KernelKeyring {
         return Pairing(bond: bond, isKept: isKept, link: keys.link)
     }
 
-    /// Notes a key. One that is there already is of an earlier pairing on the same link, as all others then
-    /// are. Without an identity key they carry the name of the link itself.
+    /// Stores a key. If a key of this kind is stored already, it and all others are of an earlier pairing on
+    /// the same link, and are dropped. Without an identity key, keys carry the address of the link itself.
     private mutating func set<Key>(
         _ key: Key, in slot: WritableKeyPath<Keys, Key?>, of peer: DeviceAddress, at now: Instant
     ) {
@@ -159,7 +165,7 @@ struct KernelKeyring {
 // MARK: - The kernel's keys and ours
 
 extension Management.LongTermKey {
-    /// What the pairing was worth that made it.
+    /// The strength of the pairing that made the key.
     var strength: PairingStrength {
         PairingStrength(
             isAuthenticated: kind == .authenticated || kind == .authenticatedP256,
@@ -174,8 +180,9 @@ extension LongTermKey {
 }
 
 extension Bond {
-    /// What the kernel has to know of it to encrypt links: one key of LE Secure Connections, or one for each role.
-    /// None when the kernel would refuse it, and all others with it: it takes identities only.
+    /// The keys that the kernel needs to encrypt links with this bond: one key of LE Secure Connections, or
+    /// one for each role. Empty when the peer's address is not an identity, because the kernel would refuse
+    /// such a key, and all others with it.
     var kernelKeys: [Management.LongTermKey] {
         guard peer.kind == .public || peer.kind == .static else { return [] }
         let kind: Management.LongTermKey.Kind =
@@ -197,7 +204,7 @@ extension Bond {
         }
     }
 
-    /// What the kernel has to know of it to recognize the peer.
+    /// The key that the kernel needs to recognize the peer.
     var kernelIdentityKey: Management.IdentityKey? {
         guard peer.kind == .public || peer.kind == .static else { return nil }
         return peerIdentityKey.map { Management.IdentityKey(peer: peer, value: $0) }

@@ -6,10 +6,11 @@ import Logging
 
 /// This process's use of a kernel adapter, and what is to be switched off after it.
 ///
-/// Processes that use an adapter know of each other by names that they claim. What the first of them had to switch on,
-/// the last one switches off: a process that comes meanwhile takes over what is owed.
+/// Processes that use an adapter find each other by names that they claim. The last of them switches off what
+/// the first one had to switch on: a process that starts to use the adapter in between takes over what is
+/// owed.
 final class KernelLease: Sendable {
-    /// What is switched on for the use of an adapter.
+    /// The settings that are switched on for the use of an adapter.
     struct Switches: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         static let power = Switches(rawValue: 1)
@@ -17,11 +18,11 @@ final class KernelLease: Sendable {
     }
 
     private struct State {
-        /// What the last process that uses the adapter has to switch off.
+        /// The settings that the last process that uses the adapter has to switch off.
         var owed: Switches
-        /// The devices that this process has had links to of late. The kernel keeps a link for a while.
+        /// The devices to which this process had links recently. The kernel keeps a link for a while.
         var peers: Deque<DeviceAddress> = []
-        /// Shows the others that there is this one, and what it owes.
+        /// The claimed name that shows other processes that this one uses the adapter, and what it owes.
         var claim: (any Sendable)?
         var isOver = false
     }
@@ -68,7 +69,7 @@ final class KernelLease: Sendable {
     /// is on again, the program that did so needs it on.
     func forget() { state.withLock { ($0.owed, $0.claim) = ([], nil) } }
 
-    /// This process has a link to `peer`, which counts as no other program's.
+    /// Notes that this process has a link to `peer`, so that the link does not count as another program's.
     func note(_ peer: DeviceAddress) {
         state.withLock { state in
             if state.peers.count == Self.peerLimit { state.peers.removeFirst() }
@@ -76,7 +77,7 @@ final class KernelLease: Sendable {
         }
     }
 
-    /// How many peers are remembered. A link that is left stays for two seconds.
+    /// The maximum number of remembered peers. A link that is no longer used stays up for two seconds.
     private static let peerLimit = 64
 
     private func othersLinks() async throws(BLEError) -> Int {
@@ -85,7 +86,8 @@ final class KernelLease: Sendable {
         return count - peers.count { own.contains($0) }
     }
 
-    /// Ends the use. What is owed is switched off unless others use the adapter. Does nothing the second time.
+    /// Ends the use of the adapter. Switches off what is owed, unless others use the adapter. Further calls
+    /// do nothing.
     func giveBack() async {
         let wasOver = state.withLock { state in
             defer { state.isOver = true }
@@ -98,7 +100,8 @@ final class KernelLease: Sendable {
         withExtendedLifetime(turn) {}
     }
 
-    /// Switches off what is owed, if nothing else uses the adapter: no other process, and no link of other programs.
+    /// Switches off what is owed if nothing else uses the adapter: no other process, and no link of other
+    /// programs.
     private func settle() async {
         let owed = state.withLock { $0.owed }
         guard !owed.isEmpty, Self.others(index, management).isEmpty else { return }
@@ -114,7 +117,8 @@ final class KernelLease: Sendable {
         }
     }
 
-    /// Owes a switch, also when the kernel has not answered in time: it may carry the command out later.
+    /// Switches a setting on, and owes to switch it off, also when the kernel has not answered in time,
+    /// because it may carry the command out later.
     private func switchOn(
         _ new: Switches, by command: ManagementCommand, _ operation: BLEError.KernelOperation
     ) async throws(BLEError) {
@@ -138,13 +142,13 @@ final class KernelLease: Sendable {
 // MARK: - Others
 
 extension KernelLease {
-    /// How long another process may take to switch the adapter.
+    /// The maximum time to wait for another process that switches the adapter.
     private static let timeLimit = Duration.seconds(10)
 
     private static func prefix(_ index: UInt16) -> String { "bletool/hci\(index)/" }
 
-    /// Of several processes that begin or end their use, one at a time does so. Who waits too long, or cannot
-    /// wait, does it all the same: that is no reason not to use the adapter.
+    /// Serializes processes that start or stop using the adapter. A process that cannot get its turn in time,
+    /// or cannot wait, proceeds without it, because a missing turn is no reason to refuse the adapter.
     private static func turn(_ index: UInt16, _ management: KernelManagement) async -> (any Sendable)? {
         do throws(PortError) {
             return try await management.kernel.claim(
@@ -155,7 +159,7 @@ extension KernelLease {
         }
     }
 
-    /// What the other users of the adapter owe.
+    /// Returns what each other process that uses the adapter owes.
     private static func others(_ index: UInt16, _ management: KernelManagement) -> [Switches] {
         management.kernel.claims(beginningWith: prefix(index) + "use/").map { name in
             Switches(rawValue: name.split(separator: "/").last.flatMap { UInt8($0) } ?? 0)
@@ -164,7 +168,7 @@ extension KernelLease {
 
     private func show() {
         let owed = state.withLock { $0.owed }
-        // Several adapters of a process may be the same one.
+        // A process can have several `Adapter`s that use the same adapter.
         for number in 0..<100 {
             let name = Self.prefix(index) + "use/\(getpid())-\(number)/\(owed.rawValue)"
             do throws(PortError) {

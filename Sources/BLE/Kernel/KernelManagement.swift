@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The kernel's management socket as an object: sends commands, and reports what happens to adapters.
 actor KernelManagement {
-    /// An adapter as the kernel has it.
+    /// An adapter as the kernel reports it.
     struct KnownAdapter: Hashable, Sendable {
         var index: UInt16
         var information: Management.Information
@@ -57,7 +57,7 @@ actor KernelManagement {
         }
     }
 
-    /// The most octets of a command.
+    /// The maximum size of a command in octets.
     nonisolated var maximumCommand: Int { port.maximumSent }
 
     /// Calls `observer` with the kernel's events of its adapters, and `ended` when the socket ends by itself.
@@ -111,7 +111,7 @@ actor KernelManagement {
         let block = files.block(of: index)
         if status == .rfkilled { return .adapter(.blocked(block ?? .software)) }
         guard isPowerOn else { return .managementRefused(operation, status) }
-        // Of a radio that rfkill holds off some kernels say no more than "failed".
+        // For a radio that rfkill blocks, some kernels report no more than "failed".
         return .adapter(block.map { .blocked($0) } ?? .cannotPower(index, .management(status)))
     }
 
@@ -121,14 +121,14 @@ actor KernelManagement {
             .readIndexList, index: Management.Packet.noIndex, operation: .listAdapters)
         var found: [KnownAdapter] = []
         for index in Self.indices(list) {
-            // An adapter may go between the list and the question.
+            // An adapter can be removed between the list and this request.
             guard let information = try? await information(of: index) else { continue }
             found.append(KnownAdapter(index: index, information: information))
         }
         return found.sorted { $0.index < $1.index }
     }
 
-    /// What adapter `index` is, and how it is switched.
+    /// Returns the properties and settings of adapter `index`.
     func information(of index: UInt16) async throws(BLEError) -> Management.Information {
         let octets = try await request(.readInformation, index: index, operation: .readAdapter(index))
         do throws(DecodeError) {
@@ -138,7 +138,8 @@ actor KernelManagement {
         }
     }
 
-    /// How many links adapter `index` has, of whatever program and those of BR/EDR too, and to which devices of LE.
+    /// Returns the number of links of adapter `index`, of all programs and including those of BR/EDR, and the
+    /// peers of its LE links.
     func connections(of index: UInt16) async throws(BLEError) -> (count: Int, peers: [DeviceAddress]) {
         let octets = try await request(
             .getConnections, index: index, operation: .listLinks(index))
@@ -216,7 +217,7 @@ actor KernelManagement {
 }
 
 extension BLEError {
-    /// What a failed system call on a Bluetooth socket means.
+    /// Returns the error that stands for a failed system call on a Bluetooth socket.
     static func kernel(
         _ error: PortError, operation: KernelOperation, capability: Capability = .netRaw,
         _ files: SystemFiles = SystemFiles()

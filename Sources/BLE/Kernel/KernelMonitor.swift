@@ -3,12 +3,12 @@ import HCI
 import HCISocket
 import Logging
 
-/// The kernel's monitor channel: every packet of every adapter, of any process, and what the kernel reports beside
-/// them. It needs CAP_NET_RAW.
+/// The kernel's monitor channel: all packets of all adapters, of any process, and what else the kernel
+/// reports. It needs CAP_NET_RAW.
 package final class KernelMonitor: Sendable {
     private let port: any PacketPort
 
-    /// Opens the channel. `operation` says in errors what it is for.
+    /// Opens the channel. `operation` names its purpose in errors.
     package convenience init(on loop: EventLoop = .shared, for operation: BLEError.KernelOperation)
         throws(BLEError)
     {
@@ -40,12 +40,12 @@ package final class KernelMonitor: Sendable {
                 }, writable: {}, closed: ended))
     }
 
-    /// Ends it after the packets that the kernel has already sent. Call it on the loop.
+    /// Closes the channel after reading the packets that the kernel has already sent. Call it on the loop.
     package func close() { port.closeAfterReading() }
 }
 
-/// Hands the packets of one kernel adapter to a recording, of any origin: our commands, and the links and scans of the
-/// kernel. Confined to its adapter.
+/// Passes all packets of one kernel adapter to a recording, whatever their origin: this host's commands, and
+/// the links and scans of the kernel. Confined to its adapter.
 final class KernelCapture: Sendable {
     private let index: UInt16
     private let sink: CaptureSink
@@ -69,6 +69,6 @@ final class KernelCapture: Sendable {
         }
     }
 
-    /// Ends it after the packets that the kernel has already sent.
+    /// Ends the recording after the packets that the kernel has already sent.
     func close() { monitor.close() }
 }

@@ -5,13 +5,13 @@ import SMP
 /// Pairing on a kernel adapter: the kernel pairs, and sends questions and events through the management socket.
 /// Confined to its adapter.
 final class KernelPairing {
-    /// What the adapter was set to, and is to be again; nil while nothing was changed.
+    /// The adapter's earlier settings, which are to be restored; nil while nothing was changed.
     private(set) var before: Management.Settings?
-    /// Reports bonds that come and go to the kernel.
+    /// The task that reports added and removed bonds to the kernel.
     private var watch: Task<Void, Never>?
     /// The keys that the kernel has reported.
     private var keyring = KernelKeyring()
-    /// When the kernel is given the keys of all bonds.
+    /// The loads of the keys of all bonds into the kernel.
     private var loads = KernelKeyLoads()
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
 
@@ -29,13 +29,14 @@ extension KernelPairing {
     /// Whether the kernel has this host's settings and keys.
     var isSetUp: Bool { before != nil }
 
-    /// The kernel is about to get this host's settings; `before` are those that it has.
+    /// Notes that the kernel is about to get this host's settings; `before` are the current ones.
     func setUp(from before: Management.Settings) { self.before = before }
 
-    /// From now on this task reports changes of bonds to the kernel.
+    /// Keeps the task that reports changes of bonds to the kernel from now on.
     func watchBonds(_ task: Task<Void, Never>) { watch = task }
 
-    /// The kernel is about to get back the settings that it had; nil if it has them.
+    /// Stops the watch of bonds, and returns the earlier settings, which the caller restores; nil if they are
+    /// restored already.
     func setBack() -> Management.Settings? {
         watch.take()?.cancel()
         return before.take()
@@ -45,8 +46,9 @@ extension KernelPairing {
 // MARK: - Pairings
 
 extension KernelPairing {
-    /// Takes an event of the kernel. For a key that encrypts, returns what its pairing has made up to now, as the
-    /// device `local`, whose process has links to these peers. Withdraws questions about pairings that have ended.
+    /// Handles an event of the kernel. For an encryption key, returns the pairing with its keys so far, made
+    /// as the device `local`, whose process has links to the peers in `links`. Withdraws questions about
+    /// pairings that have ended.
     func take(
         _ event: ManagementEvent, as local: DeviceAddress, with links: @autoclosure () -> [DeviceAddress],
         at now: Instant
@@ -56,22 +58,22 @@ extension KernelPairing {
         return made
     }
 
-    /// The peer of a link begins to pair.
+    /// Notes that the peer of a link starts to pair.
     func begin(_ peer: DeviceAddress, at now: Instant) { keyring.begin(peer, at: now) }
 
-    /// A link of this process to a peer is encrypted.
+    /// Notes that a link of this process to a peer is encrypted.
     func encrypted(_ peer: DeviceAddress, at now: Instant) { keyring.encrypted(peer, at: now) }
 
-    /// A link of this process to a peer has ended.
+    /// Forgets the identity of a peer, whose link of this process has ended.
     func forget(_ peer: DeviceAddress) { keyring.forget(peer) }
 
     /// Whether the peer of a link is pairing.
     func isPairing(_ peer: DeviceAddress, at now: Instant) -> Bool { keyring.isPairing(peer, at: now) }
 
-    /// The address by which the kernel knows the peer of a link now.
+    /// Returns the address by which the kernel now knows the peer of a link.
     func identity(of peer: DeviceAddress) -> DeviceAddress { keyring.identity(of: peer) }
 
-    /// Asks the user something about a peer; `answer` is cancelled when the pairing ends before.
+    /// Asks the user a question about a peer. `answer` is cancelled when the pairing ends before.
     func ask(about peer: DeviceAddress, _ answer: @escaping @Sendable () async -> Void) {
         endQuestion(about: peer)
         questions[peer] = Task { await answer() }
@@ -83,16 +85,20 @@ extension KernelPairing {
 // MARK: - The keys of bonds
 
 extension KernelPairing {
-    /// Whether a link that the kernel encrypts to that identity shows that it is the bonded device.
+    /// Returns whether the kernel's encryption of a link to this identity proves that the peer is the bonded
+    /// device.
     func proves(_ peer: DeviceAddress) -> Bool { loads.proves(peer) }
 
-    /// Whether the kernel has the keys of that bond already: it has paired with the device itself.
+    /// Returns whether the kernel already has the keys of this bond, because it has paired with the device
+    /// itself.
     func holds(_ bond: Bond) -> Bool { keyring.holds(bond) }
 
-    /// The kernel has other keys than those of their bonds for these peers, or lacks a bond's.
+    /// Requests a load, because the kernel has keys other than those of the bonds for these peers, or lacks
+    /// the keys of a bond.
     func oweKeys(insteadOf peers: [DeviceAddress]) { loads.owe(insteadOf: peers) }
 
-    /// What is to be done now, if the kernel is to have the keys of bonds. After `.load`, `loaded` follows.
+    /// Returns the next step of a load, if the kernel is to have the keys of bonds. The owner calls `loaded`
+    /// after `.load`.
     func nextLoad(at now: Instant) -> KernelKeyLoads.Step {
         guard isSetUp else { return .none }
         let step = loads.next(quiet: keyring.quiet(after: now), at: now)
@@ -102,6 +108,6 @@ extension KernelPairing {
         return step
     }
 
-    /// The kernel has taken the keys of all bonds, or not.
+    /// Handles the end of a load of the keys of all bonds, which the kernel has accepted or not.
     func loaded(isDone: Bool, at now: Instant) { loads.ended(isDone: isDone, at: now) }
 }

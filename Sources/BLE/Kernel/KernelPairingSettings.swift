@@ -2,18 +2,20 @@ import BLECore
 import HCISocket
 import SMP
 
-/// What a kernel adapter is set to for pairing, and what sets it back.
+/// The settings of a kernel adapter for pairing, and the commands that apply and undo them.
 struct KernelPairingSettings {
     let options: SecurityOptions
-    /// What the adapter was set to before.
+    /// The settings of the adapter before the change.
     let before: Management.Settings
 
-    /// What the adapter is set to, of what it supports.
+    /// Returns the commands that apply the settings. Throws when the adapter does not support one that is
+    /// required.
     func setUp(_ supported: Management.Settings) throws(BLEError) -> [ManagementCommand] {
         if options.asksForOutOfBandData || options.outOfBandOffer != nil {
             throw .adapter(.unsupported(.outOfBandPairing))
         }
-        // Where it may be typed as well, the peer decides; it is said when the kernel shows another.
+        // If the passkey can also be entered, the peer decides; a warning is logged when the kernel shows
+        // another one.
         if options.fixedPasskey != nil, [.displayOnly, .displayYesNo].contains(options.delegate.ioCapability)
         {
             throw .adapter(.unsupported(.fixedPasskey))
@@ -22,7 +24,7 @@ struct KernelPairingSettings {
         if !supported.contains(.secureConnections) {
             if wanted == .only { throw .adapter(.unsupported(.secureConnections)) }
         } else if changesSecureConnections {
-            // A dual-mode adapter refuses the one without the other.
+            // A dual-mode adapter refuses Secure Connections without Secure Simple Pairing.
             if changesSimplePairing { commands.append(.setSecureSimplePairing(true)) }
             commands.append(.setSecureConnections(wanted))
         }
@@ -30,7 +32,8 @@ struct KernelPairingSettings {
         return commands
     }
 
-    /// What sets it back. IO capability cannot be read; the kernel begins with none.
+    /// The commands that undo the settings. The IO capability cannot be read; the kernel starts with no input
+    /// and no output.
     var tearDown: [ManagementCommand] {
         var commands = [ManagementCommand.setIOCapability(IOCapability.noInputNoOutput.rawValue)]
         if changesBondable { commands.append(.setBondable(!options.isBonding)) }
@@ -57,16 +60,17 @@ struct KernelPairingSettings {
     }
 }
 
-/// The keys of earlier pairings, for the kernel. Of more than it takes, those that were used last.
+/// The keys of earlier pairings for the kernel. If there are more than it accepts, those of the most recently
+/// used bonds.
 struct KernelKeys {
-    /// What the links are encrypted with.
+    /// The keys with which links are encrypted.
     let encryption: [Management.LongTermKey]
     /// The keys that resolve the private addresses of peers.
     let identity: [Management.IdentityKey]
     /// The number of keys for which the list has no room.
     let leftOut: Int
 
-    /// The keys of these bonds, for commands of at most so many octets.
+    /// Selects the keys of these bonds for commands of at most `octets` octets.
     init(_ records: [BondRecord], within octets: Int = .max) {
         let bonds = records.sorted { $0.lastUsed > $1.lastUsed }.map(\.bond)
         let (all, identities) = (bonds.flatMap(\.kernelKeys), bonds.compactMap(\.kernelIdentityKey))
@@ -75,6 +79,7 @@ struct KernelKeys {
         leftOut = all.count + identities.count - encryption.count - identity.count
     }
 
-    /// What gives them to the kernel. Loading identity keys, also none, is what makes it ask peers for theirs.
+    /// The commands that load the keys. The kernel requests the identity keys of peers only after a list of
+    /// identity keys was loaded, even an empty one.
     var loading: [ManagementCommand] { [.loadLongTermKeys(encryption), .loadIdentityKeys(identity)] }
 }

@@ -2,12 +2,12 @@ import BLECore
 import Glibc
 import HCISocket
 
-/// What the kernel reports in the files of /sys and /proc: small ones, which it answers at once.
+/// The information that the kernel reports in files of /sys and /proc: small files, which it answers at once.
 struct SystemFiles: Sendable {
-    /// The folder that has `sys` and `proc`; empty: the system's own.
+    /// The folder that contains `sys` and `proc`; empty for the system's own.
     var root = ""
 
-    /// The text of a file without the line end behind it; nil when it cannot be read.
+    /// Returns the text of a file without the line ends behind it; nil when it cannot be read.
     func text(_ path: String) -> String? {
         guard let file = fopen(root + path, "re") else { return nil }
         defer { fclose(file) }
@@ -22,7 +22,7 @@ struct SystemFiles: Sendable {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// The names in a folder, in order; none when it cannot be read.
+    /// Returns the names in a folder, sorted; none when it cannot be read.
     func names(in folder: String) -> [String] {
         guard let stream = opendir(root + folder) else { return [] }
         defer { closedir(stream) }
@@ -46,29 +46,29 @@ struct SystemFiles: Sendable {
         return count > 0 ? String(decoding: octets.prefix(count), as: UTF8.self) : nil
     }
 
-    /// Whether there is such a file or folder.
+    /// Returns whether there is such a file or folder.
     func exists(_ path: String) -> Bool { access(root + path, F_OK) == 0 }
 }
 
-/// A switch of rfkill's for Bluetooth radios.
+/// An rfkill switch for Bluetooth radios.
 public struct RadioSwitch: Hashable, Sendable {
-    /// The adapter's name, as `hci0`, or that of a switch of the machine.
+    /// The adapter's name, such as `hci0`, or the name of a switch of the machine.
     public var name: String
-    /// What holds the radio off, if something does; a switch of the machine before a setting.
+    /// What blocks the radio, if anything; a hardware switch takes precedence over a setting.
     public var block: AdapterProblem.RadioBlock?
 }
 
 extension SystemFiles {
-    /// Whether the kernel has Bluetooth, wherever this process may use it.
+    /// Whether the kernel has Bluetooth, even if this process cannot use it.
     var hasBluetooth: Bool {
         exists("/sys/module/bluetooth") || exists("/sys/class/bluetooth")
             || (text("/proc/net/protocols")?.split(separator: "\n").contains { $0.hasPrefix("HCI ") } ?? false)
     }
 
-    /// Why there are no Bluetooth sockets.
+    /// The reason that there are no Bluetooth sockets.
     var whyNoSockets: AdapterProblem { hasBluetooth ? .isolated : .noBluetooth }
 
-    /// The adapters that the kernel has, also those that management does not list.
+    /// The indices of the kernel's adapters, including those that management does not list.
     var adapters: [UInt16] {
         // hci0:64 is a connection.
         names(in: "/sys/class/bluetooth").compactMap { name in
@@ -89,7 +89,8 @@ extension SystemFiles {
         "/sys/kernel/debug/bluetooth/hci\(index)/identity"
     }
 
-    /// The address by which others know an adapter and its links; nil when this process may not see it.
+    /// Returns the address by which other devices know an adapter and its links; nil when this process is not
+    /// allowed to read it.
     func identity(of index: UInt16) -> DeviceAddress? {
         // C0:11:22:33:44:55 (type 1) 00112233445566778899aabbccddeeff 00:00:00:00:00:00
         guard let words = text(Self.identityFile(of: index))?.split(separator: " "), words.count >= 3 else {
@@ -109,13 +110,14 @@ extension SystemFiles {
         }
     }
 
-    /// What holds an adapter off: its own switch or one of the machine's.
+    /// Returns what blocks an adapter: its own switch, or one of the machine's.
     func block(of index: UInt16) -> AdapterProblem.RadioBlock? {
         let own = radioSwitches.filter { $0.name == "hci\(index)" || !$0.name.hasPrefix("hci") }
         return own.first { $0.block == .hardware }?.block ?? own.first { $0.block != nil }?.block
     }
 
-    /// Processes by their numbers and names that have HCI sockets, as far as this process may see it.
+    /// The processes that have HCI sockets, by number and name, as far as this process is allowed to see
+    /// them.
     var socketHolders: [(process: Int32, name: String)] {
         // The columns: sk RefCnt Rmem Wmem User Inode Parent.
         let inodes = Set(
@@ -131,10 +133,12 @@ extension SystemFiles {
         }
     }
 
-    /// BlueZ's daemon, which shares kernel adapters with us where it runs.
+    /// The process number of bluetoothd, BlueZ's daemon, which shares kernel adapters with this host; nil
+    /// when it does not run.
     var bluetoothDaemon: Int32? { processes.first { $0.name == "bluetoothd" }?.process }
 
-    /// The same for a caller on an event loop, which looking through the processes would hold up.
+    /// Returns the process number of bluetoothd to a caller on an event loop, which would be blocked by the
+    /// search through the processes.
     func bluetoothDaemonElsewhere() async -> Int32? {
         await Task.detached { bluetoothDaemon }.value
     }
@@ -149,7 +153,7 @@ extension SystemFiles {
 
 /// The kernel's names of USB ports.
 enum UsbPort {
-    /// Whether `text` is one: a bus, a port, and the ports of the hubs behind it.
+    /// Returns whether `text` names a USB port: a bus, a port, and the ports of the hubs behind it.
     static func isOne(_ text: Substring) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, isNumber(parts[0]) else { return false }
@@ -160,8 +164,8 @@ enum UsbPort {
 }
 
 extension KernelManagement.KnownAdapter {
-    /// The address by which others know the adapter and its links. An adapter without BR/EDR may have a random static
-    /// one in place of the public one, which management does not report.
+    /// Returns the address by which other devices know the adapter and its links. An adapter without BR/EDR
+    /// can have a random static address in place of the public one, which management does not report.
     func identity(_ files: SystemFiles) throws(BLEError) -> DeviceAddress {
         guard information.current.contains(.staticAddress) else {
             return DeviceAddress(information.address, type: .public)

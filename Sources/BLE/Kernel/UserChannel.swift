@@ -3,11 +3,12 @@ import Glibc
 import HCISocket
 import SystemPackage
 
-/// An adapter that this process has taken from the kernel, and what it owes the kernel for it.
+/// An adapter that this process has taken from the kernel, and the state that it has to restore.
 final class UserChannel: Sendable {
     let index: UInt16
     private let management: KernelManagement
-    /// The address of the adapter that was on before, and so is to be afterwards; nil: none was.
+    /// The address of the adapter if it was powered on before, and so has to be afterwards; nil if it was
+    /// off.
     private let powered: UInt64?
 
     private init(index: UInt16, management: KernelManagement, powered: UInt64?) {
@@ -16,7 +17,8 @@ final class UserChannel: Sendable {
         self.powered = powered
     }
 
-    /// How long an adapter may be busy: a kernel that has just found it takes up to two seconds to set it up.
+    /// The maximum time that an adapter can be busy: a kernel that has just found it takes up to two seconds
+    /// to set it up.
     private static let timeLimit = Duration.seconds(2)
 
     /// Switches the adapter off and opens its user channel.
@@ -24,7 +26,7 @@ final class UserChannel: Sendable {
         _ wanted: AdapterSpecification.KernelAdapter, of kernel: any Kernel, on loop: EventLoop
     ) async throws(BLEError) -> (UserChannel, any PacketPort) {
         let management = try await KernelManagement.open(kernel, on: loop)
-        // Whatever happens to adapters wakes the attempt; the newest of it is enough for that.
+        // Any event of an adapter wakes the attempt, for which the newest event is enough.
         let changes = StreamBuffer<ManagementEvent>(.newest(1))
         await management.observe { changes.yield($1) }
         var taking = Taking(wanted: wanted, management: management, loop: loop)
@@ -51,9 +53,9 @@ final class UserChannel: Sendable {
         }
     }
 
-    /// Leaves the adapter as it was found, when the channel is closed.
+    /// Restores the state in which the adapter was found, once the channel is closed.
     func giveBack() async {
-        // Another one may have the index by now.
+        // Another adapter may have the index by now.
         if let powered, (try? await management.information(of: index))?.address == powered {
             _ = try? await management.request(
                 .setPowered(true), index: index, operation: .switchPower(index, on: true))
@@ -70,7 +72,7 @@ private struct Taking {
     let begun: Instant
     /// The adapter, once it is found.
     var index: UInt16?
-    /// The address of the adapter that was on, and is off by this process.
+    /// The address of the adapter, if it was on and this process has switched it off.
     var powered: UInt64?
     /// The error of the last attempt.
     var problem = BLEError.cancelled
@@ -80,7 +82,7 @@ private struct Taking {
         begun = loop.now
     }
 
-    /// The channel; nil while the adapter is busy. Throws when waiting would not help.
+    /// Tries to open the channel. Returns nil while the adapter is busy; throws when waiting would not help.
     mutating func attempt() async throws(BLEError) -> (any PacketPort)? {
         let kernel = management.kernel
         let listed = try await management.adapters().first { wanted.names($0, of: kernel) }
@@ -88,7 +90,8 @@ private struct Taking {
         if let found = listed {
             index = found.index
             if found.information.current.contains(.powered) {
-                // Also when there is no answer in time: the kernel may carry it out later.
+                // Noted before the answer: if there is none in time, the kernel may still carry the command
+                // out.
                 powered = found.information.address
                 _ = try await management.request(
                     .setPowered(false), index: found.index,
@@ -106,7 +109,8 @@ private struct Taking {
         } catch {
             switch error.errno {
             case .resourceBusy?:
-                // Up to here it was another's, or it has just come and is not set up yet.
+                // Another program used the adapter until now, or it has just been added and is not set up
+                // yet.
                 problem = .adapter(
                     isListed
                         ? .inUse(.powerSwitch(index))

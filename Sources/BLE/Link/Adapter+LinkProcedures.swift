@@ -3,9 +3,9 @@ import HCI
 import HCISocket
 import Logging
 
-/// Procedures of links, as their `LinkProcedures` decide.
+/// Runs the procedures of links, as their `LinkProcedures` decide.
 extension Adapter {
-    /// Asks the controller something about a link.
+    /// Sends the controller a command about a link, and returns the answer.
     func ask<Command: HCICommand>(
         _ id: LinkID, _ command: @Sendable (ConnectionHandle) -> Command
     ) async throws(BLEError) -> Command.ReturnParameters {
@@ -13,15 +13,15 @@ extension Adapter {
         do throws(BLEError) {
             return try await send(command)
         } catch .hci(.unknownConnectionIdentifier, _) where links[id] == nil {
-            // It ended while the command was on its way.
+            // The link ended while the command was on its way.
             throw clients.end(of: id) ?? .disconnected(.unknown)
         } catch {
             throw error
         }
     }
 
-    /// Begins a procedure of the peer's controller with a command, and waits for the event that ends it; when
-    /// the procedure before is done.
+    /// Starts a procedure with the peer's controller by a command, once the procedures before it have ended,
+    /// and waits for the event that ends it.
     func run<Command: HCICommand>(
         _ procedure: LinkProcedure, on id: LinkID,
         _ command: @Sendable (ConnectionHandle) -> Command
@@ -35,7 +35,7 @@ extension Adapter {
         _ procedure: LinkProcedure, by start: LinkProcedures.Start, on id: LinkID
     ) async throws(BLEError) {
         try await procedures.wait(in: self) { adapter, key in
-            // One that has begun goes on, without a caller.
+            // A procedure that has begun continues without a caller.
             adapter.links[key.link]?.procedures.giveUp(key.number)
             adapter.procedures.resume(key, with: .failure(.cancelled))
         } begin: { () throws(BLEError) in
@@ -48,12 +48,12 @@ extension Adapter {
         }
     }
 
-    /// Waits until no procedure of that kind goes on.
+    /// Waits until no procedure of this kind is under way.
     func settle(_ procedure: LinkProcedure, on id: LinkID) async throws(BLEError) {
         try await run(procedure, by: .nothing, on: id)
     }
 
-    /// Sees to the connection parameters that a peripheral was promised.
+    /// Requests the connection update that a peripheral was promised.
     func promise(_ wanted: LEConnectionParameters, to link: Link) {
         guard let handle = link.handle else { return }
         let command = MachineCommand(LEConnectionUpdate(connection: handle, parameters: wanted))
@@ -81,7 +81,7 @@ extension Adapter {
         wake(by: link.procedures.deadline)
     }
 
-    /// Begins a procedure; false when it is done already.
+    /// Starts a procedure. Returns false when there is nothing left to do.
     private func begin(
         _ number: UInt64, _ procedure: LinkProcedure, by start: LinkProcedures.Start, on link: Link
     ) throws(BLEError) -> Bool {
@@ -99,7 +99,7 @@ extension Adapter {
             let command = LEEnableEncryption(
                 connection: try handle(of: link.id), random: key.random, diversifier: key.ediv, key: key.value
             )
-            // A pairing may have failed while the encryption before was waited for.
+            // A pairing may have failed while the procedure waited for the encryption before it.
             guard link.protection.give(key, of: given) else { throw .cancelled }
             try submit(MachineCommand(command), number, of: link)
         case .nothing: return false
@@ -109,7 +109,7 @@ extension Adapter {
 
     private func submit(_ command: MachineCommand, _ number: UInt64, of link: Link) throws(BLEError) {
         if let end { throw end }
-        // The handle may be another link's when its turn has come.
+        // The link may have ended meanwhile, and its handle may now be that of another link.
         _ = try handle(of: link.id)
         if recovery.isUnderWay {
             throw .hci(.operationCancelledByHost, command: command.packet.opcode)
@@ -117,7 +117,7 @@ extension Adapter {
         submit(command, of: .procedure(link.id, number))
     }
 
-    /// The command that begins a procedure was answered. A refusal is its end.
+    /// Handles the answer to the command that starts a procedure. A refusal ends the procedure.
     func procedureAnswered(
         _ answer: CommandAnswer, to command: MachineCommand, _ number: UInt64, of id: LinkID
     ) {
@@ -126,14 +126,14 @@ extension Adapter {
         proceed(with: link)
     }
 
-    /// A procedure has ended, whichever side began it.
+    /// Handles the end of a procedure, whichever side started it.
     func end(_ procedure: LinkProcedure, on id: LinkID, _ result: Result<Void, BLEError>) {
         guard let link = links[id] else { return }
         link.procedures.ended(procedure, result)
         proceed(with: link)
     }
 
-    /// The event that ends a procedure on the link with that handle.
+    /// Handles the event that ends a procedure on the link with this handle.
     func end(
         _ procedure: LinkProcedure, on handle: ConnectionHandle, _ status: HCIStatus, of command: HCIOpcode
     ) {
@@ -141,12 +141,12 @@ extension Adapter {
         end(procedure, on: id, status == .success ? .success(()) : .failure(.hci(status, command: command)))
     }
 
-    /// Ends the waits for procedures of a link that takes none any more.
+    /// Fails the waits for procedures of a link that accepts no more of them.
     func endProcedures(of link: Link, _ error: BLEError) {
         procedures.resume(where: { $0.link == link.id }, with: .failure(error))
     }
 
-    /// The controller's name for a link.
+    /// Returns the connection handle of a link.
     func handle(of id: LinkID) throws(BLEError) -> ConnectionHandle {
         guard let handle = try link(id).handle else {
             throw .adapter(.unsupported(.linkCommands))

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import HCISocket
 
-/// What links send on, and who is at their other end.
+/// The PHYs and data lengths of links, and the controllers of their peers.
 extension Adapter {
     func parameters(of id: LinkID) throws(BLEError) -> LinkParameters { try link(id).parameters }
 
@@ -16,7 +16,7 @@ extension Adapter {
         return try link(id).parameters
     }
 
-    /// The preference, if it says something and the controller has what it names.
+    /// Returns the preference. Throws when it is empty, or names a PHY that the controller does not support.
     func preference(transmit: Set<PHY>?, receive: Set<PHY>?) throws(BLEError) -> PHYPreference {
         guard transmit?.isEmpty != true, receive?.isEmpty != true else { throw .invalidRequest(.noPHY) }
         let wanted = (transmit ?? []).union(receive ?? [])
@@ -54,7 +54,7 @@ extension Adapter {
     }
 
     func remoteVersion(of id: LinkID) async throws(BLEError) -> RemoteVersion {
-        // Of several who ask, one does.
+        // If several callers ask, only the first one sends the command.
         try await run(.version, on: id) { ReadRemoteVersionInformation(connection: $0) }
         guard let version = try link(id).remoteVersion else { throw .disconnected(.unknown) }
         return version
@@ -79,7 +79,7 @@ extension Adapter {
         }
     }
 
-    /// The controller has reported something of the link with that handle.
+    /// Applies what the controller has reported about the link with this handle.
     func changeLink(with handle: ConnectionHandle, _ change: (inout RadioParameters) -> Void) {
         kernelLinks.change(handle, change)
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
@@ -88,7 +88,7 @@ extension Adapter {
         if link.radio != before { noteParameters(of: link) }
     }
 
-    /// A link is not what it was.
+    /// Reports the parameters of a link that have changed.
     func noteParameters(of link: Link) {
         if link.role == .peripheral { server.emit(.parameters(Central(link), link.parameters)) }
         link.watchers.emit(link.parameters)
@@ -96,15 +96,15 @@ extension Adapter {
 }
 
 extension DataLength {
-    /// How long a packet of `octets` takes, in microseconds: at 1 Mbit/s with 14 octets around it; on LE Coded
-    /// at 125 kbit/s, 80 us of preamble, 256 us of access address, and the rest at 64 us an octet, CRC and
-    /// terms included (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+    /// Returns the air time of a packet of `octets`, in microseconds: at 1 Mbit/s with 14 octets around it;
+    /// on LE Coded at 125 kbit/s, 80 us of preamble, 256 us of access address, and the rest at 64 us an
+    /// octet, CRC and terms included (Core Specification 5.4, Vol 6, Part B, 4.5.10).
     fileprivate static func airTime(of octets: Int, onCoded: Bool) -> Int {
         onCoded ? 976 + 64 * octets : 8 * (octets + 14)
     }
 }
 
 extension Duration {
-    /// Whole microseconds, those of parts left out.
+    /// The number of whole microseconds; fractions are dropped.
     fileprivate var microseconds: Int { Int(clamping: nanoseconds / 1000) }
 }

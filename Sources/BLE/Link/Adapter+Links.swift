@@ -7,14 +7,14 @@ import Logging
 import SMP
 import SystemPackage
 
-/// Names a wait for a link's end; several tasks may wait for the same.
+/// Identifies a wait for a link's end; several tasks can wait for the same end.
 struct EndingKey: Hashable, Sendable {
     let link: LinkID
     let user: LinkUser?
     let number: UInt64
 }
 
-/// Names a wait for packets of a link to leave; several tasks may wait for the same.
+/// Identifies a wait for packets of a link to be sent; several tasks can wait for the same packets.
 struct DepartureKey: Hashable, Sendable {
     let link: LinkID
     let number: UInt64
@@ -59,7 +59,7 @@ extension Adapter {
         return id
     }
 
-    /// Ends a link's record, and every wait for something on it.
+    /// Removes the record of a link that has ended, and ends every wait on it.
     func drop(_ link: Link, _ reason: DisconnectReason) {
         guard links.removeValue(forKey: link.id) != nil else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
@@ -80,7 +80,7 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
         departures.resume(where: { $0.link == link.id }, with: .success(false))
         kernelPairing?.forget(link.peer)
-        // Once a peer's identity is known, nothing stays under the address that it had.
+        // Once a peer's identity is known, no attempts are kept under its earlier address.
         security.attempts[link.peer] = PairingAttempts()
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
         linkDisconnected(link, reason)
@@ -88,11 +88,12 @@ extension Adapter {
         linkMadeRoomForAdvertising()
         meetPostponed()
         for name in Set([link.peer, link.identity]) { seekAgain(name) }
-        // Others may wait for it by its identity.
+        // Other callers may wait for the peer by its identity.
         lookAgain()
     }
 
-    /// What waits to be sent about a link that is gone must not meet the next one of its handle.
+    /// Withdraws the queued commands about a link that has ended, so that they do not affect the next link
+    /// with its handle.
     private func withdrawCommands(about handle: ConnectionHandle) {
         for ticket in commands.withdraw(where: { $0.concerns(handle) }) {
             owners[ticket] = nil
@@ -103,7 +104,7 @@ extension Adapter {
 
     private func endWaits(on link: Link, _ error: BLEError) {
         if error == .disconnected(.status(.authenticationFailure)) {
-            // The kernel may report the end before it reports why the link did not get secure.
+            // The kernel may report the end before the reason for which the link was not secured.
             for ticket in link.raising.keys {
                 operations.resume(ticket, with: .failure(.encryption(.authenticationFailure)))
             }
@@ -114,13 +115,14 @@ extension Adapter {
         operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
     }
 
-    /// One user of a link is done with it. The last one ends it, unless the peer has made it. Returns when
-    /// that has happened.
+    /// Removes a user from a link. If that was the last user, ends the link, unless the peer has established
+    /// it, and returns when it has ended.
     func release(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) async {
         if leave(user, cause) { await ended(user.link) }
     }
 
-    /// One user of a link is done with it; whether the link ends then. Who connects from now on has the next.
+    /// Removes a user from a link, and returns whether the link ends then. A caller that connects from now on
+    /// gets the next link.
     @discardableResult
     func leave(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) -> Bool {
         guard let link = links[user.link], link.users.remove(user) != nil else { return false }
@@ -145,7 +147,7 @@ extension Adapter {
         await uncancelled { _ = try? await $0.disconnection(of: id) }
     }
 
-    /// Begins to end a link, if that has not begun.
+    /// Starts to end a link, unless that has already started.
     func end(_ link: Link, _ cause: DisconnectCause = .userTerminated) {
         guard link.ending.begin(cause) else { return }
         let id = link.id
@@ -158,9 +160,9 @@ extension Adapter {
         }
     }
 
-    /// Goes on with a link's end, and with what is waited for until packets have left.
+    /// Advances a link's end, and the waits for its packets to be sent.
     private func advance(_ link: Link) {
-        // What is not waited for any more is not watched any more.
+        // A watch of the socket that is no longer needed is removed below.
         guard link.ending.isActive || link.isWatchingDepartures else { return }
         link.ending.advance(
             under: LinkEnding.Conditions(
@@ -193,19 +195,20 @@ extension Adapter {
         if case .socket = link.channel, hasFailed || cause == .userTerminated || disconnect == nil {
             // The kernel sends the peer Remote User Terminated Connection, two seconds later.
             drop(link, .status(.connectionTerminatedByLocalHost))
-            // That is too late after a failure of ATT: a connection until then gets the same link, on which no ATT PDU
-            // may be sent any more (Core Specification 5.4, Vol 3, Part F, 3.3.3). Not before the socket is closed:
-            // Linux 6.1 crashes on closing one that has received nothing and has lost its link.
+            // That is too late after a failure of ATT: a connection before then would get the same link, on
+            // which no ATT PDU may be sent any more (Core Specification 5.4, Vol 3, Part F, 3.3.3).
+            // Disconnect is not sent before the socket is closed, because Linux 6.1 crashes when it closes a
+            // socket that has received nothing and has lost its link.
             guard hasFailed else { return }
         }
-        // A controller that is brought back may keep its links.
+        // A controller that is being recovered may keep its links.
         guard let disconnect, !recovery.isUnderWay else {
             return link.ending.answered(isTaken: disconnect == nil, at: loop.now)
         }
         submit(disconnect, of: .link(link.id))
     }
 
-    /// The controller has answered the command that ends a link, which is not its end.
+    /// Handles the controller's answer to the command that ends a link, which is not yet the end of the link.
     func linkAnswered(_ answer: CommandAnswer, of id: LinkID) {
         let isTaken =
             switch answer {
@@ -218,7 +221,8 @@ extension Adapter {
         advance(link)
     }
 
-    /// Gives up a link whose end the controller does not report. It has its place until it must have ended.
+    /// Gives up a link whose end the controller does not report. The link keeps its place until it must have
+    /// ended.
     private func giveUp(_ link: Link) {
         let error = BLEError.disconnected(.unknown)
         link.closing = link.closing ?? error
@@ -227,9 +231,9 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
     }
 
-    /// Waits until everything that was taken for a link has left: the bearer's queue, the queue of ACL data
-    /// and what the controller has, or the socket's. Gives up after 2 s without progress, and after 10 s in
-    /// all. Returns whether all has left; not when the link has ended before that.
+    /// Waits until everything that was accepted for a link has been sent: the bearer's queue, the queue of
+    /// ACL data and what the controller has, or the socket's. Gives up after 2 s without progress, and after
+    /// 10 s in all. Returns whether everything was sent; false when the link ended before that.
     func untilSent(on id: LinkID) async throws(BLEError) -> Bool {
         try await departures.wait(in: self) { adapter, key in
             adapter.links[key.link]?.ending.cancel(key.number)
@@ -244,7 +248,7 @@ extension Adapter {
         }
     }
 
-    /// How many packets of callers have been taken for a link and have not left.
+    /// Returns the number of callers' packets that were accepted for a link and have not been sent.
     func unsent(on link: Link) -> Int {
         switch link.channel {
         case .acl(let handle): link.gatt.unsent + acl.unsentFrames(handle).awaited
@@ -252,8 +256,8 @@ extension Adapter {
         }
     }
 
-    /// Watches a kernel socket only while packets are waited for: each that leaves would wake this process. A new watch
-    /// calls back at once, so it is set only once.
+    /// Watches a kernel socket only while a caller waits for packets to be sent, because each sent packet
+    /// would wake this process. A new watch calls back at once, so it is set only once.
     private func watchDepartures(on port: any L2CAPSocket, of link: Link) {
         let (id, isWanted) = (link.id, link.ending.awaitsPackets)
         guard isWanted != link.isWatchingDepartures else { return }
@@ -270,7 +274,7 @@ extension Adapter {
         if let link = links[id] { pump(link) }
     }
 
-    /// Waits for a link's end, or for `user` to leave it; returns why it ended.
+    /// Waits for a link's end, or for `user` to leave it, and returns the reason.
     func disconnection(
         of id: LinkID, for user: LinkUser? = nil
     ) async throws(BLEError) -> DisconnectReason {
@@ -286,17 +290,18 @@ extension Adapter {
         }
     }
 
-    /// Who is at the other end of a link.
+    /// Returns the identity address of a link's peer if it is bonded, else the peer's address; nil when the
+    /// link has ended.
     func peer(of id: LinkID) -> DeviceAddress? { links[id]?.identity }
 
-    /// The link, or why there is none.
+    /// Returns the link. Throws the reason why there is none.
     func link(_ id: LinkID) throws(BLEError) -> Link {
         guard let link = links[id] else { throw end ?? clients.end(of: id) ?? .disconnected(.unknown) }
         if let closing = link.closing { throw closing }
         return link
     }
 
-    /// The link, unless it is being ended: what is waited for then is what had been taken before.
+    /// Returns the link, unless it is being ended: then only what was accepted before is still sent.
     func linkThatTakes(_ id: LinkID) throws(BLEError) -> Link {
         let link = try link(id)
         guard !link.ending.isBegun else { throw .disconnected(.status(.connectionTerminatedByLocalHost)) }
@@ -307,7 +312,7 @@ extension Adapter {
 // MARK: - Frames in
 
 extension Adapter {
-    /// Data from a controller that is ours: a fragment of an L2CAP frame.
+    /// Handles data from a controller that this host runs itself: a fragment of an L2CAP frame.
     func receive(_ data: Span<UInt8>, _ header: ACLHeader) {
         guard kernel == nil, let id = linkOfHandle[header.handle], let link = links[id] else { return }
         let now = loop.now
@@ -326,7 +331,7 @@ extension Adapter {
         pump(link)
     }
 
-    /// Joins a link to its kernel socket.
+    /// Connects a link to its kernel socket.
     private func start(_ channel: L2CAPChannel, of link: Link) throws(PortError) {
         let id = link.id
         link.handle = try? channel.port.connectionHandle()
@@ -342,7 +347,7 @@ extension Adapter {
                 closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } }))
     }
 
-    /// A link's channel could not be used. Only the callers that wait for the link are notified.
+    /// Discards a link whose channel could not be used. Only the callers that wait for the link are notified.
     private func discard(_ link: Link, _ error: PortError) {
         log.warning("the link to \(link.peer) cannot be used: \(error)")
         links[link.id] = nil
@@ -358,7 +363,7 @@ extension Adapter {
     }
 
     private func socketClosed(_ id: LinkID, _ error: PortError) {
-        // The raw socket has the controller's reason, and may leave it for a while.
+        // The raw socket has the controller's reason, and may not have delivered it yet.
         port.readNow()
         loop.execute { [weak self] in self?.assumeIsolated { $0.socketEnded(id, error) } }
     }
@@ -371,7 +376,7 @@ extension Adapter {
 }
 
 extension DisconnectReason {
-    /// What is known when only a socket's end is.
+    /// Creates the reason from a socket's error, if no other reason is known.
     init(_ error: PortError) { self = error.errno.map { .errno($0.rawValue) } ?? .unknown }
 }
 
@@ -385,15 +390,15 @@ extension Adapter {
         sendData()
     }
 
-    /// Moves a link's frames into its channel; what makes room there may bring more. What is sent begins to
-    /// wait for its answer.
+    /// Moves a link's frames into its channel. The room that this makes can lead to more frames. Then sets
+    /// the timer, because requests that were sent start to wait for their answers.
     func flush(_ link: Link) {
         while moveFrames(of: link) { drain(link) }
         advance(link)
         wake(by: link.deadline)
     }
 
-    /// Moves the frames that there are now; false when there is none, or no room.
+    /// Moves the frames that are ready. Returns false when there is none, or no room.
     private func moveFrames(of link: Link) -> Bool {
         let now = loop.now
         var isMoved = false
@@ -418,14 +423,14 @@ extension Adapter {
         return isMoved
     }
 
-    /// Queues the frame that `write` writes, while the queue is short: what waits in the machines can still
-    /// be cancelled. False when there is none, or no room.
+    /// Queues the frame that `write` writes, as long as the queue is short, because frames that still wait in
+    /// the machines can be cancelled. Returns false when there is no frame, or no room.
     private func enqueue(
         on channel: L2CAPChannelID, of handle: ConnectionHandle, _ write: (inout OutputSpan<UInt8>) -> Void
     ) -> Bool {
         guard acl.queuedFrames(handle) < 4 else { return false }
         do throws(ACLFlowError) {
-            // What the peer has asked for is not what this host's callers have sent.
+            // Responses to the peer do not count as packets that this host's callers have sent.
             return try acl.enqueue(
                 on: channel, of: handle, upTo: ATTMTU.maximum.octets,
                 awaited: { channel == .att && ATTOpcode(rawValue: $0).isUnasked }, write)
@@ -463,7 +468,7 @@ extension Adapter {
         while let event = link.pairing.nextEvent() { handle(event, of: link) }
     }
 
-    /// Handles the events of the client's role; false when there are none.
+    /// Handles the events of the client role. Returns false when there were none.
     private func drainSession(of link: Link) -> Bool {
         var hadEvents = false
         while let event = link.gatt.session.nextEvent() {
@@ -473,7 +478,8 @@ extension Adapter {
         return hadEvents
     }
 
-    /// A bonded peer may have shown who it is by what it could do, so its bond comes first.
+    /// Reports the server's events, after the link's security: a request that needs encryption may have
+    /// proven a bonded peer's identity.
     private func reportServed(to link: Link) {
         noteAskedSecurity(of: link)
         reportServerEvents()

@@ -2,9 +2,9 @@ import BLECore
 import HCI
 import Logging
 
-/// How links keep time, and who decides on it.
+/// The connection parameters of links, and the requests for other ones.
 extension Adapter {
-    /// Asks for other connection parameters; what they are then.
+    /// Requests other connection parameters, and returns the link's parameters after that.
     func setParameters(
         _ wanted: ConnectionParameters, of id: LinkID
     ) async throws(BLEError) -> LinkParameters {
@@ -25,7 +25,7 @@ extension Adapter {
         return try self.link(id).parameters
     }
 
-    /// Changes the parameters of a link by the controller.
+    /// Changes the parameters of a link by a command to the controller.
     private func update(_ id: LinkID, to parameters: LEConnectionParameters) async throws(BLEError) {
         do throws(BLEError) {
             try await run(.timing, on: id) {
@@ -38,10 +38,11 @@ extension Adapter {
         }
     }
 
-    /// Whether a peripheral may ask by the Connection Parameters Request procedure: both controllers must
-    /// have it.
+    /// Returns whether a peripheral can send the request by the Connection Parameters Request procedure,
+    /// which both controllers must support.
     private func requestsByLinkLayer(_ id: LinkID) async throws(BLEError) -> Bool {
-        // The kernel's L2CAP channel for signaling is out of reach: there the controller alone can ask.
+        // The kernel's L2CAP signaling channel is not accessible, so only the controller can send the
+        // request.
         guard kernel == nil else { return true }
         let needed: LEFeatures = [.connectionParametersRequest, .peripheralInitiatedFeaturesExchange]
         guard capabilities.features.isSuperset(of: needed) else { return false }
@@ -52,8 +53,9 @@ extension Adapter {
         }
     }
 
-    /// Asks the central by L2CAP signaling. Ends when the central refuses, or when it has accepted and an event has
-    /// reported the change, in whichever order that comes; no event comes if the link has these parameters already.
+    /// Sends the request to the central by L2CAP signaling. Ends when the central refuses, or when it has
+    /// accepted and an event has reported the change, in either order. Sends nothing if the link has these
+    /// parameters already, because no event would follow.
     private func request(_ parameters: LEConnectionParameters, on id: LinkID) async throws(BLEError) {
         try await run(.timing, by: .request(parameters), on: id)
     }
@@ -81,7 +83,7 @@ extension Adapter {
             link.procedures.requestAnswered()
             proceed(with: link)
         case .requestTimedOut:
-            // What has come about all the same is no failure.
+            // A change that has happened without an answer is not a failure.
             link.procedures.requestAnswered(
                 orNot: .timedOut(.parameterRequest, after: link.signaling.timeLimit))
             proceed(with: link)
@@ -89,7 +91,7 @@ extension Adapter {
         }
     }
 
-    /// The peer's controller asks for other parameters.
+    /// Answers a request of the peer's controller for other parameters.
     func answer(_ event: LERemoteConnectionParameterRequest) {
         guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
         let wanted = LEConnectionParameters(
@@ -109,7 +111,7 @@ extension Adapter {
 }
 
 extension LEConnectionParameters {
-    /// Whether a link that keeps time so is what these ask for.
+    /// Returns whether a link with this timing meets these parameters.
     func admit(_ timing: LinkParameters.Timing) -> Bool {
         (intervalMin.duration...intervalMax.duration).contains(timing.interval)
             && Int(latency) == timing.latency && supervisionTimeout.duration == timing.supervisionTimeout

@@ -19,7 +19,7 @@ public struct Connection: Sendable {
     let adapter: Adapter
     let link: LinkID
 
-    /// The present parameters of the link. Throws when the link has ended.
+    /// The current parameters of the link. Throws when the link has ended.
     public var parameters: LinkParameters {
         get async throws(BLEError) { try await adapter.parameters(of: link) }
     }
@@ -40,9 +40,9 @@ public struct Connection: Sendable {
 
 extension Connection {
     /// Requests other connection parameters. As central this host changes them. As peripheral it asks the
-    /// central: through the link layer if both controllers have the Connection Parameters Request procedure, else
-    /// by L2CAP signaling. Returns the parameters that are then in effect, which the central may have chosen
-    /// otherwise.
+    /// central: through the link layer if both controllers support the Connection Parameters Request
+    /// procedure, else by L2CAP signaling. Returns the parameters that are then in effect, which can differ
+    /// from the requested ones because the central decides.
     ///
     /// Throws `BLEError.outOfRange`, `timeOutOfRange` or `invalidRequest(.supervisionTimeoutTooShort)`, and sends
     /// nothing, when a parameter is out of range; throws `parametersRefused` when the peer refuses.
@@ -51,9 +51,9 @@ extension Connection {
         try await adapter.setParameters(parameters, of: link)
     }
 
-    /// Sets the PHYs on which the link should send and receive; nil leaves the choice to the controllers. Returns
-    /// the parameters that are then in effect, whose PHYs may be others. Throws `BLEError.hci` with Unsupported
-    /// Remote Feature when the peer supports LE 1M only.
+    /// Sets the PHYs on which the link should send and receive; nil leaves the choice to the controllers.
+    /// Returns the parameters that are then in effect, whose PHYs can differ from the requested ones. Throws
+    /// `BLEError.hci` with Unsupported Remote Feature when the peer supports LE 1M only.
     @discardableResult
     public func setPHYs(
         transmit: Set<PHY>?, receive: Set<PHY>?, coding: PHYCoding = .any
@@ -70,19 +70,20 @@ extension Connection {
     }
 }
 
-// MARK: - What can be asked
+// MARK: - What can be read
 
 extension Connection {
-    /// The physical layers, as the controller knows them.
+    /// Reads the PHYs of the link from the controller.
     public func phys() async throws(BLEError) -> LinkParameters.PHYs { try await adapter.readPHYs(of: link) }
 
-    /// How strong the peer's packets arrive, in dBm, -127 to 20; nil when the controller does not know.
+    /// Reads the signal strength of the peer's packets, in dBm, -127 to 20; nil when the controller does not
+    /// know it.
     public func rssi() async throws(BLEError) -> Int? {
         let value = try await adapter.ask(link) { ReadRSSI(connection: $0) }.value
         return value == 127 ? nil : Int(value)
     }
 
-    /// Reads the present and the greatest power with which this host sends, in dBm (Core Specification 5.4,
+    /// Reads the current and the maximum power with which this host sends, in dBm (Core Specification 5.4,
     /// Vol 4, Part E, 7.3.35). Throws `BLEError` when the link has ended or the controller refuses.
     public func transmitPower() async throws(BLEError) -> TransmitPower {
         let current = try await adapter.ask(link) { ReadTransmitPowerLevel(connection: $0) }

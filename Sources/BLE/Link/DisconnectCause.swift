@@ -1,11 +1,11 @@
 import HCI
 
-/// The reason that a peer receives when this host ends a link: one of those that Disconnect takes (Core Specification
-/// 5.4, Vol 4, Part E, 7.1.6).
+/// The reason that a peer receives when this host ends a link: one of those that Disconnect accepts (Core
+/// Specification 5.4, Vol 4, Part E, 7.1.6).
 public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
     /// Authentication failed: error code 0x05.
     case authenticationFailure = 0x05
-    /// Remote User Terminated Connection: what a link usually ends with.
+    /// Remote User Terminated Connection: the usual reason for the end of a link.
     case userTerminated = 0x13
     /// Remote Device Terminated Connection due to Low Resources.
     case lowResources = 0x14
@@ -18,6 +18,6 @@ public enum DisconnectCause: UInt8, Hashable, Sendable, CaseIterable {
     /// The error code Unacceptable Connection Parameters.
     case unacceptableConnectionParameters = 0x3b
 
-    /// The code as a status, which is what the peer's `DisconnectReason` has.
+    /// The code as a status, as in the peer's `DisconnectReason`.
     public var status: HCIStatus { HCIStatus(rawValue: rawValue) }
 }

@@ -7,12 +7,12 @@ import HCI
 import HCISocket
 import SMP
 
-/// Names a link of an adapter; never used twice.
+/// Identifies a link of an adapter; never reused.
 package struct LinkID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// One of those in this process who use a link.
+/// Identifies a user of a link in this process.
 struct LinkUser: Hashable, Sendable {
     let link: LinkID
     let number: UInt64
@@ -25,7 +25,7 @@ final class Link {
     enum Channel {
         /// A kernel L2CAP socket.
         case socket(L2CAPChannel)
-        /// ACL packets; L2CAP and security are ours.
+        /// ACL packets; this host does L2CAP and security itself.
         case acl(ConnectionHandle)
     }
 
@@ -33,11 +33,11 @@ final class Link {
     let peer: DeviceAddress
     let role: LinkRole
     let channel: Channel
-    /// The controller's name for the link, where it is known.
+    /// The link's connection handle, where it is known.
     var handle: ConnectionHandle?
-    /// What the controller has reported of it.
+    /// The parameters that the controller has reported.
     var radio: RadioParameters
-    /// What the peer's controller has reported of itself.
+    /// The version and the features that the peer's controller has reported.
     var remoteVersion: RemoteVersion?
     var remoteFeatures: LEFeatures?
 
@@ -46,53 +46,55 @@ final class Link {
     var signaling: LESignaling
     /// Pairing; unused on links of the kernel, which pairs itself.
     var pairing: SecurityManager
-    /// What its encryption is worth, and the bond.
+    /// The security of the link's encryption, and the bond.
     var protection: LinkProtection
-    /// How many bonds that were made on it are on their way to the disk. Until they are there, no change of its security
-    /// is reported.
+    /// The number of bonds that were made on the link and are still being saved. Until they are on the disk,
+    /// no change of the link's security is reported.
     var bondsBeingSaved = 0
-    /// Whether such a change is to be reported then.
+    /// Whether a change of security is to be reported once they are saved.
     var isSecurityWithheld = false
     /// Whether the last of these bonds could not be saved.
     var isBondUnsaved = false
     /// Ends when the last of them is saved, or cannot be.
     var saving: Task<Result<Void, BLEError>, Never>?
-    /// What the user is asked or shown about a pairing.
+    /// The task that asks or shows the user something about a pairing.
     var dialogue: Task<Void, Never>?
 
     /// The procedures of the link layer.
     var procedures = LinkProcedures()
-    /// What users want of the link when they come as well.
+    /// Serializes the requests to connect that apply their options to the link.
     let preparation = SerialQueue()
-    /// Those who want it more secure.
+    /// Serializes the callers that raise the link's security.
     let elevation = SerialQueue()
 
     /// Whether security may be raised, also by pairing, when the server requires it.
     var raisesSecurity = false
-    /// What makes it more secure for operations whose server requires that.
+    /// The tasks that raise the link's security for operations whose server requires that.
     var raising: [TicketID: Task<Void, Never>] = [:]
-    /// Who listens to values of the server.
+    /// The streams that receive values of the server.
     var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
     /// The streams that report Service Changed.
     var changeWatchers = Watchers<ServiceChange>()
     /// The streams that report every change of `parameters`.
     var watchers = Watchers<LinkParameters>()
-    /// Who has connected to the peer and has not disconnected. A link that a central has made needs none.
+    /// The users that have connected to the peer and have not disconnected. A link that a central has
+    /// established needs none.
     var users: Set<LinkUser> = []
-    /// Whether those who watch connections were notified of it.
+    /// Whether the watchers of connections were notified of the link.
     var isReported = false
-    /// Whether it was said that values were too long for it.
+    /// Whether a warning was logged that values were too long for the link.
     var hasReportedNarrowness = false
     /// The state of this host's disconnection.
     var ending = LinkEnding()
-    /// Whether packets that leave its socket are reported.
+    /// Whether packets that the link's socket has sent are reported.
     var isWatchingDepartures = false
-    /// Why the kernel's link ended whose handle another one has already.
+    /// The reason why the kernel's link ended, if another link has its handle already.
     var reason: HCIStatus?
-    /// Why the bearer ended, while the link itself goes down.
+    /// The error that ended the bearer, while the link itself is being ended.
     var closing: BLEError?
 
-    /// Where frames are written before they go; kept, so that a frame costs no allocation.
+    /// The buffer into which frames are written before they are sent; kept, so that a frame costs no
+    /// allocation.
     private var scratch: [UInt8] = []
 
     init(
@@ -114,17 +116,17 @@ final class Link {
         if case .acl(let handle) = channel { self.handle = handle }
     }
 
-    /// What its encryption is worth.
+    /// The security of the link's encryption.
     var security: LinkSecurity { protection.security }
 
-    /// The same as it is reported: with a bond when that is known to be on the disk.
+    /// The security as it is reported: bonded only once the bond is known to be on the disk.
     var reportedSecurity: LinkSecurity {
         var reported = security
         if bondsBeingSaved > 0 || isBondUnsaved { reported.isBonded = false }
         return reported
     }
 
-    /// The user is not needed any more.
+    /// Cancels the task that asks or shows the user something.
     func endDialogue() { dialogue.take()?.cancel() }
 
     var parameters: LinkParameters {
@@ -136,13 +138,13 @@ final class Link {
     /// The identity address of a bonded peer, else the address that the peer connected with.
     var identity: DeviceAddress { protection.bond?.peer ?? peer }
 
-    /// Whether its timing is known to meet these parameters.
+    /// Returns whether the link's timing is known to meet these parameters.
     func keepsTime(as wanted: ConnectionParameters) throws(BLEError) -> Bool {
         let parameters = try wanted.checked()
         return radio.timing.map { parameters.admit($0) } ?? false
     }
 
-    /// Whether a value can go, or wait for its turn.
+    /// Returns whether the link can send or queue a value for `subscriber`.
     func hasRoom(for subscriber: Subscriber) -> Bool {
         gatt.hasRoom(forIndication: subscriber.prefersIndications)
     }
@@ -150,7 +152,7 @@ final class Link {
     /// Whether another caller can share the link.
     var isUsable: Bool { !ending.isBegun && closing == nil }
 
-    /// A request to connect has come to this link.
+    /// Adds the user of a request to connect to this link.
     func join(_ ticket: ConnectTicket) -> LinkUser {
         let user = LinkUser(link: id, number: ticket.number)
         users.insert(user)
@@ -168,7 +170,7 @@ final class Link {
         scratch.removeAll(keepingCapacity: true)
         scratch.append(addingCapacity: ATTMTU.maximum.octets) { _ = gatt.nextFrame(into: &$0, at: now) }
         guard !scratch.isEmpty else { return false }
-        // A copy of the reference: what `send` does may come back here.
+        // A copy of the reference, because `send` may call back into this link.
         let frame = scratch
         port.send(frame.span)
         return true
@@ -176,7 +178,7 @@ final class Link {
 }
 
 extension Link {
-    /// The link is gone or of no use any more: every wait for something on it fails with this error.
+    /// Fails every wait on the link with this error, when the link has ended or is of no use any more.
     func end(_ error: BLEError) {
         let ended = streams.sorted { $0.key.rawValue < $1.key.rawValue }
         streams = [:]

@@ -1,8 +1,9 @@
 import BLECore
 import HCI
 
-/// How this host ends a link, and what is waited for until packets have left: what was taken before leaves first, then
-/// Disconnect is sent, and the controller reports when the link is gone (Core Specification 5.4, Vol 4, Part E, 7.1.6).
+/// The end of a link by this host, and the waits for packets to be sent. Packets that were accepted before
+/// are sent first, then Disconnect is sent, and the controller reports when the link has ended (Core
+/// Specification 5.4, Vol 4, Part E, 7.1.6).
 ///
 /// ```swift
 /// guard ending.begin(.userTerminated) else { return }
@@ -13,53 +14,55 @@ import HCI
 /// while let event = ending.nextEvent() { handle(event) }
 /// ```
 struct LinkEnding: Sendable {
-    /// What is known of the link, as far as it concerns its end.
+    /// The state of the link on which its end depends.
     struct Conditions {
-        /// How many packets of callers were taken for the link and have not left.
+        /// The number of callers' packets that were accepted for the link and have not been sent.
         var unsent = 0
-        /// How many other packets have not left: responses, and keys of a pairing.
+        /// The number of other packets that have not been sent: responses, and keys of a pairing.
         var others = 0
-        /// Whether the peer owes an answer to a procedure of GATT.
+        /// Whether a GATT procedure waits for the peer's answer.
         var isAsking = false
-        /// Whether the bearer has ended: nothing leaves any more.
+        /// Whether the bearer has ended: no more packets are sent.
         var isClosed = false
-        /// How long the controller needs at most to notice that the peer is gone.
+        /// The maximum time that the controller needs to detect the loss of the peer.
         var supervisionTimeout = LinkEnding.longestSupervision
         var now = Instant.zero
     }
 
     enum Event: Hashable, Sendable {
-        /// A wait for packets to leave is over; whether they have.
+        /// A wait for packets to be sent is over; whether they were sent.
         case waited(UInt64, hasLeft: Bool)
-        /// Disconnect is to be sent, with so many packets that have not left. The answer comes to `answered`.
+        /// Disconnect is to be sent; `unsent` packets have not been sent. The owner passes the answer to
+        /// `answered`.
         case disconnect(DisconnectCause, unsent: Int)
-        /// The controller does not report the end: it is waited for no more.
+        /// The controller has not reported the end in time, and callers stop waiting for it.
         case givenUp
-        /// The controller has had the time in which any link ends.
+        /// The time within which any link ends has passed.
         case gone
     }
 
     private enum Phase: Hashable {
         case up
-        /// What was left just now has not ended on the link.
+        /// The end has begun, and streams that were left just now have not ended on the link yet.
         case begun
-        /// Procedures are to be answered: a stream that was just left switches its notifications off, which a bonded
-        /// peer would remember as on.
+        /// Procedures wait for their answers: a stream that was just left disables its notifications, which a
+        /// bonded peer would otherwise remember as enabled.
         case asking(until: Instant)
-        /// What was taken is to leave.
+        /// Packets that were accepted are being sent.
         case sending(Leaving)
         /// The Disconnect command is sent, and the controller has not answered.
         case disconnecting
-        /// It has not taken the command, and is asked again then.
+        /// The controller has not accepted the command, which is sent again at this time.
         case refused(until: Instant)
-        /// It is to report the end.
+        /// The controller has accepted the command, and has to report the end by this time.
         case disconnected(until: Instant)
-        /// It has not; what it has of the link's data it keeps until then (Vol 6, Part B, 5.1.6).
+        /// The controller has not reported the end. It keeps the link's data until this time (Vol 6, Part B,
+        /// 5.1.6).
         case silent(until: Instant)
         case gone
     }
 
-    /// Packets that leave, or do not: 2 s without any is too long, and so are 10 s for all.
+    /// A wait for packets to be sent. It has failed after 2 s without a sent packet, and after 10 s in all.
     private struct Leaving: Hashable {
         private var least = Int.max
         private var since: Instant
@@ -67,13 +70,14 @@ struct LinkEnding: Sendable {
 
         init(at now: Instant) { (since, end) = (now, now + .seconds(10)) }
 
-        /// When they are too slow, if none leaves until then.
+        /// The time at which the wait fails, unless a packet is sent before.
         var limit: Instant { min(since + .seconds(2), end) }
 
-        /// Notes how many are left; true when all have gone, false when that takes too long, nil while it goes on.
+        /// Notes the number of packets left. Returns true when all were sent, false when that takes too long,
+        /// nil while the wait continues.
         mutating func note(_ left: Int, at now: Instant) -> Bool? {
             guard left > 0 else { return true }
-            // A kernel reports packets that leave only while there are few.
+            // A kernel reports sent packets only when few are left.
             if left < least { (least, since) = (left, now) }
             return now < limit ? nil : false
         }
@@ -84,7 +88,7 @@ struct LinkEnding: Sendable {
 
     private var phase = Phase.up
     private var cause = DisconnectCause.userTerminated
-    /// When the end is waited for no more, once the controller was asked for it.
+    /// The time at which the wait for the end stops; nil until the controller was asked to end the link.
     private var limit: Instant?
     private var waits: [(number: UInt64, leaving: Leaving)] = []
     private var events: [Event] = []
@@ -100,15 +104,15 @@ struct LinkEnding: Sendable {
         }
     }
 
-    /// Whether there is something that `advance` may go on with.
+    /// Whether `advance` has something to do.
     var isActive: Bool { phase != .up || !waits.isEmpty }
 
-    /// Whether something waits for packets to leave.
+    /// Whether something waits for packets to be sent.
     var awaitsPackets: Bool {
         if case .sending = phase { true } else { !waits.isEmpty }
     }
 
-    /// When `advance` is needed in any case.
+    /// The time at which `advance` has to be called in any case.
     var deadline: Instant? {
         var earliest: Instant?
         switch phase {
@@ -124,34 +128,36 @@ struct LinkEnding: Sendable {
     mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 }
 
-// MARK: - What users want
+// MARK: - Requests of users
 
 extension LinkEnding {
-    /// Begins to end the link; false when that has begun before, and goes on with its own cause.
+    /// Starts to end the link. Returns false when that has started before; the earlier cause then stays in
+    /// effect.
     mutating func begin(_ cause: DisconnectCause) -> Bool {
         guard phase == .up else { return false }
         (phase, self.cause) = (.begun, cause)
         return true
     }
 
-    /// What was left when the end began has ended on the link, or has begun to.
+    /// Continues the end: streams that were left when it began have ended on the link, or have begun to.
     mutating func proceed(at now: Instant) {
         if phase == .begun { phase = .asking(until: now + .seconds(1)) }
     }
 
-    /// Begins a wait for all packets to leave.
+    /// Starts a wait for all packets to be sent.
     mutating func wait(_ number: UInt64, at now: Instant) { waits.append((number, Leaving(at: now))) }
 
-    /// Ends a wait, whose event comes no more.
+    /// Cancels a wait, which then reports no event.
     mutating func cancel(_ number: UInt64) { waits.removeAll { $0.number == number } }
 }
 
-// MARK: - What becomes of it
+// MARK: - Progress
 
 extension LinkEnding {
-    /// The controller has answered the command that ends the link, or has not in time. That is not the end, which an
-    /// event reports, also where the link ends otherwise. A controller that has refused, or got no command because it
-    /// was silent, still has the link, and is asked again a second later.
+    /// Handles the controller's answer to the command that ends the link, or the lack of one in time. The
+    /// answer is not the end, which an event reports, also when the link ends for another reason. A
+    /// controller that has refused, or got no command because it was silent, still has the link, and is asked
+    /// again a second later.
     mutating func answered(isTaken: Bool = true, at now: Instant) {
         guard phase == .disconnecting else { return }
         let limit = limit ?? now + .seconds(5)
@@ -160,7 +166,7 @@ extension LinkEnding {
         phase = isTaken || next >= limit ? .disconnected(until: limit) : .refused(until: next)
     }
 
-    /// Goes on as far as what is known now allows.
+    /// Advances as far as `conditions` allow.
     mutating func advance(under conditions: Conditions) {
         let now = conditions.now
         note(conditions)

@@ -11,7 +11,7 @@ public struct LinkParameters: Hashable, Sendable {
         package var supervisionTimeout: Duration
     }
 
-    /// The physical layers of a link, one for each way.
+    /// The physical layers of a link, one for each direction.
     public struct PHYs: Hashable, Sendable {
         /// The PHY on which this host sends.
         public var transmit: PHY
@@ -19,7 +19,8 @@ public struct LinkParameters: Hashable, Sendable {
         public var receive: PHY
     }
 
-    /// The greatest packets of a link, for each way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+    /// The maximum packet lengths of a link, for each direction (Core Specification 5.4, Vol 6, Part B,
+    /// 4.5.10).
     public struct DataLengths: Hashable, Sendable {
         /// The length and time of packets that this host sends.
         public var transmit: DataLength
@@ -38,9 +39,9 @@ public struct LinkParameters: Hashable, Sendable {
     /// The silence after which the link counts as lost; nil where the kernel does not report it.
     public var supervisionTimeout: Duration? { timing?.supervisionTimeout }
     package var timing: Timing?
-    /// Its physical layers; nil until they are reported.
+    /// The PHYs of the link; nil until they are reported.
     public var phys: PHYs?
-    /// Its greatest packets; nil where the kernel does not report them.
+    /// The maximum packet lengths; nil where the kernel does not report them.
     public var dataLengths: DataLengths?
     /// The largest ATT packet, in octets (ATT_MTU).
     public var mtu: Int
@@ -48,16 +49,16 @@ public struct LinkParameters: Hashable, Sendable {
     public var security = LinkSecurity.none
 }
 
-/// What the controller reports of a link.
+/// The parameters of a link that the controller reports.
 struct RadioParameters: Hashable, Sendable {
     var timing: LinkParameters.Timing?
     var phys: LinkParameters.PHYs?
     var dataLengths: LinkParameters.DataLengths?
 
-    /// Of a link of which nothing was reported.
+    /// The parameters of a link of which nothing was reported.
     static let unknown = RadioParameters()
 
-    /// What a link begins with, if it was made on LE 1M.
+    /// Creates the initial parameters of a link that was established on LE 1M.
     init(_ event: LEConnectionComplete) {
         timing = LinkParameters.Timing(event)
         phys = LinkParameters.PHYs(transmit: .le1M, receive: .le1M)
@@ -82,8 +83,8 @@ extension LinkParameters.Timing {
 }
 
 extension ConnectionParameters {
-    /// The parameters as controllers count them: the interval in steps of 1.25 ms, the timeout in steps of
-    /// 10 ms, each the nearest.
+    /// Returns the parameters in the units of controllers, each rounded to the nearest: the interval in steps
+    /// of 1.25 ms, the timeout in steps of 10 ms.
     ///
     /// - Throws: `BLEError.timeOutOfRange` and the like for parameters that no link can have.
     package func checked() throws(BLEError) -> LEConnectionParameters {

@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// A procedure that a command begins, or a request of L2CAP signaling, and an event ends.
+/// A procedure that starts with a command or a request of L2CAP signaling, and ends with an event.
 enum LinkProcedure: Hashable, Sendable {
     case timing
     case phys
@@ -9,7 +9,7 @@ enum LinkProcedure: Hashable, Sendable {
     case features
     case encryption
 
-    /// What takes too long when it does.
+    /// The activity that an error names when the procedure takes too long.
     var activity: BLEError.Activity {
         switch self {
         case .timing: .connectionUpdate
@@ -21,17 +21,17 @@ enum LinkProcedure: Hashable, Sendable {
     }
 }
 
-/// Names a wait for the end of a procedure.
+/// Identifies a wait for the end of a procedure.
 struct ProcedureKey: Hashable, Sendable {
     let link: LinkID
     let number: UInt64
 }
 
-/// What the peer's controller is (Core Specification 5.4, Vol 6, Part B, 2.4.2.13).
+/// The version of the peer's controller (Core Specification 5.4, Vol 6, Part B, 2.4.2.13).
 public struct RemoteVersion: Hashable, Sendable {
     /// The Core Specification that its link layer follows.
     public var version: CoreVersion
-    /// Its maker, by the SIG's company identifiers.
+    /// The manufacturer, by the SIG's company identifiers.
     public var company: UInt16
     /// The number that the manufacturer has given this revision.
     public var subversion: UInt16
@@ -41,11 +41,11 @@ public struct RemoteVersion: Hashable, Sendable {
     }
 }
 
-/// How strong this host sends on a link, in dBm.
+/// The power with which this host sends on a link, in dBm.
 public struct TransmitPower: Hashable, Sendable {
-    /// The power at present, in dBm.
+    /// The current power, in dBm.
     public var current: Int
-    /// The greatest power that the controller can use, in dBm.
+    /// The maximum power that the controller can use, in dBm.
     public var maximum: Int
 
     package init(current: Int, maximum: Int) { (self.current, self.maximum) = (current, maximum) }

@@ -3,13 +3,13 @@ import DequeModule
 import HCI
 import SMP
 
-/// The procedures of the link layer that this host begins on one link: one after the other, as a controller
-/// takes them, in the order in which they were asked for. A link is encrypted beside all others (Core
-/// Specification 5.4, Vol 6, Part B, 5.3).
+/// The procedures of the link layer that this host starts on one link. They run one after the other, as
+/// controllers require, in the order in which they were requested. Encryption runs independently of all
+/// others (Core Specification 5.4, Vol 6, Part B, 5.3).
 ///
-/// A procedure begins with a command or a request to the peer, and ends with an event, with the refusal of
-/// the command, or when its time is over. One that its caller has given up goes on all the same: what it ends
-/// with is no later one's.
+/// A procedure starts with a command or a request to the peer, and ends with an event, with the refusal of
+/// the command, or when its time limit expires. A procedure that its caller has given up continues, so that
+/// its result is not taken for that of a later one.
 ///
 /// ```swift
 /// procedures.ask(number, for: .phys, by: .command(command))
@@ -20,13 +20,13 @@ import SMP
 /// ```
 struct LinkProcedures: Sendable {
     indirect enum Start: Sendable {
-        /// A command, whose answer comes to `answered`.
+        /// A command, whose answer the owner passes to `answered`.
         case command(MachineCommand)
         /// A request for connection parameters over L2CAP signaling.
         case request(LEConnectionParameters)
-        /// The command that encrypts the link with a key, which is worth that.
+        /// The command that encrypts the link with a key, and the security that the key gives.
         case encryption(LongTermKey, GivenKey)
-        /// Nothing: its turn is waited for.
+        /// Nothing: the caller only waits for its turn.
         case nothing
     }
 
@@ -35,7 +35,7 @@ struct LinkProcedures: Sendable {
         case begin(UInt64, LinkProcedure, Start)
         /// A procedure has ended that a caller waits for.
         case ended(UInt64, Result<Void, BLEError>)
-        /// What the peer was promised has failed.
+        /// The connection update that the peer was promised has failed.
         case brokenPromise(BLEError)
     }
 
@@ -43,7 +43,7 @@ struct LinkProcedures: Sendable {
         let number: UInt64
         let procedure: LinkProcedure
         var start: Start
-        /// Whether it is what the peer was promised last.
+        /// Whether this is the connection update that the peer was promised last.
         var isPromise = false
     }
 
@@ -54,7 +54,7 @@ struct LinkProcedures: Sendable {
         var isWanted = true
         /// Whether it is a request to the peer that has no answer yet.
         var isUnanswered = false
-        /// Whether what a request without an answer is for has happened.
+        /// Whether the change has happened for which an unanswered request asks.
         var isDone = false
     }
 
@@ -65,13 +65,13 @@ struct LinkProcedures: Sendable {
         private var ends: Deque<Event> = []
     }
 
-    /// How long a peer's controller has (Core Specification 5.4, Vol 6, Part B, 5.2).
+    /// The time limit for a peer's controller (Core Specification 5.4, Vol 6, Part B, 5.2).
     static let timeLimit = Duration.seconds(40)
 
     private var control = Lane()
     private var encryption = Lane()
 
-    /// When `expire` is to be called.
+    /// The time at which `expire` is to be called.
     var deadline: Instant? { earlier(control.deadline, encryption.deadline) }
 
     private mutating func inLane<Value>(
@@ -81,18 +81,18 @@ struct LinkProcedures: Sendable {
     }
 }
 
-// MARK: - What users want
+// MARK: - Requests of users
 
 extension LinkProcedures {
-    /// Asks for a procedure under a number that is never used again.
+    /// Requests a procedure under a number that is never used again.
     mutating func ask(_ number: UInt64, for procedure: LinkProcedure, by start: Start) {
         inLane(of: procedure) {
             $0.ask(Asked(number: number, procedure: procedure, start: start))
         }
     }
 
-    /// Asks for the connection update that the peer was promised. However often it asks before that begins,
-    /// it gets what it was promised last.
+    /// Requests the connection update that the peer was promised. If the peer is promised others before the
+    /// update starts, it gets the last one.
     mutating func promise(_ number: UInt64, by start: Start) {
         control.ask(
             Asked(number: number, procedure: .timing, start: start, isPromise: true))
@@ -105,29 +105,29 @@ extension LinkProcedures {
     }
 }
 
-// MARK: - What becomes of them
+// MARK: - Progress
 
 extension LinkProcedures {
-    /// The answer to the command that begins a procedure.
+    /// Handles the answer to the command that starts a procedure.
     mutating func answered(_ answer: CommandAnswer, to command: MachineCommand, of number: UInt64) {
         control.answered(answer, to: command, of: number)
         encryption.answered(answer, to: command, of: number)
     }
 
-    /// The peer has answered the request that goes on, other than by refusing it. The change may have come before: a
-    /// controller may report it while the answer still waits for a connection event. With `error` the peer has had its
-    /// time, and a request without that change has failed.
+    /// Handles the peer's answer, other than a refusal, to the request under way. The change may have
+    /// happened before: a controller can report it while the answer still waits for a connection event. With
+    /// `error` the peer has not answered in time, and a request without that change has failed.
     mutating func requestAnswered(orNot error: BLEError? = nil) { control.requestAnswered(orNot: error) }
 
-    /// A procedure has ended, whichever side began it; a request to the peer only when it is answered, too. Nothing
-    /// happens when another one than `number` goes on by now.
+    /// Handles the end of a procedure, whichever side started it. A request to the peer ends only when it is
+    /// answered, too. Does nothing when a procedure other than `number` is under way by now.
     mutating func ended(
         _ procedure: LinkProcedure, _ result: Result<Void, BLEError>, ifItIs number: UInt64? = nil
     ) {
         inLane(of: procedure) { $0.ended(procedure, result, ifItIs: number) }
     }
 
-    /// Ends what has had its time.
+    /// Ends procedures whose time limit has expired.
     mutating func expire(at now: Instant) {
         control.expire(at: now)
         encryption.expire(at: now)
@@ -136,7 +136,7 @@ extension LinkProcedures {
     /// Ends everything; the owner notifies the callers that wait.
     mutating func close() { self = LinkProcedures() }
 
-    /// What it reports next, and what begins with that.
+    /// Returns the next event, and starts the procedure that it reports.
     mutating func nextEvent(at now: Instant) -> Event? {
         control.nextEvent(at: now) ?? encryption.nextEvent(at: now)
     }
@@ -163,7 +163,7 @@ extension LinkProcedures.Lane {
         switch answer {
         case .done: break
         case .silent:
-            // It may have begun all the same.
+            // The procedure may have begun despite that.
             emit(running, .failure(command.error(answer)))
             self.running?.isWanted = false
         case .refused, .malformed: end(.failure(command.error(answer)))

@@ -5,18 +5,18 @@ import HCI
 /// Part A, 4.20) or by the link layer (Vol 6, Part B, 5.1.7). Parameters that the specification does not allow
 /// are always refused. On kernel adapters the kernel answers.
 public enum ParameterRequestPolicy: Sendable {
-    /// All that the specification allows are accepted.
+    /// Accepts all parameters that the specification allows.
     case accept
     /// Accepts parameters whose interval is within these limits, with at most this latency and supervision
     /// timeout.
     case limited(
         interval: ClosedRange<Duration>, latency: Int = 499, supervisionTimeout: Duration = .seconds(32))
-    /// All are refused, whatever their values.
+    /// Refuses all parameters, whatever their values.
     case refuse
     /// Accepts parameters for which the closure returns true. It runs on the adapter's loop and must not block.
     case decide(@Sendable (DeviceAddress, ConnectionParameters) -> Bool)
 
-    /// Whether the policy accepts these parameters for `peer`.
+    /// Returns whether the policy accepts these parameters for `peer`.
     func admits(_ wanted: LEConnectionParameters, of peer: DeviceAddress) -> Bool {
         guard wanted.isInRange else { return false }
         let timing = ConnectionParameters(wanted)

@@ -1,6 +1,6 @@
 import HCISocket
 
-/// Lets one task through at a time, in the order in which they came. Confined to its adapter.
+/// Admits one task at a time, in the order in which they arrived. Confined to its adapter.
 final class SerialQueue {
     private var isTaken = false
     private var closedBy: BLEError?
@@ -12,7 +12,7 @@ final class SerialQueue {
     /// The queue's key path in its link; code that runs later finds the queue by it.
     typealias Place = any KeyPath<Link, SerialQueue> & Sendable
 
-    /// Waits for the turn. Every return needs a `leave`.
+    /// Waits for the caller's turn. Each return needs a call of `leave`.
     func enter(_ adapter: isolated Adapter, of link: LinkID, at place: Place) async throws(BLEError) {
         if let closedBy { throw closedBy }
         guard isTaken else {
@@ -25,7 +25,7 @@ final class SerialQueue {
             if let closedBy { throw closedBy }
             next += 1
             queue.append(next)
-            // The task inside may have left on the way here.
+            // The task that had the turn may have left since the check above.
             if !isTaken {
                 adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?[keyPath: place].leave() } }
             }
@@ -43,7 +43,7 @@ final class SerialQueue {
         waiting.resume(queue.removeFirst(), with: .success(()))
     }
 
-    /// No task gets in any more.
+    /// Closes the queue: tasks that wait, and all later ones, get this error.
     func close(_ error: BLEError) {
         closedBy = error
         queue.removeAll()

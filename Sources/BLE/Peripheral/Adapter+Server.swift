@@ -6,8 +6,9 @@ import HCISocket
 import Logging
 
 extension Adapter {
-    /// Takes services as this host's server, in place of those before. On kernel adapters it begins to
-    /// take links. The first time links may be up, of the central role: their peers have seen nothing yet.
+    /// Publishes services on this host's server, in place of the earlier ones. On kernel adapters it starts
+    /// to accept links. The first call can come while links of the central role are up, because their peers
+    /// have seen nothing yet.
     func publish(
         _ services: [GATTService], _ generic: GenericServices?, _ options: ServerOptions
     ) throws(BLEError) {
@@ -24,7 +25,7 @@ extension Adapter {
         } catch {
             throw .database(error)
         }
-        // A channel that comes now is taken in a later turn.
+        // A channel that arrives now is accepted in a later turn of the loop.
         try listenForCentrals()
         do throws(AttributeValueError) {
             try server.publish(
@@ -40,7 +41,7 @@ extension Adapter {
         reportServicesChanged()
     }
 
-    /// On kernel adapters, takes the links of centrals from now on.
+    /// On kernel adapters, accepts the links of centrals from now on.
     private func listenForCentrals() throws(BLEError) {
         guard let kernel else { return }
         if kernel.kernel.files.bluetoothDaemon != nil {
@@ -54,8 +55,8 @@ extension Adapter {
             failed: { [weak self] error in self?.assumeIsolated { $0.listenerFailed(error) } })
     }
 
-    /// Takes the name of an advertisement that begins or changes for the Device Name, if the application has
-    /// given none.
+    /// Uses the name of an advertisement that starts or changes as the Device Name, if the application has
+    /// set none.
     func takeName(of request: AdvertisingRequest) {
         guard request.isConnectable, let name = request.plan.name else { return }
         do throws(AttributeValueError) {
@@ -70,7 +71,7 @@ extension Adapter {
     }
 
     private func accept(_ channel: L2CAPChannel) {
-        // The raw socket may have the link's parameters and leave them for a while.
+        // The raw socket may have the link's parameters without having delivered them yet.
         port.readNow()
         guard end == nil else { return channel.port.close() }
         addLink(to: channel.peer, as: .peripheral, over: .socket(channel))
@@ -82,7 +83,7 @@ extension Adapter {
         server.listeners.finish(.port(error))
     }
 
-    /// Starts a stream of what centrals do.
+    /// Starts a stream of the events of centrals.
     func listen(into buffer: StreamBuffer<PeripheralEvent>) {
         if let end { return buffer.finish(.failure(end)) }
         let number = server.listeners.add(buffer)
@@ -95,21 +96,21 @@ extension Adapter {
 // MARK: - Links
 
 extension Adapter {
-    /// A link is there: its peer may use the server, whichever side made the link.
+    /// Opens the server to the peer of a link that is up, whichever side established the link.
     func linkConnected(_ link: Link) {
         server.gatt.connect(
             ClientID(link.id), at: link.peer, security: link.protection.servedSecurity,
             current: currentSecurity(of: link))
         checkSignatures(of: link)
         if link.role == .peripheral { server.emit(.connected(Central(link), link.parameters)) }
-        // The kernel may have encrypted it before.
+        // The kernel may already have encrypted the link.
         noteSecurity(of: link)
     }
 
     func linkDisconnected(_ link: Link, _ reason: DisconnectReason) {
         remember(server.gatt.disconnect(ClientID(link.id)), of: link)
         reportServerEvents()
-        // Whether its bond is saved is not known yet, so it is reported as none.
+        // It is not known yet whether the bond is saved, so the link is reported as not bonded.
         reportWithheldSecurity(of: link)
         if link.role == .peripheral { server.emit(.disconnected(Central(link), reason)) }
     }
@@ -123,10 +124,10 @@ extension Adapter {
 // MARK: - Requests
 
 extension Adapter {
-    /// The device at the other end of a link.
+    /// Returns the device at the other end of a link.
     func central(_ id: ClientID) -> Central? { links[LinkID(number: id.rawValue)].map(Central.init) }
 
-    /// Gives the answer that a handler promised. An answer to a request that is not open any more is dropped.
+    /// Sends the answer that a handler promised. Drops an answer to a request that is no longer open.
     func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) {
         guard let link = links[LinkID(number: pending.client.rawValue)] else { return }
         link.gatt.complete(pending, with: result, serving: &server.gatt)
@@ -163,7 +164,8 @@ extension Adapter {
         }
     }
 
-    /// A central has subscribed, does so no more, or can do something else; of one that has left all is kept already.
+    /// Saves the subscriptions and features of a central after a change. Those of a central that has
+    /// disconnected are saved already.
     private func noteClient(_ id: ClientID) {
         if let link = links[LinkID(number: id.rawValue)] { keepClient(of: link) }
     }
@@ -175,7 +177,7 @@ extension Central {
     var link: LinkID { LinkID(number: client.rawValue) }
 }
 
-/// Services that come and go while links are up.
+/// Services that are added and removed while links are up.
 extension Adapter {
     /// Publishes more services. Clients that asked for it receive Service Changed.
     func add(_ services: [GATTService]) throws(BLEError) -> AttributeRange? {
@@ -193,7 +195,7 @@ extension Adapter {
         }
     }
 
-    /// Takes a service back. Clients that asked for it receive Service Changed.
+    /// Removes a service. Clients that asked for it receive Service Changed.
     func removeService(at handle: AttributeHandle) throws(BLEError) {
         if let end { throw end }
         do throws(DatabaseError) {
@@ -218,9 +220,9 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// Stores values, all or none, and sends each to those of its subscribers that are meant. Waits while a
-    /// link has no room, and for confirmations; no link waits for another. Returns whom it reached; throws
-    /// when a value could not be sent and none was reached.
+    /// Stores values, all or none, and sends each to its subscribers, or to those of them in `centrals`.
+    /// Waits while a link has no room, and for confirmations; no link waits for another. Returns the centrals
+    /// that were reached; throws when a value could not be sent and none was reached.
     func update(
         _ values: [(handle: AttributeHandle, value: [UInt8])], centrals: [Central]?, truncating: Bool
     ) async throws(BLEError) -> [Central] {
@@ -257,7 +259,7 @@ extension Adapter {
         }
     }
 
-    /// Stores all values, or none when one of them cannot be.
+    /// Stores all values, or none when one of them cannot be stored.
     func store(
         _ values: [(handle: AttributeHandle, value: [UInt8])]
     ) throws(BLEError) -> [ValueUpdate] {
@@ -273,7 +275,7 @@ extension Adapter {
         }
     }
 
-    /// Gives a link values to send, of an update that waits for their end or of none.
+    /// Gives a link values to send, as part of an update that waits for their end, or of none.
     func send(_ delivery: Delivery, to link: Link, as update: UInt64? = nil) {
         let id = link.gatt.deliver(delivery)
         if let update { server.updates.add(DeliveryKey(link: link.id, id: id), to: update) }
@@ -281,15 +283,16 @@ extension Adapter {
         pumpSoon(link)
     }
 
-    /// Who sends values that are too long for one central of several does so often: once a link is enough.
+    /// Logs values that are too long for one of several centrals. That can recur often, so it is logged once
+    /// per link.
     private func warn(_ central: Central, _ error: BLEError) {
         guard let link = links[central.link], !link.hasReportedNarrowness else { return }
         link.hasReportedNarrowness = true
         log.warning("\(central.address) is not sent what other centrals are: \(error)")
     }
 
-    /// A delivery has come to its end. That its link or bearer ended, as when the central does not confirm in
-    /// time, is no failure of the others.
+    /// Handles the end of a delivery. If its link or bearer ended, for example because the central did not
+    /// confirm in time, that is no failure of the other deliveries.
     func noteDelivered(_ delivery: DeliveryKey, _ end: DeliveryEnd, to link: Link) {
         let update = server.updates.end(delivery) { outcome in
             switch end {
@@ -301,7 +304,7 @@ extension Adapter {
         if let update { updates.resume(update, with: .success(())) }
     }
 
-    /// A link has ended, and all deliveries on it.
+    /// Ends all deliveries on a link that has ended.
     func endDeliveries(on link: LinkID) {
         for delivery in server.updates.deliveries(on: link) {
             let update = server.updates.end(delivery) { _ in }
@@ -309,8 +312,8 @@ extension Adapter {
         }
     }
 
-    /// Throws what came up on a link, unless it is that the link or its bearer ends or has ended, which is no
-    /// failure of the others.
+    /// Throws the error of an operation on a link, unless the link or its bearer ends or has ended, which is
+    /// no failure of the operations on other links.
     func forgive(_ error: BLEError, of id: LinkID) throws(BLEError) {
         guard end == nil, error != .cancelled, (try? linkThatTakes(id)) == nil else { throw error }
     }

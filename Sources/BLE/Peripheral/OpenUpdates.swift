@@ -1,18 +1,18 @@
 import GATT
 
-/// Names a delivery on one link.
+/// Identifies a delivery on one link.
 struct DeliveryKey: Hashable, Sendable {
     let link: LinkID
     let id: DeliveryID
 }
 
-/// Updates of values whose deliveries have not all come to their end, and what has become of the others.
+/// The updates of values whose deliveries have not all ended, and the outcomes of those that have.
 struct OpenUpdates {
-    /// What an update has come to.
+    /// The outcome of an update so far.
     struct Outcome {
         /// The centrals that have received the update.
         var reached: [Central] = []
-        /// Who could not be sent a value.
+        /// The centrals to which a value could not be sent.
         var refused: [(central: Central, error: BLEError)] = []
     }
 
@@ -27,13 +27,13 @@ struct OpenUpdates {
         return last
     }
 
-    /// A delivery is part of an update.
+    /// Adds a delivery to an update.
     mutating func add(_ delivery: DeliveryKey, to update: UInt64) {
         open[update]?.deliveries.insert(delivery)
         updates[delivery] = update
     }
 
-    /// A delivery has come to its end. Gives its update when that was the last.
+    /// Handles the end of a delivery. Returns its update if that was the last delivery.
     mutating func end(_ delivery: DeliveryKey, _ note: (inout Outcome) -> Void) -> UInt64? {
         guard let update = updates.removeValue(forKey: delivery), open[update] != nil else { return nil }
         open[update]?.deliveries.remove(delivery)
@@ -44,12 +44,12 @@ struct OpenUpdates {
         return isOpen(update) ? nil : update
     }
 
-    /// Whether something of an update has not come to its end.
+    /// Returns whether deliveries of an update have not ended.
     func isOpen(_ update: UInt64) -> Bool { open[update]?.deliveries.isEmpty == false }
 
     func deliveries(on link: LinkID) -> [DeliveryKey] { updates.keys.filter { $0.link == link } }
 
-    /// Forgets an update; gives what it has come to, and the deliveries that have not ended.
+    /// Removes an update. Returns its outcome, and the deliveries that have not ended.
     mutating func remove(_ update: UInt64) -> (outcome: Outcome, open: Set<DeliveryKey>) {
         let removed = open.removeValue(forKey: update) ?? ([], Outcome())
         for delivery in removed.deliveries { updates[delivery] = nil }

@@ -18,8 +18,9 @@ public enum PeripheralEvent: Hashable, Sendable {
     case read(Central, AttributeHandle, BluetoothUUID, [UInt8])
     /// The central has written a value, by this kind of write.
     case write(Central, GATTWrite, GATTWriteKind)
-    /// A read or write of the central was refused: which request, what for, and the type of the attribute, which is
-    /// nil where none has the handle. Refusals of discovery requests, which end a discovery, are not reported.
+    /// A read or write of the central was refused. The values are the response, which names the request and
+    /// the error, and the type of the attribute, which is nil where no attribute has the handle. Refusals of
+    /// discovery requests, which end a discovery, are not reported.
     case refused(Central, ATTErrorResponse, BluetoothUUID?)
     /// The central has subscribed to a characteristic.
     case subscribed(Central, AttributeHandle, BluetoothUUID, indications: Bool)
@@ -57,7 +58,7 @@ extension PeripheralEvent: CustomStringConvertible {
 }
 
 extension LinkParameters: CustomStringConvertible {
-    /// What is known of them: `interval 15 ms, latency 0, supervision timeout 4 s, 2m, MTU 517`.
+    /// The known parameters, such as `interval 15 ms, latency 0, supervision timeout 4 s, 2m, MTU 517`.
     public var description: String {
         var parts: [String] = []
         if let timing {

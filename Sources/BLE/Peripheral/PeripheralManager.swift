@@ -16,14 +16,14 @@ import HCISocket
 /// }
 /// ```
 ///
-/// An adapter has one server. Several managers of one adapter publish into the same database, and each has all
-/// events of all centrals. What one publishes anew takes the place of what another has published; with
-/// `add(_:)` both stay.
+/// An adapter has one server. Several managers of one adapter publish into the same database, and each
+/// receives all events of all centrals. `publish` replaces what another manager has published; `add(_:)`
+/// keeps it.
 public struct PeripheralManager: Sendable {
     /// The adapter that the manager serves and advertises with.
     public let adapter: Adapter
 
-    /// What is kept for the next process; nil: nothing.
+    /// The state that is kept for the next process; nil if none is kept.
     let restoration: PeripheralRestoration?
 
     /// Creates a manager for the peripheral role of `adapter`, without restoration.
@@ -117,10 +117,11 @@ public struct PeripheralManager: Sendable {
     }
 
     /// Stores a value and sends it to its subscribers, or to those of them in `centrals`. Subscribers to
-    /// indications receive an indication, and the call waits for its confirmation. The centrals do not wait for
-    /// each other, and the values for one central are sent in order. Returns the centrals that the value has
-    /// reached. A value of more than the MTU less 3 octets of a link is not sent on that link; with `truncating`
-    /// its beginning is sent. Throws `BLEError.limit` when a value was too long and reached no central.
+    /// indications receive an indication, and the call waits for its confirmation. The centrals do not wait
+    /// for each other, and the values for one central are sent in order. Returns the centrals that the value
+    /// has reached. A value that is longer than a link's MTU minus 3 octets is not sent on that link; with
+    /// `truncating` its beginning is sent. Throws `BLEError.limit` when a value was too long and reached no
+    /// central.
     @discardableResult
     public func update(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil, truncating: Bool = false

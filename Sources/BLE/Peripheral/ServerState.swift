@@ -2,17 +2,17 @@ import ATT
 import BLECore
 import GATTServer
 
-/// The server of this host, what it keeps, and who listens to what happens on it.
+/// The server of this host, the state that it keeps, and the streams of its events.
 struct ServerState {
-    /// Answers the requests of all links; before anything is published, with errors.
+    /// Answers the requests of all links; with errors before anything is published.
     var gatt = GATTServer(.empty)
     /// Values on their way to centrals.
     var updates = OpenUpdates()
-    /// The streams of what centrals do.
+    /// The streams of the events of centrals.
     var listeners = Watchers<PeripheralEvent>()
-    /// What is kept for the next process; nil: nothing.
+    /// The state that is kept for the next process; nil if none is kept.
     private(set) var kept: KeptServing?
-    /// Whether links of centrals are wanted.
+    /// Whether services were published, so that links of centrals are accepted.
     private(set) var isPublished = false
     /// Whether the Device Name is the name that is advertised, since the application has given none.
     private var isNamedByAdvertising = false
@@ -26,7 +26,7 @@ struct ServerState {
 // MARK: - Services
 
 extension ServerState {
-    /// Takes services in place of those before.
+    /// Publishes services in place of the earlier ones.
     mutating func publish(
         _ database: AttributeDatabase, _ options: ServerOptions, isNamedByAdvertising: Bool
     ) throws(AttributeValueError) {
@@ -36,7 +36,7 @@ extension ServerState {
         try setDeviceName()
     }
 
-    /// A connectable advertisement has this name from now on.
+    /// Notes the name of a connectable advertisement that starts or changes.
     mutating func advertises(as name: String) throws(AttributeValueError) {
         advertisedName = name
         try setDeviceName()
@@ -55,7 +55,7 @@ extension ServerState {
 // MARK: - What is kept
 
 extension ServerState {
-    /// Where something is to be written.
+    /// The state that has changes to save.
     struct Unsaved: OptionSet {
         let rawValue: UInt8
 
@@ -63,7 +63,7 @@ extension ServerState {
         static let bonds = Unsaved(rawValue: 1 << 1)
     }
 
-    /// What changes is kept from now on. Gives false if that is so already.
+    /// Starts to keep changes. Returns false if they are kept already.
     mutating func keep(_ kept: KeptServing) -> Bool {
         guard self.kept == nil else { return false }
         self.kept = kept
@@ -73,10 +73,10 @@ extension ServerState {
     /// Stops keeping the server's state.
     mutating func stopKeeping() { kept = nil }
 
-    /// Something was changed that the disk does not have yet.
+    /// Notes a change that is not on the disk yet.
     mutating func note(_ change: Unsaved) { unsaved.insert(change) }
 
-    /// What was changed since this was asked last.
+    /// Returns the changes since the last call.
     mutating func takeUnsaved() -> Unsaved {
         defer { unsaved = [] }
         return unsaved

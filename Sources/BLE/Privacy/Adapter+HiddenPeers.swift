@@ -2,14 +2,14 @@ import BLECore
 import HCI
 import Logging
 
-/// Peers that hide behind private addresses, known by their bonds.
+/// Peers that use private addresses and are recognized by their bonds.
 extension Adapter {
-    /// Who is behind an address: the identity of a bonded peer, else that address.
+    /// Returns the identity of the bonded peer that uses an address, else the address itself.
     func identity(behind address: DeviceAddress) -> DeviceAddress {
         bond(with: address)?.peer ?? address
     }
 
-    /// The bonded peer behind the private address of a report; nil where no bond matches.
+    /// Returns the bonded peer that sent a report from a private address; nil where no bond matches.
     func hiddenPeer(of report: AdvertisingReport) -> DeviceAddress? {
         guard privacy.knowsHiddenPeers, let address = report.address else { return nil }
         if report.advertiser?.isResolved == true {
@@ -21,14 +21,15 @@ extension Adapter {
         guard address.kind == .resolvable, let peer = bond(with: address)?.peer else { return nil }
         if privacy.controllerKnows(peer) {
             privacy.controllerMissed(peer, at: address)
-            // The scanner, which asks this, may be notified only afterwards.
+            // The scanner calls this, and must be notified only afterwards.
             loop.execute { [weak self] in self?.assumeIsolated { $0.takePrivacyEvents() } }
         }
         return peer
     }
 
-    /// Searches for a device that a caller connects to. The controller listens for its address; where it does not know
-    /// a peer's private addresses, the host scans, and names the one that it receives.
+    /// Searches for a device to which a caller connects. The controller initiates to its address. If the
+    /// controller does not know a peer's private addresses, the host scans, and gives the controller the
+    /// address that it receives.
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {
             initiator.forget(peer)
@@ -43,7 +44,8 @@ extension Adapter {
         reconcileConnecting()
     }
 
-    /// The controller has not found the peers that it should know: they may be away, or it does not resolve.
+    /// Starts a scan for peers that the controller should have found by their keys: they may be out of range,
+    /// or the controller does not resolve.
     func helpController() {
         for peer in connecting.devices where privacy.controllerKnows(peer) && isLookingFor(peer) {
             connecting.search(for: peer)
@@ -52,31 +54,33 @@ extension Adapter {
         reconcileScan()
     }
 
-    /// Has the scanner listen for the peers that the host looks for.
+    /// Updates the scan for the peers that the host searches for.
     private func searchPeers() {
         scanner.search(.peers, connecting.search(at: loop.now), at: loop.now)
         wakeForPeerSearch()
     }
 
-    /// Sets the timer for that scan, which changes when those who wait are patient.
+    /// Sets the timer for the next change of the pace of that scan, which slows down when its requests are
+    /// patient.
     func wakeForPeerSearch() { wake(by: connecting.searchPaceEnd) }
 
-    /// Acts on the time that has passed for it.
+    /// Changes the pace of that scan when its time has come.
     func expirePeerSearch(at now: Instant) {
         guard let end = connecting.searchPaceEnd, end <= now else { return }
         searchPeers()
         reconcileScan()
     }
 
-    /// Other requests wait for a device than before: it may be listened for otherwise.
+    /// Updates the search after the requests that wait for devices have changed, because its pace can differ
+    /// now.
     func requestsChanged() {
         guard kernel == nil else { return }
         searchPeers()
         reconcileConnecting()
     }
 
-    /// What is known of peers has changed: looks for those that callers wait for in the way that fits now, by their
-    /// current identities.
+    /// Updates the search for the peers that callers wait for, by their current identities, after what is
+    /// known of peers has changed.
     func lookAgain() {
         guard kernel == nil else { return }
         for old in connecting.devices {
@@ -85,7 +89,7 @@ extension Adapter {
                 connecting.rename(old, peer)
                 endLook(for: old)
             }
-            // Another name of the device may have been served before.
+            // A link under another address of the device may have met the requests already.
             guard connecting.isWaiting(for: peer) else { continue }
             if let link = link(to: peer), link.isUsable {
                 handOver(link, to: peer)
@@ -97,22 +101,22 @@ extension Adapter {
         reconcileScan()
     }
 
-    /// Whether there is a link to a device, be it that it ends.
+    /// Returns whether there is a link to a device, even if it is being ended.
     func hasLink(to peer: DeviceAddress) -> Bool {
         links.values.contains { $0.peer == peer || $0.identity == peer }
     }
 
-    /// Whether a device is looked for.
+    /// Returns whether a device is searched for.
     private func isLookingFor(_ peer: DeviceAddress) -> Bool {
         connecting.isSearching(for: peer) || initiator.wanted.contains(peer)
     }
 
-    /// The host does not look for a peer any more.
+    /// Ends the host's search for a peer.
     private func endSearch(for peer: DeviceAddress) {
         for address in connecting.endSearch(for: peer) { initiator.forget(address) }
     }
 
-    /// No caller looks for a device any more.
+    /// Ends the search for a device that no caller waits for any more.
     func endLook(for peer: DeviceAddress) {
         endSearch(for: peer)
         initiator.forget(peer)
@@ -120,27 +124,28 @@ extension Adapter {
         reconcileConnecting()
     }
 
-    /// Whether a peer may use private addresses that the controller does not know.
+    /// Returns whether a peer can use private addresses that the controller does not know.
     func isKnownToHostAlone(_ peer: DeviceAddress) -> Bool {
         privacy.knowsHiddenPeers && !privacy.controllerKnows(peer)
             && security.options.bonds.record(BondID(peer, at: identity))?.isHidden == true
     }
 
-    /// A report was received while peers are looked for: one of those can be connected to by this address.
+    /// Handles a report that was received during a search: a peer that is searched for can be connected to by
+    /// this address.
     func consider(_ report: AdvertisingReport, of hidden: DeviceAddress?) {
         guard report.type.contains(.connectable), let address = report.address else { return }
         let peer = hidden ?? address
         guard let before = connecting.find(peer, as: address) else { return }
-        // Its address before this one is not received any more.
+        // The peer no longer uses its earlier addresses.
         for old in before { initiator.forget(old) }
         log.debug("\(peer) is \(address)")
         initiator.want(address)
         reconcileConnecting()
     }
 
-    /// The scan that peers are looked for with was refused. Those that the controller looks for, too, it may find.
+    /// Handles a refused scan for peers. The controller may still find those that it searches for, too.
     func peerSearchFailed(_ error: BLEError) {
-        // None is looked for any more while others fail.
+        // All searches end before the first request fails.
         for peer in connecting.endSearches() {
             if initiator.wanted.contains(peer) {
                 endSearch(for: peer)
@@ -153,14 +158,14 @@ extension Adapter {
     }
 }
 
-// MARK: - Bonds that come and go
+// MARK: - Added and removed bonds
 
 extension Adapter {
-    /// Watches for bonds that come and go from now on, by any process.
+    /// Watches from now on for bonds that any process adds or removes.
     func watchBonds() {
         guard bondWatch == nil else { return }
         let bonds = security.options.bonds
-        // First, so that no change is missed.
+        // Subscribed before the task starts, so that no change is missed.
         let first = bonds.changes()
         bondWatch = OwnedTask(
             Task(executorPreference: loop) { [weak self] in

@@ -4,19 +4,21 @@ import HCISocket
 import Logging
 import SMP
 
-/// The own private address, and the peers whose addresses the controller resolves. Neither may be changed while the
-/// radio listens or calls (Core Specification 5.4, Vol 4, Part E, 7.8.4 and 7.8.38), so it pauses for that.
+/// This host's private address, and the peers whose addresses the controller resolves. Neither may be changed
+/// while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part E, 7.8.4 and 7.8.38),
+/// so it pauses for that.
 extension Adapter {
-    /// The address that is on air in place of the adapter's own, where it hides that; a new one from time to time.
+    /// The private address that the adapter uses on air in place of its identity address, and changes
+    /// regularly; nil without privacy.
     public var privateAddress: DeviceAddress? { privacy.own }
 
-    /// The address by which others meet this adapter now.
+    /// The address that this adapter uses on air now.
     var addressOnAir: DeviceAddress { privacy.own ?? identity }
 
     /// The type of the address that this host shows.
     var ownAddressType: OwnAddressType { addressOnAir.type == .public ? .public : .random }
 
-    /// Sets up what a controller that does nothing yet is to know.
+    /// Sets up privacy on a controller that is idle.
     func setUpPrivacy() async throws(BLEError) {
         privacy.controllerWasReset(
             listSize: canResolve ? capabilities.resolvingListSize : 0, at: loop.now)
@@ -25,18 +27,19 @@ extension Adapter {
         while let command = try privacy.nextSetupCommand(at: loop.now, newAddress: newPrivateAddress) {
             privacy.answered(try await answer(to: command), to: privacy.lastCommand, at: loop.now)
         }
-        // What the radio may do follows from the end of the set-up.
+        // The events are only logged, because the radio starts after the set-up in any case.
         while let event = privacy.nextEvent() { note(event) }
         armPrivacy()
     }
 
-    /// Whether the controller resolves addresses, and lets peers also show their identity, as many do that have given
-    /// their key (Core Specification 5.4, Vol 6, Part B, 6.1.4). Without that their packets would be discarded.
+    /// Whether the controller resolves addresses, and accepts peers that use their identity address, as many
+    /// do that have distributed their key (Core Specification 5.4, Vol 6, Part B, 6.1.4). Otherwise their
+    /// packets would be discarded.
     private var canResolve: Bool {
         capabilities.features.contains(.privacy) && capabilities.commands.contains(.leSetPrivacyMode)
     }
 
-    /// Has the machine know the bonds.
+    /// Passes the bonds to the privacy machine.
     func notePeers() {
         let bonds = security.options.bonds
         privacy.setPeers(
@@ -44,10 +47,10 @@ extension Adapter {
             knowsHidden: bonds.knowsHiddenPeers(of: identity))
     }
 
-    /// Sends the controller what is due, once the radio pauses.
+    /// Sends the controller the command that is due, once the radio has paused.
     func reconcilePrivacy() {
         guard kernel == nil, end == nil, !recovery.isUnderWay else { return }
-        // Some may have been used since.
+        // Bonds may have been used since the last update.
         if !privacy.isPausing { notePeers() }
         if privacy.pauseIfDue(isSearching: synchronizer.isSearching, at: loop.now) { reconcileRadio() }
         let command = privacy.nextCommand(
@@ -58,23 +61,24 @@ extension Adapter {
         armPrivacy()
     }
 
-    /// The controller has answered the privacy machine's command, or has not.
+    /// Handles the controller's answer to the privacy machine's command, or the lack of one.
     func privacyAnswered(_ answer: CommandAnswer, to number: UInt64) {
         privacy.answered(answer, to: number, at: loop.now)
         reconcilePrivacy()
     }
 
-    /// The radio has changed, which a change of addresses may wait for.
+    /// Resumes a change of addresses that waits for the radio, after the radio has changed.
     func resumePrivacy() {
         guard privacy.awaitsRadio else { return }
-        // What has changed it may go on changing it.
+        // The code that has changed the radio may change it further.
         loop.execute { [weak self] in self?.assumeIsolated { $0.reconcilePrivacy() } }
     }
 
     /// Sets the timer to the deadline of `privacy`, or stops it once the adapter has ended.
     func armPrivacy() { privacyTimer?.set(end == nil ? privacy.deadline : nil) }
 
-    /// Time has passed. While the controller is brought back nothing can be done: that comes after it.
+    /// Handles an expired deadline. While the controller is being recovered nothing can be done: that follows
+    /// the recovery.
     func expirePrivacy() {
         guard !recovery.isUnderWay else { return }
         privacy.expire(at: loop.now)
@@ -106,7 +110,7 @@ extension Adapter {
         }
     }
 
-    /// Keeps everything off the air that listens or can be called, or lets it go on.
+    /// Pauses scanning, advertising and initiating, or lets them resume.
     private func reconcileRadio() {
         reconcileScan()
         reconcileAdvertising()

@@ -1,44 +1,47 @@
 import BLECore
 
-/// The controller's resolving list, as the host keeps it (Core Specification 5.4, Vol 4, Part E, 7.8.38 to 7.8.44):
-/// the peers whose private addresses the controller knows by itself. The others' are known by the host.
+/// The controller's resolving list, as the host keeps it (Core Specification 5.4, Vol 4, Part E, 7.8.38 to
+/// 7.8.44): the peers whose private addresses the controller resolves. The host resolves those of all others.
 struct PeerKeyList: Sendable {
     /// The identity resolving keys of one peer.
     struct Keys: Hashable, Sendable {
-        /// The peer's; zero for one that does not hide.
+        /// The peer's key; zero for a peer that uses no private addresses.
         var peer: UInt128
-        /// This host's, with which the controller knows who it is that a peer calls; zero without privacy.
+        /// This host's key, with which the controller recognizes that a peer sends to a private address of
+        /// this host; zero without privacy.
         var local: UInt128
     }
 
-    /// How many peers it takes; 0 where it is not to be relied on.
+    /// The number of peers that the list can hold; 0 where it is not to be relied on.
     private var capacity = 0
-    /// The peers that there are, those first that are to have its room.
+    /// All peers, in the order in which they get room on the list.
     private var peers: [(peer: DeviceAddress, keys: Keys)] = []
-    /// The peers that it should hold.
+    /// The peers that the list should hold.
     private(set) var wanted: [DeviceAddress: Keys] = [:]
-    /// The same, those first that are to have its room.
+    /// The peers that the list should hold, in the order in which they get room.
     var wantedInOrder: ArraySlice<(peer: DeviceAddress, keys: Keys)> { peers.prefix(capacity) }
-    /// The peers on it; nil when that is not known.
+    /// The peers on the list; nil when that is not known.
     private(set) var contents: [DeviceAddress: Keys]? = [:]
-    /// Whether the controller has been seen to resolve.
+    /// Whether the controller has resolved an address.
     var isProven = false
 
     /// Whether the controller has room for any entry.
     var isUsed: Bool { capacity > 0 }
 
-    /// The controller was reset, which empties the list.
+    /// Handles a reset of the controller, which empties the list.
     mutating func wasReset(capacity: Int) {
         setCapacity(capacity)
         contents = [:]
         isProven = false
     }
 
-    /// Whether the controller knows a peer by its private addresses.
+    /// Returns whether the controller resolves a peer's private addresses.
     func knows(_ peer: DeviceAddress) -> Bool { contents?[peer].map { $0.peer != 0 } ?? false }
 
-    /// It should hold the peers that were used last, those first that hide. Without a key of this host's, only those.
-    /// Controllers refuse one peer's key a second time, which some have that paired under two identities.
+    /// Sets the peers that the list should hold: those that were used last, and first those that use private
+    /// addresses. Without a key of this host, only the latter. Controllers refuse the same peer's key a
+    /// second time, so it is listed once; a peer that has paired under two identities has the same key in
+    /// both bonds.
     mutating func setPeers(_ records: [BondRecord], local: UInt128) {
         peers = []
         var known: Set<UInt128> = []
@@ -62,10 +65,11 @@ struct PeerKeyList: Sendable {
     /// Records that the controller's list holds `contents`.
     mutating func settle(_ contents: [DeviceAddress: Keys]) { self.contents = contents }
 
-    /// It has less room than the controller said.
+    /// Handles a list that has less room than the controller reported.
     mutating func shrink(to count: Int) { setCapacity(count) }
 
-    /// The controller does not do as it should: the host does it all.
+    /// Stops using the list, because the controller does not work as it should: the host resolves all
+    /// addresses.
     mutating func giveUp() {
         setCapacity(0)
         contents = [:]

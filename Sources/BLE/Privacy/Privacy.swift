@@ -5,9 +5,9 @@ import HCI
 /// An adapter's own private address and the peers whose addresses its controller resolves, and the commands for them.
 ///
 /// Neither may be changed while the radio advertises, scans or initiates (Core Specification 5.4, Vol 4, Part
-/// E, 7.8.4 and 7.8.38), so it pauses for that: `isPausing`. What the controller refuses to change now is
-/// tried again later. A controller that refuses its resolving list for another reason, or does not resolve,
-/// is not relied on any more: the host resolves for it. One command is unanswered at a time.
+/// E, 7.8.4 and 7.8.38), so the radio pauses for that: `isPausing`. A change that the controller refuses for
+/// the moment is retried later. A controller that refuses its resolving list for another reason, or does not
+/// resolve, is no longer relied on: the host resolves in its place. One command is unanswered at a time.
 ///
 /// ```swift
 /// privacy.controllerWasReset(listSize: 8, at: now)
@@ -30,18 +30,18 @@ struct Privacy: Sendable {
     enum RadioActivity: Sendable {
         /// The radio does nothing that forbids a change.
         case quiet
-        /// It comes to rest, or a command about it is not answered.
+        /// The radio is stopping, or a command that changes it is unanswered.
         case changing
-        /// It goes on, and nothing is done about that.
+        /// The radio is on, and is not being stopped.
         case on
     }
 
     enum Event: Sendable {
-        /// The radio may go on, and peers may be known by other names.
+        /// The radio may resume, and peers may be known by other addresses.
         case resumed
-        /// The controller had its time to find the peers that it should know by their keys.
+        /// The time has passed in which the controller should have found peers by their keys.
         case trustEnded
-        /// The host knows peers that were left to the controller.
+        /// The host now resolves the addresses of peers that were left to the controller.
         case gaveUpList
         case log(String)
         /// For the log, as a warning.
@@ -54,7 +54,7 @@ struct Privacy: Sendable {
         case add(DeviceAddress, PeerKeyList.Keys)
         case setMode(DeviceAddress, PeerKeyList.Keys)
         case enableResolution
-        /// Whatever comes of it: the list is not relied on.
+        /// Disables resolution, whatever the answer: the list is not relied on.
         case leaveResolution
         case setAddress(DeviceAddress)
 
@@ -77,7 +77,7 @@ struct Privacy: Sendable {
 
         var isEnabling: Bool { if case .enableResolution = self { true } else { false } }
 
-        /// Whether it makes the list what it should be.
+        /// Whether the step is part of an update of the list.
         var isOfList: Bool {
             switch self {
             case .disableResolution, .clearList, .add, .setMode, .enableResolution: true
@@ -86,24 +86,24 @@ struct Privacy: Sendable {
         }
     }
 
-    /// A change of what the controller knows.
+    /// A change of the controller's list or address.
     private struct Change {
         var steps: Deque<Step>
-        /// The peers that the controller has taken.
+        /// The peers that the controller has accepted.
         var listed: [DeviceAddress: PeerKeyList.Keys] = [:]
-        /// Whether it makes the list what it should be.
+        /// Whether the change updates the list, and is not finished with it.
         var isOfList = false
         let isSetup: Bool
     }
 
     private enum Phase {
-        /// All is as it should be, as far as the radio allowed.
+        /// No change is under way, and none has to wait.
         case settled
         /// The radio is to pause before the change.
         case pausing
-        /// The controller is sent a change.
+        /// The commands of a change are being sent.
         case executing(Change)
-        /// A change has failed, which holds all others up until then.
+        /// A change has failed; no other one starts until this time.
         case waiting(until: Instant)
         /// The controller cannot be set up.
         case failed(BLEError)
@@ -117,30 +117,31 @@ struct Privacy: Sendable {
     /// The number of the last command.
     private(set) var lastCommand: UInt64 = 0
     private var phase = Phase.settled
-    /// When the own address is old.
+    /// The time at which this host's address has to change.
     private var ownEnd: Instant?
     private var list = PeerKeyList()
-    /// Until when the controller is trusted to find the peers that it should know.
+    /// The time until which the controller is trusted to find the peers that it should know.
     private var trustEnd: Instant?
-    /// Whether the last command is not answered.
+    /// Whether the last command is unanswered.
     private var isAsking = false
-    /// Whether the last command that was answered was not: the next one may have to wait for that.
+    /// Whether the last command got no answer in time: the next one may first have to wait until that answer
+    /// is given up.
     private var wasSilent = false
     private var events = Deque<Event>()
 
     init(_ options: PrivacyOptions) { self.options = options }
 
-    /// How long until the radio is asked to pause again.
+    /// The delay before the radio is asked to pause again.
     static let secondTry = Duration.seconds(10)
-    /// How long a controller has to find a peer by its keys until the host looks, too: there are some that have a
-    /// resolving list and do not resolve.
+    /// The time that a controller has to find a peer by its keys before the host scans, too: some controllers
+    /// have a resolving list and do not resolve.
     static let trust = Duration.seconds(3)
 }
 
-// MARK: - What is wanted
+// MARK: - What is due
 
 extension Privacy {
-    /// Takes the bonds of this adapter, in the order of whose use they are listed. `localKey` is the key of
+    /// Sets the bonds of this adapter, which are listed in the order of their use. `localKey` is the key of
     /// this host's private addresses; zero without privacy.
     mutating func setPeers(
         _ records: @autoclosure () -> [BondRecord], localKey: UInt128, knowsHidden: Bool
@@ -149,7 +150,7 @@ extension Privacy {
         if list.isUsed { list.setPeers(records(), local: localKey) }
     }
 
-    /// Whether the radio is to be kept off.
+    /// Whether the radio has to be off.
     var isPausing: Bool {
         switch phase {
         case .pausing: true
@@ -158,14 +159,15 @@ extension Privacy {
         }
     }
 
-    /// Whether the radio is waited for.
+    /// Whether a change waits for the radio.
     var awaitsRadio: Bool { if case .pausing = phase { true } else { false } }
 
-    /// Whether the controller knows a peer by its private addresses.
+    /// Returns whether the controller resolves a peer's private addresses.
     func controllerKnows(_ peer: DeviceAddress) -> Bool { list.knows(peer) }
 
-    /// Begins to pause the radio if something is due; false: nothing is, or the pause has begun before.
-    /// `isSearching`: the controller looks for a periodic train, so that its list may not be changed.
+    /// Starts to pause the radio if a change is due. Returns false when none is, or when the pause has
+    /// started before. With `isSearching` the controller searches for a periodic train, so that its list may
+    /// not be changed.
     mutating func pauseIfDue(isSearching: Bool, at now: Instant) -> Bool {
         guard case .settled = phase, isAddressDue(at: now) || isListDue(isSearching) else { return false }
         phase = .pausing
@@ -180,7 +182,8 @@ extension Privacy {
 // MARK: - Commands
 
 extension Privacy {
-    /// The controller was reset: its list is empty, and takes that many peers, and the own address is to be set anew.
+    /// Handles a reset of the controller: its list is empty and can hold `listSize` peers, and this host's
+    /// address has to be set again.
     mutating func controllerWasReset(listSize: Int, at now: Instant) {
         list.wasReset(capacity: listSize)
         (trustEnd, isAsking, wasSilent) = (nil, false, false)
@@ -188,7 +191,7 @@ extension Privacy {
         phase = .settled
     }
 
-    /// The next command for a controller that was reset and does nothing yet; nil when it is set up.
+    /// Returns the next command for a controller that was reset and is idle; nil when it is set up.
     mutating func nextSetupCommand(
         at now: Instant, newAddress: () -> DeviceAddress
     ) throws(BLEError) -> MachineCommand? {
@@ -197,7 +200,7 @@ extension Privacy {
         return nextStep()
     }
 
-    /// The next command, if the one before is answered and the radio is quiet.
+    /// Returns the next command, if the one before is answered and the radio is quiet.
     mutating func nextCommand(
         radio: RadioActivity, isSearching: Bool, at now: Instant, newAddress: () -> DeviceAddress
     ) -> MachineCommand? {
@@ -251,7 +254,7 @@ extension Privacy {
         MachineCommand(command, isPatient: wasSilent)
     }
 
-    /// Takes what came of a command. An answer to one of before a reset is ignored.
+    /// Handles the answer to a command. Ignores an answer to a command from before a reset.
     mutating func answered(_ answer: CommandAnswer, to number: UInt64, at now: Instant) {
         guard isAsking, number == lastCommand, case .executing(var change) = phase,
             let step = change.steps.popFirst()
@@ -271,7 +274,8 @@ extension Privacy {
             list.shrink(to: change.listed.count)
             change.steps.removeAll(where: \.isOfPeer)
             if change.listed.isEmpty { change.steps.removeAll(where: \.isEnabling) }
-        // While something is on air that this host does not know of: later.
+        // Command Disallowed is not handled here: something is on air that this host does not know of, and
+        // the change is retried later.
         case (_, .refused(let status)) where status != .commandDisallowed || change.isSetup:
             events.append(
                 .log("\(step.opcode): \(status); private addresses are resolved by the host alone"))
@@ -316,7 +320,7 @@ extension Privacy {
 extension Privacy {
     mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// When something is to be done.
+    /// The time at which `expire` has to be called.
     var deadline: Instant? {
         switch phase {
         case .settled: earlier(ownEnd, trustEnd)
@@ -334,13 +338,13 @@ extension Privacy {
         }
     }
 
-    /// A peer is looked for that the controller should know by its keys.
+    /// Starts the time in which the controller should find a peer by its keys.
     mutating func trustController(toFind peer: DeviceAddress, at now: Instant) {
         guard list.knows(peer), !list.isProven, trustEnd == nil else { return }
         trustEnd = now + Self.trust
     }
 
-    /// The controller has resolved an address.
+    /// Notes that the controller has resolved an address.
     mutating func controllerResolved() { list.isProven = true }
 
     /// Handles a packet of a peer from an address that the controller should have resolved.

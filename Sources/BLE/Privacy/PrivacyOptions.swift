@@ -14,8 +14,8 @@ public struct PrivacyOptions: Sendable, Hashable {
     /// Whether privacy is used. Bonds that were made without it are of no use with it, since their peers never
     /// received the key.
     public var isEnabled: Bool
-    /// How long an address is used, 1 s to 1 h (Core Specification 5.4, Vol 4, Part E, 7.8.45); 15 minutes is what
-    /// the specification recommends (Vol 3, Part C, Appendix A).
+    /// The time for which an address is used, 1 s to 1 h (Core Specification 5.4, Vol 4, Part E, 7.8.45). The
+    /// specification recommends 15 minutes (Vol 3, Part C, Appendix A).
     public var addressLifetime: Duration
 
     /// Uses the identity address in all packets.
@@ -33,7 +33,7 @@ public struct PrivacyOptions: Sendable, Hashable {
     /// The allowed lifetimes of a private address.
     package static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .seconds(3600)
 
-    /// Throws when no controller's user could want that.
+    /// Throws when the lifetime of private addresses is out of range.
     func check() throws(BLEError) {
         guard !isEnabled || Self.lifetimes.contains(addressLifetime) else {
             throw .timeOutOfRange(

@@ -3,7 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// The controller, as it is set up, and brought back when it has failed.
+/// Sets the controller up, and recovers it when it has failed.
 extension Adapter {
     /// Sets the controller up for the first time, and again when it or its line failed meanwhile.
     func setUp(staticAddress: DeviceAddress?) async throws(BLEError) {
@@ -18,15 +18,16 @@ extension Adapter {
         observedState.set(.poweredOn)
     }
 
-    /// The controller has failed. It is brought back unless that costs links: then when they have ended, or
-    /// at once if the caller requires it. A controller that was reset already has lost its links.
+    /// Handles a failure of the controller. Recovers it at once, unless that would end links: then when they
+    /// have ended, or at once if the caller requires it. A controller that was already reset has lost its
+    /// links.
     func meet(_ fault: AdapterFault) {
         guard end == nil else { return }
         recovery.meet(fault, links: linkCount, at: loop.now)
         takeRecoveryEvents()
     }
 
-    /// A link has ended: the last one may have kept the controller from being brought back.
+    /// Starts a recovery that links have postponed, once the last link has ended.
     func meetPostponed() {
         guard end == nil, linkCount == 0 else { return }
         recovery.linksEnded(at: loop.now)
@@ -78,7 +79,7 @@ extension Adapter {
             if kernel != nil {
                 switch attempt.step {
                 case .powerCycle:
-                    // One is assumed where the kernel does not report them.
+                    // One link is assumed where the kernel does not report their number.
                     let others = attempt.sparesOthers ? (try? await othersLinks()) ?? 1 : 0
                     guard end == nil, !recovery.isDisturbed, others == 0 else {
                         return .notMade(othersLinks: others)
@@ -87,7 +88,7 @@ extension Adapter {
                 case .reset: wasReset = attempt.isOfKernel ? await kernelReset() : false
                 }
             }
-            // Its Reset overtakes every command that is not answered.
+            // The Reset overtakes every unanswered command.
             try await bringUp(staticAddress: identity.type == .random ? identity : nil)
             return .done(wasReset: wasReset)
         } catch {
@@ -96,8 +97,8 @@ extension Adapter {
         }
     }
 
-    /// All that is wanted of the controller is asked for again. When it was reset it does nothing any more; else it may
-    /// do what it was commanded before, also what is not wanted now.
+    /// Requests all activities of the controller again. A controller that was reset does nothing any more;
+    /// another one may still do what it was commanded before, including what is no longer required.
     private func beginAnew(wasReset: Bool) {
         if wasReset {
             scanner.controllerWasReset()
@@ -123,21 +124,23 @@ extension Adapter {
 // MARK: - Kernel adapters
 
 extension Adapter {
-    /// How many links other programs have on the adapter, those of BR/EDR too. None of this process is left then.
+    /// Returns the number of links that other programs have on the adapter, including those of BR/EDR. This
+    /// process has none left then.
     private func othersLinks() async throws(BLEError) -> Int {
         guard let kernel else { return 0 }
         return try await kernel.management.connections(of: kernel.index).count
     }
 
-    /// Has the kernel switch its adapter off and on, to the end, also when this adapter is closed meanwhile.
+    /// Requests that the kernel switch its adapter off and on. Runs to the end, even when this adapter is
+    /// closed meanwhile.
     private func cyclePower() async throws(BLEError) {
         let cycle = Task(executorPreference: loop) { await self.switchOffAndOn() }
         powerCycle = cycle
         try await cycle.value.get()
     }
 
-    /// A request that comes while the kernel still waits for the silent command's answer fails with that, so the
-    /// second try counts.
+    /// Switches the adapter off and on, with two tries for each. A request that arrives while the kernel
+    /// still waits for the silent command's answer fails together with it, so the second try decides.
     private func switchOffAndOn() async -> Result<Void, BLEError> {
         do throws(BLEError) {
             for isOn in [false, true] {
@@ -163,8 +166,8 @@ extension Adapter {
             operation: .cyclePower(kernel.index))
     }
 
-    /// Waits until the kernel has reset its controller by itself, as it does after a hardware error: it then reports
-    /// that the adapter is on again. It has 5 s; false when it has not.
+    /// Waits until the kernel has reset its controller by itself, as it does after a hardware error: it then
+    /// reports that the adapter is on again. Returns false when it has not done so within 5 s.
     private func kernelReset() async -> Bool {
         do throws(BLEError) {
             try await withDeadline(.seconds(5), on: loop, orThrow: .cancelled) { () throws(BLEError) in
@@ -186,12 +189,13 @@ extension Adapter {
     }
 }
 
-/// Notices when another program has the channel of a central's link: the kernel gives it to the newest listener.
+/// Detects that another program has received the channel of a central's link, which the kernel gives to the
+/// newest listener.
 extension Adapter {
-    /// How long the kernel has to hand the channel of a new link over: 2 s, though it does so at once.
+    /// The time that the kernel has to hand the channel of a new link over: 2 s, although it does so at once.
     private static let handOver = Duration.seconds(2)
 
-    /// A central has connected to the kernel: a server of this process expects its channel.
+    /// Expects the channel of a central that has connected to the kernel, if this process has a server.
     func expectChannel(of connection: ConnectionHandle) {
         guard kernel?.isListening ?? false else { return }
         Task(executorPreference: loop) { [loop, weak self] in
@@ -208,8 +212,8 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// Returns a stream of problems of the controller, and of what the adapter does about them, from now on. The
-    /// stream ends with the error that ended the adapter. By default the newest 64 events wait to be taken.
+    /// Returns a stream of problems of the controller, and of what the adapter does about them, from now on.
+    /// The stream ends with the error that ended the adapter. By default the newest 64 events are buffered.
     ///
     /// ```swift
     /// for try await event in adapter.health() { print(event) }

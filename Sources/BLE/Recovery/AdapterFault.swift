@@ -1,13 +1,14 @@
 import BLECore
 import HCI
 
-/// What a controller did that means that it has failed.
+/// A fault that shows that a controller has failed.
 public enum AdapterFault: Hashable, Sendable {
-    /// It did not answer a command within the command's time limit.
+    /// The controller did not answer a command within the command's time limit.
     case silence(command: HCIOpcode)
-    /// It said so, with a number of its maker's (Core Specification 5.4, Vol 4, Part E, 7.7.16).
+    /// The controller reported an error, with a code of its manufacturer (Core Specification 5.4, Vol 4, Part
+    /// E, 7.7.16).
     case hardwareError(UInt8)
-    /// Octets were lost on the line to it, so that it had to be reset.
+    /// Octets were lost on the line to the controller, so that it had to be reset.
     case lineLost
 }
 

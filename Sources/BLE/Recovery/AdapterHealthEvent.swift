@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What an adapter notices about its controller, and does about it.
+/// A problem of an adapter's controller, or what the adapter does about it.
 public enum AdapterHealthEvent: Hashable, Sendable {
     /// No packet was received for this time, so the scan was restarted. In a quiet place that is normal.
     case scanRestarted(silence: Duration)
@@ -13,29 +13,29 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     /// Other programs have switched the scan so often within a minute that the adapter leaves it to them for this
     /// time.
     case scanLeft(for: Duration, restarts: Int)
-    /// The controller has refused to go on with a scan that ran before, for a reason that may pass, such as an attempt of
-    /// another program to connect. It is asked again after this time, 1 to 32 s.
+    /// The controller has refused to continue a scan that ran before, for a reason that can pass, such as an
+    /// attempt of another program to connect. It is asked again after this time, 1 to 32 s.
     case scanPostponed(HCIStatus, for: Duration)
     /// A central has connected, but the kernel has given its channel to another program, since the newest
     /// listener receives it. The value is the process number of bluetoothd, if that runs. Only a server that is
     /// started again receives the next central.
     case centralTaken(by: Int32?)
-    /// The controller has failed, and a step is taken to bring it back.
+    /// The controller has failed, and a step is taken to recover it.
     case recovering(AdapterFault, by: RecoveryStep)
     /// The controller has failed. Recovery would end this many links, so it waits until they have ended
     /// (`AdapterOptions.recoversWithLinks`).
     case postponed(AdapterFault, links: Int)
     /// The controller answers this command again without a recovery; none is pending any more.
     case answersAgain(command: HCIOpcode)
-    /// The controller is back, and what was under way has begun anew.
+    /// The controller works again, and its activities were restarted.
     case recovered(by: RecoveryStep)
-    /// No step has brought the controller back. The adapter ends with `AdapterProblem.failed`. On `user:hciN` no step
-    /// switches the power: opening the adapter again does.
+    /// No step has recovered the controller. The adapter ends with `AdapterProblem.failed`. On `user:hciN` no
+    /// step switches the power: opening the adapter again does.
     case gaveUp(AdapterFault)
 }
 
 extension AdapterHealthEvent: CustomStringConvertible {
-    /// Says in one line what has happened.
+    /// A description of the event in one line.
     public var description: String {
         switch self {
         case .scanRestarted(let silence):
@@ -62,6 +62,6 @@ extension AdapterHealthEvent: CustomStringConvertible {
 }
 
 extension Duration {
-    /// The seconds of it that are over.
+    /// The duration in whole seconds; fractions are dropped.
     fileprivate var wholeSeconds: Duration { .seconds(components.seconds) }
 }

@@ -2,10 +2,10 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Whether an adapter's controller works, and what is done about it when it does not.
+/// Tracks whether an adapter's controller works, and decides how it is recovered when it does not.
 ///
-/// A step that costs links waits until they have ended, unless the fault has cost them already or the owner
-/// requires it at once. One attempt is made at a time; an attempt during which another fault occurs has
+/// A step that ends links waits until they have ended, unless the fault has already ended them or the owner
+/// requires the step at once. One attempt is made at a time; an attempt during which another fault occurs has
 /// failed, unless that fault is a silence.
 ///
 /// ```swift
@@ -26,29 +26,30 @@ struct Recovery: Sendable {
         let number: UInt64
         let step: RecoveryStep
         let fault: AdapterFault
-        /// Whether all links of the controller are lost by it, or were by the fault.
+        /// Whether the attempt ends all links of the controller, or the fault has ended them.
         let losesLinks: Bool
-        /// Whether it is only made where no other program has links.
+        /// Whether the attempt is made only if no other program has links.
         let sparesOthers: Bool
         /// Whether the kernel resets the controller by itself.
         let isOfKernel: Bool
     }
 
     enum Outcome: Sendable {
-        /// The controller was set up. `wasReset`: it does nothing that it was commanded before.
+        /// The controller was set up. With `wasReset` it does nothing that it was commanded before.
         case done(wasReset: Bool)
         /// The step could not be carried out.
         case failed
-        /// The attempt was not made, since other programs have so many links, or since there was another fault.
+        /// The attempt was not made, because other programs have this many links, or because there was
+        /// another fault.
         case notMade(othersLinks: Int)
     }
 
     enum Event: Hashable, Sendable {
-        /// For those who watch the controller's health.
+        /// An event for the watchers of the controller's health.
         case note(AdapterHealthEvent)
         /// An attempt is to be made.
         case begin(Attempt)
-        /// The controller works, or is left as it is: what is wanted of it is asked for again.
+        /// The controller works, or is left as it is; its activities are to be requested again.
         case resume(wasReset: Bool)
         /// Nothing has helped; the adapter ends.
         case giveUp(AdapterFault)
@@ -57,11 +58,12 @@ struct Recovery: Sendable {
     private enum Phase {
         /// The controller is being set up for the first time; a disturbance makes the set-up fail.
         case settingUp(disturbance: AdapterFault?)
-        /// It works, or is left as it is: that fault is not met as long as there are links.
+        /// The controller works, or is left as it is: the recovery from the postponed fault waits until there
+        /// are no links.
         case working(postponed: AdapterFault?)
-        /// The controller is being brought back; a disturbance makes the attempt fail.
+        /// The controller is being recovered; a disturbance makes the attempt fail.
         case attempting(Attempt, disturbance: AdapterFault?)
-        /// No step has brought the controller back from this fault.
+        /// No step has recovered the controller from this fault.
         case gaveUp(AdapterFault)
     }
 
@@ -72,14 +74,15 @@ struct Recovery: Sendable {
     private var lastAttempt: UInt64 = 0
     private var events = Deque<Event>()
 
-    /// `isKernel`: the controller is the kernel's. `costsLinks`: no step waits for the end of links.
+    /// Creates the recovery of a controller. With `isKernel` the controller is the kernel's. With
+    /// `costsLinks` no step waits for the end of links.
     init(isKernel: Bool, costsLinks: Bool) {
         self.isKernel = isKernel
         self.costsLinks = costsLinks
         ladder = isKernel ? .kernel : .own
     }
 
-    /// Whether the controller is being set up: not ready yet, or not again.
+    /// Whether the controller is not ready: it is being set up or recovered, or has been given up.
     var isUnderWay: Bool { if case .working = phase { false } else { true } }
 
     /// Whether there was a fault while the controller was being set up.
@@ -90,7 +93,7 @@ struct Recovery: Sendable {
         }
     }
 
-    /// Whether a kernel adapter is switched off and on, by what is done about a fault or by the kernel.
+    /// Whether a kernel adapter is being switched off and on, by a recovery step or by the kernel.
     var switchesPower: Bool {
         guard isKernel else { return false }
         return switch phase {
@@ -107,11 +110,11 @@ struct Recovery: Sendable {
 // MARK: - Setting up
 
 extension Recovery {
-    /// The controller is about to be set up for the first time, or once more.
+    /// Starts the set-up of the controller, for the first time or once more.
     mutating func beginSetUp() { phase = .settingUp(disturbance: nil) }
 
-    /// The set-up has ended. False when a fault was in between, so that it is to be done again; throws when
-    /// that was done too often.
+    /// Handles the end of the set-up. Returns false when a fault occurred during it, so that it has to be
+    /// repeated; throws when it was repeated too often.
     mutating func setUpEnded(at now: Instant) throws(BLEError) -> Bool {
         guard case .settingUp(let disturbance) = phase else { return true }
         guard let disturbance else {
@@ -126,37 +129,37 @@ extension Recovery {
 // MARK: - Faults
 
 extension Recovery {
-    /// The controller has failed. `links`: how many it has.
+    /// Handles a fault of the controller, which has `links` links.
     mutating func meet(_ fault: AdapterFault, links: Int, at now: Instant) {
         switch phase {
         case .gaveUp: break
-        // The setup learns of a silence by its command.
+        // The set-up detects a silence by its command.
         case .settingUp: if !fault.isSilence { phase = .settingUp(disturbance: fault) }
         case .attempting(let attempt, _):
             if !fault.isSilence { phase = .attempting(attempt, disturbance: fault) }
-        // One that is left already is left until links end, or it answers.
+        // A silence that is postponed already stays so until links end, or the controller answers.
         case .working(let postponed?) where fault.isSilence && postponed.isSilence: break
         case .working: climb(against: fault, links: links, at: now)
         }
     }
 
-    /// The last link has ended: it may have kept the controller from being brought back.
+    /// Handles the end of the last link, which may have postponed a recovery.
     mutating func linksEnded(at now: Instant) {
         guard case .working(let fault?) = phase else { return }
         phase = .working(postponed: nil)
         meet(fault, links: 0, at: now)
     }
 
-    /// A command was answered: one of those that were not, perhaps, while links kept the controller from being
-    /// brought back.
+    /// Handles an answer to a command. It can be the command whose silence was postponed because of links;
+    /// then the controller works again.
     mutating func answered(_ command: HCIOpcode) {
         guard case .working(.silence(command: command)) = phase else { return }
         phase = .working(postponed: nil)
         events.append(.note(.answersAgain(command: command)))
     }
 
-    /// An attempt begins. What happened since it was decided on, it is against as well, unless that changes how it is
-    /// made.
+    /// Notes that an attempt begins. It covers faults that occurred since it was decided on, unless they
+    /// change how it is made.
     mutating func begun(_ attempt: Attempt) {
         guard case .attempting(attempt, let fault?) = phase else { return }
         if !isKernel || hasCostLinks(fault) == attempt.isOfKernel {
@@ -186,7 +189,7 @@ extension Recovery {
         }
     }
 
-    /// Takes the next step, or leaves it until it costs no links.
+    /// Takes the next step, or postpones it until it ends no links.
     private mutating func climb(against fault: AdapterFault, links: Int, at now: Instant) {
         var ladder = ladder
         let step = ladder.climb(at: now)
@@ -209,7 +212,7 @@ extension Recovery {
         events += [.note(.recovering(fault, by: step)), .begin(attempt)]
     }
 
-    /// The controller stays as it is. A silence may end by itself; what else has happened stays so.
+    /// Leaves the controller as it is. A silence can end by itself; another fault stays postponed.
     private mutating func leave(_ fault: AdapterFault, links: Int) {
         let wasWorking = !isUnderWay
         var before: AdapterFault?
@@ -218,12 +221,12 @@ extension Recovery {
             phase = .working(postponed: fault)
             if before == nil || !fault.isSilence { events.append(.note(.postponed(fault, links: links))) }
         }
-        // The gentler steps before have failed.
+        // Gentler steps have failed before, so the activities have to be requested again.
         if !wasWorking { events.append(.resume(wasReset: false)) }
     }
 
-    /// Whether the controller is, or will be, reset in any case. The kernel does so by itself after a hardware
-    /// error.
+    /// Returns whether the fault ends all links in any case, because the controller is, or will be, reset.
+    /// The kernel does so by itself after a hardware error.
     private func hasCostLinks(_ fault: AdapterFault) -> Bool {
         switch fault {
         case .lineLost: true
@@ -234,6 +237,6 @@ extension Recovery {
 }
 
 extension AdapterFault {
-    /// Whether it may end by itself.
+    /// Whether the fault can end by itself.
     var isSilence: Bool { if case .silence = self { true } else { false } }
 }

@@ -1,9 +1,10 @@
 import BLECore
 
-/// What is done to a controller that has failed.
+/// A step to recover a controller that has failed.
 public enum RecoveryStep: Hashable, Sendable {
-    /// The controller is reset, and set up as when it was opened; its links are lost. On kernel adapters only the
-    /// kernel can send a reset: there only the activities of this process begin again, and no link is lost.
+    /// The controller is reset, and set up as when it was opened; its links are lost. On kernel adapters only
+    /// the kernel can send a reset: there only the activities of this process are restarted, and no link is
+    /// lost.
     case reset
     /// A kernel adapter is powered off and on again; all its links are lost, those of other programs included.
     /// Adapters that only this process uses have no such step: if a reset does not help, the adapter ends.
@@ -12,7 +13,7 @@ public enum RecoveryStep: Hashable, Sendable {
 }
 
 extension RecoveryStep: CustomStringConvertible {
-    /// What is done, as a clause's end: "reset".
+    /// The step as the end of a clause: "reset".
     public var description: String {
         switch self {
         case .reset: "reset"
@@ -21,15 +22,15 @@ extension RecoveryStep: CustomStringConvertible {
     }
 }
 
-/// In which order a controller is brought back that has failed: the gentlest step first, each only so often,
-/// until it has been well for a minute.
+/// The order of the steps to recover a controller that has failed: the gentlest step first, each for a
+/// limited number of times, until the controller has worked for a minute.
 struct RecoveryLadder: Hashable, Sendable {
     private struct Rung: Hashable {
         let step: RecoveryStep
         let attempts: Int
     }
 
-    /// So long without a fault, and the next one is met from the bottom again.
+    /// The time without a fault after which the next fault starts with the first step again.
     static let calm = Duration.seconds(60)
 
     private let rungs: [Rung]
@@ -37,17 +38,17 @@ struct RecoveryLadder: Hashable, Sendable {
     private var attempts = 0
     private var latest: Instant?
 
-    /// For a controller that is this host's alone: five resets.
+    /// The steps for a controller that only this host uses: five resets.
     static let own = RecoveryLadder([Rung(step: .reset, attempts: 5)])
-    /// For a controller that is the kernel's: two resets, one power cycle.
+    /// The steps for a kernel's controller: two resets, one power cycle.
     static let kernel = RecoveryLadder([
         Rung(step: .reset, attempts: 2), Rung(step: .powerCycle, attempts: 1),
     ])
 
     private init(_ rungs: [Rung]) { self.rungs = rungs }
 
-    /// What to do about a fault at `now`, be it a new one or that the last step did not help. Nil: all has
-    /// been tried.
+    /// Returns the step for a fault at `now`, whether it is a new fault or the last step did not help; nil
+    /// when all steps were tried.
     mutating func climb(at now: Instant) -> RecoveryStep? {
         if let latest, latest + Self.calm <= now { (rung, attempts) = (0, 0) }
         latest = now
@@ -57,6 +58,6 @@ struct RecoveryLadder: Hashable, Sendable {
         return rungs[rung].step
     }
 
-    /// The step that was taken last was not done.
+    /// Takes back the last step, which was not made.
     mutating func stepBack() { attempts = max(attempts - 1, 0) }
 }

@@ -1,8 +1,10 @@
-/// Why what a manager is to bring back at its next start cannot be kept.
+/// The reason why the state that a manager restores at its next start cannot be kept.
 public enum RestorationError: Error, Hashable, Sendable {
-    /// The name cannot be one: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first.
+    /// The name is not valid: it has to be 1 to 64 ASCII letters, digits, dots, dashes and underscores, and
+    /// not begin with a dot.
     case name(String)
-    /// Another process, or another manager of this one, has that name; the number is the process's, where it says so.
+    /// Another process, or another manager of this one, has that name. The number is that of the process, if
+    /// it is known.
     case inUse(String, process: Int32?)
     /// There is no state folder: the adapter keeps its bonds in memory, and none was given.
     case noFolder
@@ -11,7 +13,7 @@ public enum RestorationError: Error, Hashable, Sendable {
 }
 
 extension RestorationError: CustomStringConvertible {
-    /// Says in one line what is wrong.
+    /// A description of the error in one line.
     public var description: String {
         switch self {
         case .name(let name):

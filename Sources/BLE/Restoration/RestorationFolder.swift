@@ -1,8 +1,9 @@
 import HCISocket
 
-/// The folder of what managers bring back, and the names that it takes.
+/// The folder of the state that managers restore, and the names that are valid in it.
 enum RestorationFolder {
-    /// Opens what a manager of that name and role has kept, in a state folder; nil is that of the adapter's bonds.
+    /// Opens the state that a manager of that name and role has kept in a state folder; nil for that of the
+    /// adapter's bonds.
     static func open<Value: StateText>(
         _ name: String, _ role: String, in folder: String?, of adapter: Adapter, _ disk: Disk
     ) async throws(BLEError) -> KeptState<Value> {
@@ -20,7 +21,8 @@ enum RestorationFolder {
         return kept
     }
 
-    /// Letters of ASCII only: two names are two files on every file system but one that ignores case.
+    /// Throws when the name is not valid. Only ASCII letters are, so that two names are two files on every
+    /// file system, except one that ignores case.
     static func check(_ name: String) throws(BLEError) {
         let isPlain = name.utf8.allSatisfy { octet in
             switch UnicodeScalar(octet) {
@@ -35,11 +37,11 @@ enum RestorationFolder {
 }
 
 extension BondStore {
-    /// The folder of all state that the bonds are in; nil when they are in memory.
+    /// The state folder that contains the bonds; nil when they are kept in memory.
     package var stateFolder: String? { folder.map { String($0.path.dropLast("/bonds".count)) } }
 }
 
 extension Adapter {
-    /// The folder of all state that this adapter's bonds are in; nil when they are in memory.
+    /// The state folder that contains this adapter's bonds; nil when they are kept in memory.
     package var stateFolder: String? { security.options.bonds.stateFolder }
 }

@@ -5,7 +5,7 @@ import Logging
 
 /// Executes the scanner's commands to the controller.
 extension Adapter {
-    /// Starts a scan whose advertisements go to `buffer`. It ends with the buffer.
+    /// Starts a scan whose advertisements go to `buffer`. The scan ends with the buffer.
     func startScan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {
         do throws(BLEError) {
             if let refusal { throw refusal }
@@ -15,14 +15,15 @@ extension Adapter {
         }
         let id = scanner.scan(named(options), at: loop.now)
         scans[id] = buffer
-        // Until then the stream holds the adapter, which its consumer may hold by nothing else.
+        // Until the scan ends, the stream retains the adapter, to which its consumer may have no other
+        // reference.
         buffer.onEnd { [self] in
             loop.execute { self.assumeIsolated { $0.endScan(id) } }
         }
         reconcileScan()
     }
 
-    /// The same options, with the identities of those that are looked for by a private address.
+    /// Returns the options with the identities added of devices that are searched for by a private address.
     private func named(_ options: ScanOptions) -> ScanOptions {
         var options = options
         for filter in options.addresses {
@@ -34,7 +35,7 @@ extension Adapter {
         return options
     }
 
-    /// Refuses what this controller cannot do.
+    /// Throws when this controller cannot scan with these options.
     func check(_ options: ScanOptions) throws(BLEError) {
         let isExtended = capabilities.hasExtendedFamily && options.extended != .off
         if options.extended == .on, !isExtended { throw .adapter(.unsupported(.extendedScanning)) }
@@ -60,7 +61,7 @@ extension Adapter {
         for buffer in ended { buffer.finish(end) }
     }
 
-    /// What else goes on, as far as it concerns scans.
+    /// The state of the host on which scans depend.
     private var scanConditions: Scanner.Conditions {
         Scanner.Conditions(
             limits: ScanConditions(
@@ -73,12 +74,13 @@ extension Adapter {
             randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
     }
 
-    /// The part of the time in which a connection attempt may listen, so that a scan beside it receives packets, too.
+    /// The share of the time in which a connection attempt can listen, so that a scan beside it receives
+    /// packets, too.
     var initiatingShare: Double {
         !scanner.isWanted || initiator.takesTurnsWithScans ? 1 : 1 - ScanConditions.shareBesideConnecting
     }
 
-    /// Has the scanner bring the radio to what is wanted.
+    /// Submits the scanner's next command, and handles its events.
     func reconcileScan() {
         guard end == nil else { return }
         initiator.share(withScan: scanner.isWanted, at: loop.now)
@@ -90,19 +92,19 @@ extension Adapter {
         wakeForInitiator()
     }
 
-    /// Sets the timer for the scanner, which has to wait while the controller is brought back.
+    /// Sets the timer for the scanner, which has to wait while the controller is being recovered.
     func wakeForScanner() {
         if !recovery.isUnderWay { wake(by: scanner.deadline) }
     }
 
-    /// The controller has answered the scanner's command, or has not.
+    /// Handles the controller's answer to the scanner's command, or the lack of one.
     func scannerAnswered(_ answer: CommandAnswer) {
         scanner.answered(answer, under: scanConditions, &acceptList)
         takeScannerEvents()
         reconcileScan()
     }
 
-    /// Acts on the scanner's time limits.
+    /// Handles the scanner's expired time limits.
     func expireScanner(at now: Instant) {
         guard let deadline = scanner.deadline, deadline <= now, !recovery.isUnderWay else { return }
         scanner.expire(under: scanConditions, acceptList)
@@ -122,7 +124,7 @@ extension Adapter {
                 reconcileConnecting()
             case .changed:
                 changed()
-                // It may have waited for the accept list.
+                // A connection attempt may have waited for the accept list.
                 if !initiator.wanted.isEmpty { reconcileConnecting() }
             case .note(let event): note(event)
             case .log(let line): log.info("\(line)")
@@ -130,10 +132,10 @@ extension Adapter {
         }
     }
 
-    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a
-    /// malformed one are delivered.
+    /// Handles the advertising reports of an event. Returns false when the packet is something else. The
+    /// reports before a malformed one are delivered.
     func receiveReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
-        // What follows from one that is looked for may change the scan.
+        // A report of a peer that is searched for can change the scan, so it is handled afterwards.
         var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
         defer { for each in found { consider(each.report, of: each.peer) } }
         let isLooking = connecting.isSearching
@@ -157,8 +159,8 @@ extension Adapter {
         }
     }
 
-    /// Whether a command about periodic trains is unanswered, or a search or a train is to be ended, which cannot be
-    /// done while the controller is brought back.
+    /// Whether a command about periodic trains is unanswered, or a search or a train is to be ended, which
+    /// cannot be done while the controller is being recovered.
     private var isEndingTrains: Bool {
         synchronizer.isAsking || synchronizer.hasLeftovers && !recovery.isUnderWay
     }
@@ -177,7 +179,7 @@ extension Adapter {
         }
     }
 
-    /// A change of the radio has ended: resumes the callers that wait for it.
+    /// Resumes the callers that wait for a change of the radio, which has ended.
     func changed() {
         idle.resumeAll(with: .success(()))
         resumePrivacy()

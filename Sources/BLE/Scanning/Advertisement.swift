@@ -6,23 +6,24 @@ import HCI
 public struct Advertisement: Hashable, Sendable {
     /// The packet as the controller reported it.
     package var report: AdvertisingReport
-    /// The bonded device that hides behind a private address. Where the controller resolves those, it is also
-    /// `address`.
+    /// The identity of the bonded device that uses a private address. Where the controller resolves private
+    /// addresses, it is also `address`.
     public var identity: DeviceAddress?
     /// The sender's fields: of its last advertisement, then of its last scan response.
     public var fields: AdvertisingData
-    /// Whether the sender takes connections, as its last advertisement said; a scan response does not say.
+    /// Whether the sender accepts connections, according to its last advertisement; a scan response does not
+    /// contain this.
     public var isConnectable: Bool
-    /// When it was received, by the loop's clock.
+    /// The time at which the packet was received, by the loop's clock.
     public var received: Instant
 
     /// The sender's address; nil when the advertiser is anonymous.
     public var address: DeviceAddress? { report.address }
-    /// The local name, complete or shortened; nil: none was received.
+    /// The local name, complete or shortened; nil if none was received.
     public var name: String? { fields.localName?.text }
-    /// The strength at the antenna in dBm; nil when the controller does not know.
+    /// The received signal strength in dBm; nil when the controller does not know it.
     public var rssi: Int8? { report.rssi }
-    /// The strength at which the packet was sent, in dBm, where its header says so; extended packets alone have that.
+    /// The transmit power in dBm, if the header of the packet includes it; only extended packets do.
     public var txPower: Int8? { report.txPower }
     /// The octets of this packet's advertising data.
     public var data: [UInt8] { report.data }
@@ -30,9 +31,9 @@ public struct Advertisement: Hashable, Sendable {
     public var isTruncated: Bool { report.dataStatus == .truncated }
     /// Whether the packet is a scan response.
     public var isScanResponse: Bool { report.type.contains(.scanResponse) }
-    /// Whether the packet takes scan requests.
+    /// Whether the sender accepts scan requests for the packet.
     public var isScannable: Bool { report.type.contains(.scannable) }
-    /// Whether the packet is one that Bluetooth 4 knows, not one of extended advertising.
+    /// Whether the packet is a legacy one, which Bluetooth 4 supports, and not one of extended advertising.
     public var isLegacy: Bool { report.type.contains(.legacy) }
     /// The PHY on which the advertising began.
     public var primaryPHY: PHY { report.primaryPHY }

@@ -2,9 +2,10 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What was received of each device, so that an advertisement and its scan response are reported as one, and
-/// the advertising sets of one address each by itself. Bounded: when there are more devices than `limit`, or
-/// their payloads together take more octets than `octetLimit`, the ones received least recently go.
+/// The packets that were received of each device, so that an advertisement and its scan response are reported
+/// as one, and the advertising sets of one address separately. Bounded: when there are more devices than
+/// `limit`, or their payloads together take more octets than `octetLimit`, the least recently received ones
+/// are evicted.
 struct DeviceTable: Sendable {
     fileprivate struct Device: Sendable {
         var advertisement: [UInt8] = []
@@ -27,18 +28,18 @@ struct DeviceTable: Sendable {
         var fingerprint: Int
     }
 
-    /// The most devices that are remembered, if nothing else is said.
+    /// The default maximum number of remembered devices.
     static let limit = 4096
-    /// The most devices that are remembered.
+    /// The maximum number of remembered devices.
     let limit: Int
     private let octetLimit: Int
     private var devices: RecencyTable<Sender, Device>
     private var octets = 0
     private var reports = 0
-    /// Devices that were forgotten for want of room.
+    /// The number of devices that were evicted.
     private var evictions = 0
 
-    /// A table of so many devices, 1 at least, by default with 1 KiB for each.
+    /// Creates a table of at most `limit` devices, at least 1, by default with 1 KiB for each.
     init(limit: Int = Self.limit, octetLimit: Int? = nil) {
         self.limit = min(max(limit, 1), Int(Int32.max))
         devices = RecencyTable(limit: self.limit)
@@ -49,8 +50,8 @@ struct DeviceTable: Sendable {
         ScanStatistics(reports: reports, devices: devices.count, evictions: evictions)
     }
 
-    /// Takes a report; returns it with the sender's other fields. `identity`: who hides behind its address, where that
-    /// is known, so that it stays the same sender when the address changes.
+    /// Adds a report, and returns it with the sender's other fields. `identity` is the identity behind the
+    /// report's address, if it is known, so that the sender stays the same when the address changes.
     mutating func merge(
         _ report: AdvertisingReport, of identity: DeviceAddress? = nil, at now: Instant
     ) -> Sighting {
@@ -81,8 +82,9 @@ struct DeviceTable: Sendable {
             sender: sender, fingerprint: fingerprint)
     }
 
-    /// The sender of a report. The scan response of a set need not say which (Core Specification 5.4, Vol 6,
-    /// Part B, 2.3.2.3): then it is one that is known to give some, when that is only one.
+    /// Returns the sender of a report. The scan response of a set need not name the set (Core Specification
+    /// 5.4, Vol 6, Part B, 2.3.2.3): then it belongs to the only known set of the address, if there is
+    /// exactly one.
     private func sender(of report: AdvertisingReport, _ address: DeviceAddress) -> Sender {
         let plain = Sender(address, of: report)
         guard report.sid == nil, report.type.isDisjoint(with: .legacy), report.type.contains(.scanResponse)
@@ -100,14 +102,15 @@ struct DeviceTable: Sendable {
 }
 
 extension DeviceTable.Device {
-    /// Takes the payload of a report in place of the last one of its kind.
+    /// Stores the payload of a report in place of the last one of its kind.
     fileprivate mutating func take(_ report: AdvertisingReport) {
         if report.type.contains(.scanResponse) {
             if scanResponse == report.data, !fields.isEmpty { return }
             scanResponse = report.data
         } else {
             isConnectable = report.type.contains(.connectable)
-            // Another kind of packet that cannot be asked: what an earlier one answered is not its own.
+            // A packet that is not scannable is of another kind: the scan response to an earlier packet does
+            // not belong to it.
             let keeps = report.type.contains(.scannable) || scanResponse.isEmpty
             if keeps, advertisement == report.data, !fields.isEmpty { return }
             advertisement = report.data

@@ -1,20 +1,20 @@
 import BLECore
 import HCI
 
-/// What others make the controller of a shared adapter scan: the kernel for its connections and its
-/// discovery, or another process. It is learned from the commands that they send.
+/// The scan that other users run on the controller of a shared adapter: the kernel for its connections and
+/// its discovery, or another process. It is derived from the commands that they send.
 struct ForeignScan: Hashable, Sendable {
     private var isOn = false
     private var isFiltered = false
     private var isActive = false
-    /// The part of the time in which it listens on LE 1M, and on LE Coded; 0 where it does not, or nothing is
-    /// known yet.
+    /// The share of the time in which the scan listens on LE 1M, and on LE Coded; 0 where it does not, or
+    /// nothing is known yet.
     private var oneMegabit = 0.0
     private var coded = 0.0
-    /// Whether the controller leaves out what it takes for a repetition of what it has reported.
+    /// Whether the controller leaves out reports that it considers repetitions.
     private(set) var filtersDuplicates = false
 
-    /// Takes a command of another user of the controller; returns whether it switched scanning on or off.
+    /// Notes a command of another user of the controller; returns whether it switched scanning on or off.
     mutating func note(_ command: Span<UInt8>) -> Bool {
         guard let packet = try? HCICommandPacket(command) else { return false }
         let parameters = packet.parameters
@@ -25,7 +25,7 @@ struct ForeignScan: Hashable, Sendable {
             (oneMegabit, coded) = (Self.share(parameters[1..<5]), 0)
         case .leSetExtendedScanParameters where parameters.count > 3:
             isFiltered = Self.filters(parameters[1])
-            // Of the PHYs each has its type; the first stands for both.
+            // Each PHY has its own scan type; the first one is used for both.
             isActive = parameters[3] == 1
             let phys = [1, 4].filter { parameters[2] & $0 != 0 }
             let shares = phys.indices.map { Self.share(parameters.dropFirst(4 + 5 * $0).prefix(4)) }
@@ -47,13 +47,15 @@ struct ForeignScan: Hashable, Sendable {
     /// Notes that this host has ended the scan.
     mutating func wasEnded() { isOn = false }
 
-    /// Whether their scan receives what one with these parameters would, but for what the controller leaves out.
+    /// Returns whether their scan receives what a scan with these parameters would, except for what the
+    /// controller leaves out.
     func receives(_ wanted: ScanParameters) -> Bool {
         isOn && !isFiltered && (isActive || !wanted.isActive) && oneMegabit >= wanted.oneMegabit?.share ?? 0
             && coded >= wanted.coded?.share ?? 0
     }
 
-    /// The part of the time that an interval and a window are; 0 where they are cut, or nothing.
+    /// Returns the share of the time from the octets of an interval and a window; 0 when they are truncated,
+    /// or the interval is 0.
     private static func share(_ octets: ArraySlice<UInt8>) -> Double {
         guard octets.count == 4, let first = octets.indices.first else { return 0 }
         let interval = Int(octets[first]) | Int(octets[first + 1]) << 8
@@ -61,7 +63,7 @@ struct ForeignScan: Hashable, Sendable {
         return interval > 0 ? Double(window) / Double(interval) : 0
     }
 
-    /// Whether a filter policy lets only devices of the accept list through (Core Specification 5.4, Vol 4,
-    /// Part E, 7.8.10).
+    /// Returns whether a filter policy accepts only devices of the accept list (Core Specification 5.4, Vol
+    /// 4, Part E, 7.8.10).
     private static func filters(_ policy: UInt8) -> Bool { policy & 1 == 1 }
 }

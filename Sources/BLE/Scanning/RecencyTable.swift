@@ -1,7 +1,8 @@
-/// A dictionary of bounded size: of more entries than `limit`, the one not used for longest goes first. Using,
-/// adding and removing one takes constant time, and the memory is that of the most entries there were.
+/// A dictionary of bounded size: beyond `limit` entries, the least recently used one is evicted. Using,
+/// adding and removing an entry takes constant time, and the memory is that of the most entries that there
+/// were.
 package struct RecencyTable<Key: Hashable, Value> {
-    /// An entry, in a row from the one used last to the one not used for longest.
+    /// An entry of a list, from the most to the least recently used one.
     fileprivate struct Entry {
         var key: Key
         var value: Value
@@ -17,16 +18,16 @@ package struct RecencyTable<Key: Hashable, Value> {
     private var newest = none
     private var oldest = none
 
-    /// A table of at most `limit` entries, 1 at least.
+    /// Creates a table of at most `limit` entries, at least 1.
     package init(limit: Int) { self.limit = max(1, min(limit, Int(Int32.max))) }
 
     package var count: Int { entries.count }
 
-    /// The value under `key`, whose entry stays where it is in the row.
+    /// The value under `key`, whose place in the order of use does not change.
     subscript(peek key: Key) -> Value? { places[key].map { entries[Int($0)].value } }
 
-    /// Calls `change` with the value under `key`, or the `first` one, which makes an entry, as the one used
-    /// last; returns what `change` returns, and the value that had to go for want of room.
+    /// Calls `change` with the value under `key`, which is `first` for a new entry, and makes it the most
+    /// recently used one. Returns the result of `change`, and the value that was evicted to make room.
     package mutating func use<Result>(
         _ key: Key, first: @autoclosure () -> Value, _ change: (inout Value) -> Result
     ) -> (result: Result, evicted: Value?) {
@@ -55,7 +56,7 @@ package struct RecencyTable<Key: Hashable, Value> {
         return (change(&entries[Int(place)].value), evicted)
     }
 
-    /// The values used last, `count` at most, the last one first.
+    /// Returns the most recently used values, at most `count`, the latest first.
     package func newest(_ count: Int) -> [Value] {
         var values: [Value] = []
         var place = newest
@@ -66,7 +67,7 @@ package struct RecencyTable<Key: Hashable, Value> {
         return values
     }
 
-    /// Removes the entry not used for longest.
+    /// Removes the least recently used entry, and returns its value.
     mutating func removeOldest() -> Value? {
         guard oldest != Self.none else { return nil }
         let place = oldest
@@ -99,12 +100,12 @@ package struct RecencyTable<Key: Hashable, Value> {
         if oldest == Self.none { oldest = place }
     }
 
-    /// Says what is older than an entry, or than none.
+    /// Sets the entry that is older than this one; if there is no entry, sets the newest one.
     private mutating func link(_ place: Int32, older: Int32) {
         if place == Self.none { newest = older } else { entries[Int(place)].older = older }
     }
 
-    /// Says what is newer than an entry, or than none.
+    /// Sets the entry that is newer than this one; if there is no entry, sets the oldest one.
     private mutating func link(_ place: Int32, newer: Int32) {
         if place == Self.none { oldest = newer } else { entries[Int(place)].newer = newer }
     }

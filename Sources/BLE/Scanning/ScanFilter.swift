@@ -1,6 +1,6 @@
 import BLECore
 
-/// What one consumer of a scan receives: the filters of its options, and its repetitions.
+/// The filter of one consumer of a scan: the filters of its options, and how it treats repetitions.
 struct ScanFilter: Sendable {
     private struct Report {
         var at: Instant
@@ -10,7 +10,7 @@ struct ScanFilter: Sendable {
     let options: ScanOptions
     private let glob: Glob?
     private let addresses: Set<AddressFilter>
-    /// What was reported of each sender last; nil: nothing yet.
+    /// The last report of each sender; nil if there was none yet.
     private var reported: RecencyTable<Sender, Report?>
 
     init(_ options: ScanOptions, remembering limit: Int = DeviceTable.limit) {
@@ -20,12 +20,12 @@ struct ScanFilter: Sendable {
         addresses = Set(options.addresses)
     }
 
-    /// Whether the sighting is reported to the consumer.
+    /// Returns whether the sighting is reported to the consumer.
     mutating func admits(_ sighting: DeviceTable.Sighting) -> Bool {
         matches(sighting.advertisement) && isWorthReporting(sighting)
     }
 
-    /// Whether it has one of each kind that is asked for.
+    /// Returns whether the advertisement matches every filter that is set.
     private func matches(_ advertisement: Advertisement) -> Bool {
         if options.extended == .off, !advertisement.report.type.contains(.legacy) { return false }
         if let minimum = options.minimumRSSI, advertisement.rssi.map({ $0 < minimum }) ?? true {
@@ -72,7 +72,8 @@ package struct Glob: Hashable, Sendable {
     /// Creates a pattern, which ignores case.
     package init(_ text: some StringProtocol) { pattern = Array(text.lowercased()) }
 
-    /// Whether all of `text` matches. Takes time in proportion to pattern times text, whatever they are.
+    /// Returns whether all of `text` matches. The time is proportional to the length of the pattern times
+    /// that of the text, whatever they contain.
     package func matches(_ text: some StringProtocol) -> Bool {
         let text = Array(text.lowercased())
         var (at, position) = (0, 0)

@@ -1,7 +1,7 @@
 import BLEAdvertising
 import BLECore
 
-/// What a scan looks for and how.
+/// The filters and parameters of a scan.
 ///
 /// A device passes when it matches every filter that is set: it has one of `services`, its name matches `name`,
 /// and so on. The filters apply to all that is known of the device: its last advertisement and its last scan
@@ -33,7 +33,7 @@ public struct ScanOptions: Hashable, Sendable {
         case changes
         /// Every packet that passes the filters.
         case all
-        /// The first packet, and then the first one that comes when this time has passed since the last one
+        /// The first packet, and then the first one that arrives when this time has passed since the last one
         /// reported.
         case every(Duration)
     }
@@ -52,15 +52,16 @@ public struct ScanOptions: Hashable, Sendable {
     /// devices. A short UUID and its 128-bit form are equal. As in Core Bluetooth, service data and solicited
     /// services do not count.
     public var services: [BluetoothUUID] = []
-    /// Only devices whose name matches this pattern of `*` and `?`, in either case.
+    /// Reports only devices whose name matches this pattern of `*` and `?`, in either case; nil for all
+    /// devices.
     public var name: String?
     /// Reports only these devices; empty for all devices. An address without a type matches both types. When all
     /// scans of an adapter name devices, and these fit into the controller's list, the controller reports no
     /// others; except on kernel adapters.
     public var addresses: [AddressFilter] = []
-    /// Only devices with manufacturer data of one of these companies; empty: all.
+    /// Reports only devices with manufacturer data of one of these companies; empty for all devices.
     public var companies: [CompanyIdentifier] = []
-    /// Only packets received at least this strongly, in dBm.
+    /// Reports only packets that are received at least this strongly, in dBm; nil for all packets.
     public var minimumRSSI: Int8?
     /// Listens only, and asks no advertiser for its scan response.
     public var isPassive = false
@@ -77,7 +78,8 @@ public struct ScanOptions: Hashable, Sendable {
     public var extended = Family.auto
     /// The PHYs to listen on: LE 1M, LE Coded, which has a long range and needs the extended commands, or both.
     public var phys: Set<PHY> = [.le1M]
-    /// Advertisements that wait for a slow consumer; older ones are dropped and counted.
+    /// The maximum number of advertisements that wait for a slow consumer; older ones are dropped and
+    /// counted.
     public var buffer = 1024
 
     /// Creates options for an active scan that reports all devices, when they are new and when they change.

@@ -1,37 +1,37 @@
 import BLECore
 import HCI
 
-/// How the controller is to scan: the union of what the scans of this process ask for.
+/// The parameters with which the controller has to scan: the union of what the scans of this process require.
 struct ScanParameters: Hashable {
-    /// Whether it asks for scan responses.
+    /// Whether the scan requests scan responses.
     var isActive: Bool
     var family: CommandFamily
-    /// When it listens on LE 1M, and on LE Coded.
+    /// The timing on LE 1M, and on LE Coded.
     var oneMegabit: ScanTiming?
     var coded: ScanTiming?
-    /// The devices that the controller's accept list lets through; nil: all.
+    /// The devices that the controller's accept list admits; nil for all devices.
     var acceptList: Set<DeviceAddress>?
-    /// Set where the controller may leave repeated reports out, to the newest scan: one that begins later has to
-    /// receive again what others have received, so it makes the radio begin anew.
+    /// The number of the newest scan, if the controller may leave repeated reports out. A scan that begins
+    /// later has to receive again what others have received, so another number restarts the radio's scan.
     var duplicateFilter: UInt64?
 }
 
-/// What decides how far the requests of scans can be met.
+/// The conditions that determine how far the requirements of scans can be met.
 struct ScanConditions {
     var hasExtendedFamily = false
     /// The filter accept list; nil where it is not this host's.
     var acceptList: AcceptList?
-    /// Whether a device may hide behind addresses that the controller does not know.
+    /// Returns whether a device can use private addresses that the controller does not know.
     var isKnownToHostAlone: (DeviceAddress) -> Bool = { _ in false }
-    /// Whether a connection attempt needs a part of the time.
+    /// Whether a connection attempt needs a share of the time.
     var isConnecting = false
 
-    /// What a scan beside a connection attempt may have of the time, and in what turns.
+    /// The share of the time that a scan beside a connection attempt can have, and the length of its turns.
     static let shareBesideConnecting = 0.5, turnBesideConnecting = Duration.milliseconds(30)
 }
 
 extension ScanParameters {
-    /// The union of `scans`, each with the number of its scan; nil when there are none.
+    /// Creates the union of `scans`, each with the number of its scan; nil when there are none.
     init?(_ scans: [(id: UInt64, options: ScanOptions)], under conditions: ScanConditions) {
         guard !scans.isEmpty else { return nil }
         let options = scans.map(\.options)
@@ -53,12 +53,12 @@ extension ScanParameters {
         if options.allSatisfy(\.allowsDuplicateFilter) { duplicateFilter = scans.map(\.id).max() }
     }
 
-    /// The timing that listens most; of equals, the one with the shorter interval.
+    /// Returns the timing that listens most; of equal ones, the one with the shorter interval.
     private static func eagerest(_ timings: [ScanTiming]) -> ScanTiming? {
         timings.max { ($0.share, $1.interval) < ($1.share, $0.interval) }
     }
 
-    /// Makes the windows of both PHYs and of a connection attempt fit into the time that there is.
+    /// Makes the windows of both PHYs and of a connection attempt fit into the available time.
     private mutating func share(isBesideConnecting: Bool) {
         let total = (oneMegabit?.share ?? 0) + (coded?.share ?? 0)
         let limit = isBesideConnecting ? ScanConditions.shareBesideConnecting : 1
@@ -80,14 +80,14 @@ extension ScanParameters {
 }
 
 extension ScanOptions {
-    /// When to listen on LE 1M.
+    /// The timing to listen on LE 1M.
     fileprivate var oneMegabitTiming: ScanTiming { timing ?? preset.timing }
-    /// When to listen on LE Coded.
+    /// The timing to listen on LE Coded.
     fileprivate var codedPHYTiming: ScanTiming { codedTiming ?? oneMegabitTiming }
 
-    /// Whether the controller may report each packet of a device once: only when nothing is looked for that
-    /// a later packet of the same device could bring, since its filter takes other data for the same
-    /// (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
+    /// Whether the controller may report each packet of a device once: only if no filter requires data that a
+    /// later packet of the same device could have, because the controller's filter considers packets with
+    /// other data the same (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
     fileprivate var allowsDuplicateFilter: Bool {
         repeats == .once && minimumRSSI == nil && name == nil && services.isEmpty && companies.isEmpty
     }

@@ -18,7 +18,7 @@ public struct ScanTiming: Hashable, Sendable {
         self.init(Slots(interval), Slots(window))
     }
 
-    /// That window of each interval, in steps.
+    /// Creates a timing from an interval and a window in steps.
     init(_ interval: Slots, _ window: Slots) {
         (self.interval, self.window) = (interval.duration, window.duration)
     }
@@ -37,7 +37,7 @@ public struct ScanTiming: Hashable, Sendable {
     /// The longest interval of the legacy commands.
     static let longestLegacy = Slots(rawValue: 0x4000).duration
 
-    /// The time checked against what the legacy commands take.
+    /// Throws when the interval is longer than the legacy commands accept.
     func checkLegacy() throws(BLEError) {
         try Self.check(interval, .legacyScanInterval, to: Self.longestLegacy)
     }
@@ -50,12 +50,12 @@ public struct ScanTiming: Hashable, Sendable {
         }
     }
 
-    /// The part of the time in which the receiver listens: more than 0, at most 1.
+    /// The share of the time in which the receiver listens: more than 0, at most 1.
     package var share: Double { Double(Slots(window).rawValue) / Double(Slots(interval).rawValue) }
 
-    /// The same scaled to a part of the time that may be had: in the same intervals, or, when the windows
-    /// would be longer than `longestTurn`, in shorter ones. A scan and a connection attempt that share the
-    /// radio so never wait longer for each other.
+    /// Returns the timing reduced to a share of the time: in the same intervals, or, when the windows would
+    /// be longer than `longestTurn`, in shorter ones. A scan and a connection attempt that share the radio
+    /// thus never wait longer for each other.
     func limited(to share: Double, inTurnsOf longestTurn: Duration? = nil) -> ScanTiming {
         guard share < self.share || longestTurn.map({ $0 < window }) ?? false else { return self }
         let share = min(share, self.share)

@@ -2,15 +2,16 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Names a scan of an adapter; never used twice.
+/// Identifies a scan of an adapter; never reused.
 struct ScanID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The scans of this process, and the commands that they need: the radio does the union of what they ask for.
+/// The scans of this process, and the commands that they need: the radio does the union of what they require.
 ///
-/// It decides by what the controller has answered: its state of the radio changes only with an answer, or with a
-/// command that others send to a shared controller. One command of its own is unanswered at a time.
+/// The scanner decides by the controller's answers: its state of the radio changes only with an answer, or
+/// with a command that other programs send to a shared controller. One command of its own is unanswered at a
+/// time.
 ///
 /// ```swift
 /// let id = scanner.scan(options, at: now)
@@ -24,11 +25,11 @@ struct ScanID: Hashable, Sendable {
 /// }
 /// ```
 struct Scanner: Sendable {
-    /// What else goes on in the host, as far as it concerns scans.
+    /// The state of the host on which scans depend.
     struct Conditions {
-        /// What decides how far the requests of scans can be met.
+        /// The conditions that determine how far the requirements of scans can be met.
         var limits = ScanConditions()
-        /// Whether others use the controller as well.
+        /// Whether other programs use the controller as well.
         var isShared = false
         /// Whether something needs the radio to be silent.
         var isPaused = false
@@ -45,12 +46,12 @@ struct Scanner: Sendable {
     enum Search: Hashable, Sendable {
         /// The search for a periodic train.
         case train
-        /// For peers whose addresses only the host knows.
+        /// The search for peers whose addresses only the host knows.
         case peers
     }
 
     enum Event: Sendable {
-        /// The controller does not scan so.
+        /// The controller refuses to scan as this scan requires.
         case ended(ScanID, BLEError)
         case searchEnded(Search, BLEError)
         /// The controller does not scan while it connects.
@@ -64,9 +65,9 @@ struct Scanner: Sendable {
     /// The state of the controller's scanner.
     private enum Radio: Hashable {
         case off
-        /// It scans with these parameters.
+        /// The controller scans with these parameters.
         case on(ScanParameters)
-        /// It may scan with these parameters or not.
+        /// It is not known whether the controller scans with these parameters.
         case doubtful(ScanParameters)
         /// A scan of another program runs, whose reports are used and which must not be ended.
         case joined
@@ -96,25 +97,25 @@ struct Scanner: Sendable {
         var steps: Deque<Step>
         /// The scans that the change begins.
         var demands: Set<Demand> = []
-        /// Whether it is the second try, after Command Disallowed.
+        /// Whether this is the second try, after Command Disallowed.
         var isSecondTry = false
 
         var hasMoreDevices: Bool { steps.contains(where: \.isOfAcceptList) }
     }
 
-    /// Why the next start ends a scan first.
+    /// The reason why the next start ends a scan first.
     private enum Takeover {
-        /// This host's own was not ended, or is begun anew.
+        /// This host's own scan was not ended, or is to be restarted.
         case own
-        /// Others have switched scanning, or scan for less than is wanted.
+        /// Other programs have switched scanning, or scan for less than is required.
         case others
         /// The controller answered Command Disallowed.
         case disallowed
     }
 
-    /// Why the machine does not try to change anything.
+    /// The reason why the machine makes no changes.
     private enum Stall: Hashable {
-        /// A command was not answered, or refused for now, when this was wanted.
+        /// A command was not answered, or refused for now, when these parameters were required.
         case failed(ScanParameters?)
         /// Other programs are starting and stopping scans.
         case others
@@ -133,7 +134,7 @@ struct Scanner: Sendable {
 
     private var consumers: [Consumer] = []
     private var searches: [Search: ScanOptions] = [:]
-    /// Those with which the controller has begun to scan.
+    /// The demands with which the controller has started to scan.
     private var accepted: Set<Demand> = []
     private var lastID: UInt64 = 0
     private var events = Deque<Event>()
@@ -143,42 +144,43 @@ struct Scanner: Sendable {
     private var change: Change?
     /// Whether a command of `change` is unanswered.
     private var isAsking = false
-    /// Whether the answer to that is of a time before the controller was brought back.
+    /// Whether the answer to that command is from before the controller was recovered.
     private var dropsAnswer = false
     private var stall: Stall?
     private var takeover: Takeover?
-    /// When what has failed is tried once more: a scan that ran is begun, or one that no consumer needs is ended, as its
-    /// end was not answered.
+    /// The time at which a failed change is retried: a scan that ran is started, or one that no consumer
+    /// needs is ended, because its end was not answered.
     private var retryAt: Instant?
     private var silences = 0
-    /// How often a scan that ran was refused since.
+    /// The number of refusals of a scan since it last ran.
     private var postponements = 0
 
     // Reports.
     private var devices: DeviceTable
-    /// Extended advertising that comes in several reports.
+    /// The assembler of extended advertising that arrives in several reports.
     private var chains = ReportAssembler()
     private var watchdog = ScanWatchdog()
 
-    // Others.
+    // Other programs.
     private var foreign = ForeignScan()
-    /// When to look at what others have left of the scan.
+    /// The time at which to check what other programs have left of the scan.
     private var settleAt: Instant?
-    /// When the radio was taken back from others.
+    /// The times at which the scan was taken back from other programs.
     private var restarts: [Instant] = []
-    /// Whether it was said what a joined scan lacks.
+    /// Whether the limits of a joined scan were reported.
     private var hasReportedLack = false
 
-    /// How long others may take to switch scanning: they say off, parameters, on.
+    /// The time that other programs need to switch scanning: they send off, parameters, on.
     static let settlingTime = Duration.milliseconds(250)
-    /// How often a minute the scan is taken back from others.
+    /// The maximum number of times a minute that the scan is taken back from other programs.
     static let restartLimit = 30
 
-    /// A scanner of a controller that has received no commands yet; `limit`: how many devices it remembers.
+    /// Creates a scanner of a controller that has received no commands yet; `limit` is the maximum number of
+    /// devices that it remembers.
     init(remembering limit: Int = DeviceTable.limit) { devices = DeviceTable(limit: limit) }
 }
 
-// MARK: - What is wanted
+// MARK: - Requests
 
 extension Scanner {
     mutating func scan(_ options: ScanOptions, at now: Instant) -> ScanID {
@@ -196,7 +198,7 @@ extension Scanner {
         demandsChanged(at: now)
     }
 
-    /// Ends all scans and searches; gives the scans.
+    /// Ends all scans and searches, and returns the scans.
     mutating func endAll(at now: Instant) -> [ScanID] {
         defer {
             consumers = []
@@ -207,7 +209,7 @@ extension Scanner {
         return consumers.map(\.id)
     }
 
-    /// Begins or changes a search of the host's own; nil: ends it.
+    /// Starts or changes a search of the host's own; nil ends it.
     mutating func search(_ search: Search, _ options: ScanOptions?, at now: Instant) {
         guard searches[search] != options else { return }
         searches[search] = options
@@ -248,7 +250,7 @@ extension Scanner {
 extension Scanner {
     /// Whether a change of the radio is under way.
     var isChanging: Bool { change != nil }
-    /// Whether the controller may filter a scan of this host's by the accept list, or the list is being
+    /// Whether the controller may be filtering a scan of this host by the accept list, or the list is being
     /// changed for one.
     var usesAcceptList: Bool {
         if change?.parameters.acceptList != nil { return true }
@@ -260,7 +262,7 @@ extension Scanner {
     /// Whether the radio does not scan for this host, and is not about to.
     var isQuiet: Bool { radio == .off && change == nil }
 
-    /// What ends the scan that this host may have on, at once.
+    /// The command that ends at once a scan of this host that may be on.
     var abandonment: HCICommandPacket? {
         if let change { return Self.enable(false, change.parameters.family).packet }
         return switch radio {
@@ -269,13 +271,14 @@ extension Scanner {
         }
     }
 
-    /// The controller was reset: it scans no more.
+    /// Handles a reset of the controller, which does not scan any more.
     mutating func controllerWasReset() {
         giveUpChange()
         radio = .off
     }
 
-    /// The controller has failed and was not reset: the scan that was begun last may be on or off.
+    /// Handles the recovery of a controller that was not reset: the scan that was started last may be on or
+    /// off.
     mutating func controllerIsBack() {
         let begun = change?.parameters
         giveUpChange()
@@ -286,7 +289,7 @@ extension Scanner {
         }
     }
 
-    /// What is left of a change is of the time before.
+    /// Gives up a change that was started before the controller was recovered.
     private mutating func giveUpChange() {
         (stall, settleAt, retryAt, silences, postponements) = (nil, nil, nil, 0, 0)
         guard change != nil else { return }
@@ -298,7 +301,7 @@ extension Scanner {
         }
     }
 
-    /// The next command, if the one before is answered and the radio is not as it is wanted.
+    /// Returns the next command, if the one before is answered and the radio is not in the required state.
     mutating func nextCommand(
         under conditions: Conditions, _ acceptList: inout AcceptList
     ) -> MachineCommand? {
@@ -309,7 +312,7 @@ extension Scanner {
         return command(step, change.parameters)
     }
 
-    /// Takes what came of the last command.
+    /// Handles the answer to the last command.
     mutating func answered(
         _ answer: CommandAnswer, under conditions: Conditions, _ acceptList: inout AcceptList
     ) {
@@ -322,7 +325,7 @@ extension Scanner {
             return endChange(at: conditions.now)
         }
         switch (step, answer) {
-        // It is no error when there was nothing to do.
+        // A refusal because there was nothing to do is no error.
         case (.setAddress, .done), (.setAddress, .refused), (.setAddress, .malformed): break
         case (.takeOver, .refused), (.takeOver, .malformed): break
         case (.takeOver, .done): if settleAt == nil { foreign.wasEnded() }
@@ -339,8 +342,8 @@ extension Scanner {
             endChange(at: conditions.now)
         case (_, .done): break
         case (_, .silent):
-            // What brings the controller back begins this anew. With links that it would cost it may wait for
-            // long, and the watchdog sees to what is wanted only.
+            // The recovery of the controller retries this. If links postpone it, that can take long, and the
+            // watchdog retries only what is required.
             radio = .doubtful(change.parameters)
             let wanted = wanted(under: conditions, acceptList)
             stall = .failed(wanted)
@@ -385,19 +388,19 @@ extension Scanner {
         }
     }
 
-    /// Compares what the radio does with what it is to do, and begins to change that.
+    /// Compares the state of the radio with the required one, and starts to change it.
     private mutating func begin(under conditions: Conditions, _ acceptList: inout AcceptList) {
         let wanted = wanted(under: conditions, acceptList)
         switch stall {
         case .others?, .failed(wanted)?: return
-        // It may be done now.
+        // The change may be possible now.
         case .failed?, nil: stall = nil
         }
         switch (radio, wanted) {
         case (.off, nil): break
         case (.on(let now), let wanted?) where now == wanted: break
         case (.joined, nil): radio = .off
-        // While others are switching, nothing is known.
+        // While other programs are switching, the state of the scan is not known.
         case (.joined, .some) where settleAt != nil: break
         case (.joined, let wanted?) where foreign.receives(wanted): reportLack()
         case (.joined, let wanted?):
@@ -413,7 +416,7 @@ extension Scanner {
     private mutating func start(
         _ wanted: ScanParameters, under conditions: Conditions, _ acceptList: inout AcceptList
     ) {
-        // What the scan before has left unfinished never will be.
+        // Incomplete reports of the scan before are never completed.
         chains = ReportAssembler()
         var steps = Deque<Step>()
         let takeover = takeover.take()
@@ -433,7 +436,8 @@ extension Scanner {
 
     private mutating func endChange(at now: Instant) {
         change = nil
-        // Which of the commands came last, others' or these, is not known: it is looked at when they have done.
+        // It is not known whether other programs' commands or these came last: the scan is checked when they
+        // have finished.
         if let due = settleAt { settleAt = max(due, now + Self.settlingTime) }
         events.append(.changed)
     }
@@ -486,8 +490,9 @@ extension Scanner {
         }
     }
 
-    /// The controller refuses to scan so: the scans that asked for it end, as far as they can be determined. Those that
-    /// ran before wait when the reason may pass, as an attempt to connect by the kernel does.
+    /// Handles a refusal of the controller to scan: the scans that required these parameters end, as far as
+    /// they can be determined. Those that ran before wait if the reason can pass, such as a connection
+    /// attempt by the kernel.
     private mutating func refuse(
         _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
     ) {
@@ -515,8 +520,8 @@ extension Scanner {
         }
     }
 
-    /// Who may have asked for what the controller refuses: those who want more than a preset on LE 1M, those who came
-    /// since it scanned last; else all.
+    /// Returns the demands that may have caused the refusal: those that require more than a preset on LE 1M,
+    /// and those that were added since the last scan; else all.
     private func suspects(among demands: Set<Demand>) -> [Demand] {
         let all = self.demands.filter { demands.contains($0.demand) }
         let new = all.filter { !accepted.contains($0.demand) }
@@ -526,7 +531,7 @@ extension Scanner {
 }
 
 extension HCIStatus {
-    /// Whether the controller may do later what it refuses by this now.
+    /// Whether the controller may accept later what it refuses now with this status.
     fileprivate var mayPass: Bool {
         switch self {
         case .commandDisallowed, .controllerBusy, .memoryCapacityExceeded: true
@@ -535,24 +540,25 @@ extension HCIStatus {
     }
 }
 
-// MARK: - Others on a shared controller
+// MARK: - Other programs on a shared controller
 
 extension Scanner {
-    /// Takes a command of another program of a shared controller. When it switches scanning, what is left of a scan is
-    /// looked at as soon as they have done. While the controller is brought back those are the kernel's own,
-    /// and scans begin anew afterwards.
+    /// Handles a command of another program on a shared controller. When it switches scanning, what is left
+    /// of a scan is checked as soon as the other programs have finished. While the controller is being
+    /// recovered, such commands are the kernel's own, and scans are restarted afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard foreign.note(command), isWanted, !isRecovering else { return }
         settleAt = now + Self.settlingTime
     }
 
-    /// Another scan runs on a shared controller: it is joined if it is known to receive what this one would; else it is
-    /// ended and this one begun, once.
+    /// Handles another scan that runs on a shared controller. Joins it if it is known to receive what this
+    /// one would; else ends it and starts this one, once.
     private mutating func shared(
         _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
     ) {
         if settleAt != nil {
-            // They are switching it in this moment: what they have left is looked at when they have done.
+            // Other programs are switching it at this moment: what they leave is checked when they have
+            // finished.
             stall = .others
         } else if foreign.receives(change.parameters) {
             join()
@@ -570,7 +576,7 @@ extension Scanner {
         reportLack()
     }
 
-    /// Says once what a joined scan lacks.
+    /// Reports once what a joined scan lacks.
     private mutating func reportLack() {
         guard foreign.filtersDuplicates, !hasReportedLack else { return }
         hasReportedLack = true
@@ -580,7 +586,7 @@ extension Scanner {
     private mutating func foreignSettled(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
         guard let wanted = wanted(under: conditions, acceptList) else {
-            // What is wanted again later begins anew.
+            // A scan that is required again later starts from the beginning.
             if case .others = stall { stall = nil }
             return
         }
@@ -600,10 +606,10 @@ extension Scanner {
 // MARK: - Time and reports
 
 extension Scanner {
-    /// When `expire` is to be called.
+    /// The time at which `expire` is to be called.
     var deadline: Instant? { earlier(watchdog.deadline, change == nil ? earlier(settleAt, retryAt) : nil) }
 
-    /// Acts on what was due by now.
+    /// Handles everything that was due by now.
     mutating func expire(under conditions: Conditions, _ acceptList: AcceptList) {
         let now = conditions.now
         if change == nil, let due = retryAt, due <= now {
@@ -616,13 +622,14 @@ extension Scanner {
         }
         guard let silence = watchdog.expire(at: now) else { return }
         events.append(.note(.scanRestarted(silence: silence)))
-        // A scan of another program is not ended here: this one begins only if it has ended already.
+        // A scan of another program is not ended here: this host's scan starts only if that one has already
+        // ended.
         if radio != .joined { takeover = .own }
         (radio, stall) = (.off, nil)
     }
 
-    /// Takes the advertising reports of an event; false when the packet is something else. The reports before a
-    /// malformed one are delivered. Neither closure may use the scanner.
+    /// Handles the advertising reports of an event. Returns false when the packet is something else. The
+    /// reports before a malformed one are delivered. Neither closure may use the scanner.
     ///
     /// - Parameters:
     ///   - identify: returns the identity behind the address of a report, where that is known.
@@ -645,14 +652,14 @@ extension Scanner {
         return true
     }
 
-    /// How full the table of devices is.
+    /// The statistics of the table of devices.
     var statistics: ScanStatistics { devices.statistics }
 
     mutating func nextEvent() -> Event? { events.popFirst() }
 }
 
 extension ScanOptions {
-    /// Whether it asks for times or PHYs that controllers need not have.
+    /// Whether the options require times or PHYs that controllers need not support.
     fileprivate var isSpecial: Bool { timing != nil || codedTiming != nil || phys.contains(.leCoded) }
 }
 

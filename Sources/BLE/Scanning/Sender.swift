@@ -2,14 +2,15 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// Whose packets belong together: those of one advertising set of a device. Legacy advertising has no number of
-/// its set, but what cannot be asked for a scan response (a beacon) is not the set of what can (a service beside
-/// it), and beacons that carry data of other companies and services are other sets. An anonymous advertiser is
-/// distinguished from others only by its data.
+/// The sender whose packets belong together: one advertising set of a device. Legacy advertising has no
+/// number of its set, but packets that are not scannable (a beacon) are not of the same set as scannable ones
+/// (a service beside it), and beacons with data of different companies and services are different sets. An
+/// anonymous advertiser is distinguished from others only by its data.
 struct Sender: Hashable, Sendable {
-    /// Address, its type, and the set's number.
+    /// The address, its type, and the set's number.
     private let source: UInt64
-    /// A hash of an anonymous advertiser's data; of a beacon in legacy packets, one of what its data are about.
+    /// A hash of an anonymous advertiser's data; for a beacon in legacy packets, a hash of the companies and
+    /// services in its data.
     private let content: UInt64
 
     private enum Pseudoset {
@@ -18,10 +19,10 @@ struct Sender: Hashable, Sendable {
         static let unnumbered: UInt64 = 0xfe
     }
 
-    /// The set `sid` of a device.
+    /// Creates the sender for the set `sid` of a device.
     init(_ address: DeviceAddress, set sid: UInt8) { self.init(address, UInt64(sid)) }
 
-    /// The sender of a report from a device.
+    /// Creates the sender of a report from a device.
     init(_ address: DeviceAddress, of report: AdvertisingReport) {
         let pseudoset =
             switch (report.type.contains(.legacy), report.type.contains(.scannable)) {
@@ -35,7 +36,7 @@ struct Sender: Hashable, Sendable {
             content: isBeacon ? Self.subjects(of: report.data) : 0)
     }
 
-    /// A hash of the companies and services of which there are data, whatever these say.
+    /// Returns a hash of the companies and services that have data, whatever the data contain.
     private static func subjects(of data: [UInt8]) -> UInt64 {
         var hash: UInt64 = 0
         for structure in AdvertisingData(data).structures {
@@ -64,7 +65,7 @@ struct Sender: Hashable, Sendable {
         self.content = content
     }
 
-    /// The sender of an anonymous packet.
+    /// Creates the sender of an anonymous packet.
     init(anonymous data: [UInt8], set sid: UInt8?) {
         source = 0xff << 48 | (sid.map(UInt64.init) ?? Pseudoset.unnumbered) << 56
         content = UInt64(truncatingIfNeeded: data.hashValue)

@@ -5,30 +5,30 @@ import GATTServer
 import Logging
 import SMP
 
-/// What this host keeps of the devices that it has paired with.
+/// The state that this host keeps of the devices with which it has paired.
 extension Adapter {
-    /// What stands for this host when it pairs.
+    /// The identity of this host in pairings.
     var localIdentity: LocalIdentity { security.identity ?? LocalIdentity(address: identity, identityKey: 0) }
 
     /// The bonds of this adapter's identity with other devices.
     public var bonds: [Bond] { store.records(at: identity).map(\.bond) }
 
-    /// Removes the bond with a device, by its identity address or another address of the device. Returns false
-    /// when there is no bond with it. A link to it stays as it is. Returns when the bond is gone from the disk,
-    /// too.
+    /// Removes the bond with a device, by its identity address or another address of the device. Returns
+    /// false when there is no bond with the device. A link to the device stays as it is. Returns when the
+    /// bond is removed from the disk, too.
     ///
-    /// - Throws: `BLEError.bonds` when the disk cannot be written: the bond is gone for this process only, until a
-    ///   later call, or another change of the bonds, reaches the disk. Other changes that wait for the disk may be the
-    ///   reason.
+    /// - Throws: `BLEError.bonds` when the disk cannot be written: then the bond is removed for this process
+    ///   only, until a later call, or another change of the bonds, reaches the disk. The reason can be other
+    ///   changes that wait for the disk.
     @discardableResult
     public func removeBond(with peer: DeviceAddress) async throws(BLEError) -> Bool {
         let wasThere = forgetBond(with: peer)
-        // Another call may have taken it from memory, and the disk may have refused.
+        // An earlier call may have removed the bond from memory only, because the disk could not be written.
         try await store.flush()
         return wasThere
     }
 
-    /// Forgets a device; the disk follows.
+    /// Removes the bond with a device from memory; the disk follows.
     @discardableResult
     func forgetBond(with peer: DeviceAddress) -> Bool {
         guard let id = bondRecord(of: peer)?.id else { return false }
@@ -37,8 +37,8 @@ extension Adapter {
         return store.remove(id)
     }
 
-    /// Bonds have come, gone or other keys, perhaps by the hand of another process: links have those that there are
-    /// now. Their encryption stays as it is until the next change of that.
+    /// Updates the bonds of links after bonds were added, removed or changed, perhaps by another process. The
+    /// encryption of the links stays as it is until its next change.
     func renewBonds() {
         for link in links.values {
             let known = link.protection.bond?.id
@@ -49,7 +49,8 @@ extension Adapter {
         }
     }
 
-    /// The bond of a link that had none. A link that the kernel has encrypted meanwhile is not encrypted with its key.
+    /// Returns the bond of a link that had none. A link that the kernel has already encrypted gets none,
+    /// because it is not encrypted with the bond's key.
     private func newBond(of link: Link) -> Bond? {
         guard let bond = bond(with: link.peer), isProven(bond, of: link) else { return nil }
         let isForeign =
@@ -57,15 +58,17 @@ extension Adapter {
         return isForeign ? nil : bond
     }
 
-    /// Takes the bonds from links that the kernel would encrypt with other keys: that would not show who they are.
+    /// Removes the bonds from links that the kernel would encrypt with other keys, because that would not
+    /// prove the identity of their peers.
     func withholdBonds() {
         for link in links.values {
             if let bond = link.protection.bond ?? bond(with: link.peer) { _ = isProven(bond, of: link) }
         }
     }
 
-    /// Whether a link that is encrypted shows that its peer is the bond's device. When the kernel may use
-    /// another key, the link has no bond to its end: it may be just being encrypted with that.
+    /// Returns whether the encryption of a link proves that its peer is the bond's device. If the kernel may
+    /// use another key, the link has no bond until its end, because it may be encrypted with that key at this
+    /// moment.
     @discardableResult
     func isProven(_ bond: Bond, of link: Link) -> Bool {
         if kernelPairing?.proves(bond.peer) ?? true { return true }
@@ -74,27 +77,27 @@ extension Adapter {
         return false
     }
 
-    /// The bond of a central whose address identifies none, by the key that it names (Core Specification 5.4, Vol 3,
-    /// Part H, 2.4.4.2).
+    /// Returns the bond of a central whose address identifies no bond, by the key that the central names
+    /// (Core Specification 5.4, Vol 3, Part H, 2.4.4.2).
     func bondOfStranger(_ link: Link, byKey ediv: UInt16, _ random: UInt64) -> Bond? {
         guard let record = store.record(ediv: ediv, random: random, at: identity) else { return nil }
         log.info("\(link.peer) asks for a key of \(record.id.peer)")
         return record.bond
     }
 
-    /// Whether there is a bond of that name.
+    /// Returns whether there is a bond with this identifier.
     func hasBond(_ id: BondID) -> Bool { store.record(id) != nil }
 
     private var store: BondStore { security.options.bonds }
 
-    /// What is kept of the device that has that address, or an identity behind it.
+    /// Returns the record of the bonded device with this address, or with the identity behind it.
     func bondRecord(of peer: DeviceAddress) -> BondRecord? { store.record(behind: peer, at: identity) }
 
-    /// The bond with the device that has that address, or an identity behind it.
+    /// Returns the bond with the device that has this address, or the identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
 
-    /// Stores what a pairing has made. The peer itself says who it is, so a bond that is worth
-    /// more is not given up for that.
+    /// Stores the bond that a pairing has made. Throws when it is weaker than the present bond, because the
+    /// identity in it is only what the peer claims.
     func keep(_ bond: Bond, of link: Link) throws(BLEError) {
         if let present = store.record(bond.id)?.bond, bond.strength.isWeaker(than: present.strength) {
             throw .invalidRequest(.weakerBond(link.peer, of: bond.peer))
@@ -102,17 +105,18 @@ extension Adapter {
         try store.insert(bond)
     }
 
-    /// The peer is who it was: what the server kept of it holds again.
+    /// Restores the server's record of a peer that has proven its identity.
     func restore(_ bond: Bond, of link: Link) {
         checkSignatures(of: link)
         if let record = store.record(bond.id) { server.gatt.restore(record.client, of: ClientID(link.id)) }
         store.noteUse(bond.id)
         reportServerEvents()
-        // Indicates what has changed since its last link.
+        // Indicates what has changed since the peer's last link.
         reportServicesChanged(on: link)
     }
 
-    /// Signed writes of a bonded peer can be checked, also before its link is encrypted: the signature shows who it is.
+    /// Enables the server to check signed writes of a bonded peer, also before its link is encrypted, because
+    /// the signature proves the peer's identity.
     func checkSignatures(of link: Link) {
         guard let bond = link.protection.bond, let key = bond.peerSigningKey else { return }
         server.gatt.setSigningKey(
@@ -120,7 +124,8 @@ extension Adapter {
             of: ClientID(link.id))
     }
 
-    /// The key that this host signs writes to a bonded peer with, and a sign counter that was not used before.
+    /// Returns the key with which this host signs writes to a bonded peer, and a sign counter that was not
+    /// used before.
     func signature(of id: LinkID) async throws(BLEError) -> (key: ATTSigningKey, counter: UInt32) {
         let link = try link(id)
         guard let bond = link.protection.bond, let key = bond.localSigningKey else {
@@ -129,19 +134,20 @@ extension Adapter {
         return (ATTSigningKey(key), try await store.takeSignCounter(of: bond.id))
     }
 
-    /// Whether the name of a bonded peer is not known: it was not asked for, as when a request has made the bond.
+    /// Returns whether the name of a bonded peer is not known: it was not read, for example when a request
+    /// has led to the bond.
     func lacksName(of id: LinkID) -> Bool {
         guard let bond = links[id]?.protection.bond else { return false }
         return store.record(bond.id)?.name == nil
     }
 
-    /// Keeps the name that a bonded peer has given itself.
+    /// Keeps the name that was read from a bonded peer.
     func noteName(_ name: String?, of id: LinkID) {
         guard let name, !name.isEmpty, let bond = links[id]?.protection.bond else { return }
         store.update(bond.id) { $0.name = name }
     }
 
-    /// Waits until the disk has what is known of bonded peers.
+    /// Waits until the state of bonded peers is on the disk.
     func saveBonds() async {
         do throws(BLEError) {
             try await store.flush()
@@ -150,10 +156,10 @@ extension Adapter {
         }
     }
 
-    /// Waits until the disk has what was found of the databases of bonded peers.
+    /// Waits until the databases that were discovered of bonded peers are on the disk.
     func saveDatabases() async throws(BLEError) { try await store.flush() }
 
-    /// Takes up the database of a bonded peer as an earlier process found it.
+    /// Loads the database of a bonded peer that an earlier process has discovered.
     func recall(_ link: Link) async {
         guard isBonded(link), let id = link.protection.bond?.id, clients.cache.contents[id.peer] == nil else {
             return
@@ -180,7 +186,8 @@ extension Adapter {
         store.update(bond.id) { $0.client = record }
     }
 
-    /// A bonded central has signed a write: no earlier counter is taken any more, also after a restart.
+    /// Notes the counter of a signed write of a bonded central: no earlier counter is accepted any more, also
+    /// after a restart.
     func noteSignature(_ counter: UInt32, of central: ClientID) {
         guard let bond = links[LinkID(number: central.rawValue)]?.protection.bond else { return }
         store.update(bond.id) { $0.client.signCounter = max($0.client.signCounter, counter) }

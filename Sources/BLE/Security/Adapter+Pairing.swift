@@ -5,15 +5,16 @@ import HCISocket
 import Logging
 import SMP
 
-/// Pairing on links of ours: begun by either side, led by the link's `SecurityManager`, which asks the user through the
-/// delegate and the controller for encryption.
+/// Pairing on links that this host encrypts itself. Either side can start it. The link's `SecurityManager`
+/// carries it out: it asks the user through the delegate, and the controller for encryption.
 extension Adapter {
-    /// The security manager of a new link.
+    /// Creates the security manager of a new link.
     func securityManager(
         between addresses: AddressesOnAir, as role: LinkRole, _ bond: Bond?
     ) -> SecurityManager {
         var policy = security.options.policy(existing: bond?.strength)
-        // A peer that has that key expects private addresses, and may ignore others (Vol 6, Part B, 6.1.4).
+        // A peer with the identity key expects private addresses, and may ignore others (Vol 6, Part B,
+        // 6.1.4).
         if !privacy.options.isEnabled { policy.keysToSend.remove(.identity) }
         var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
@@ -36,7 +37,7 @@ extension Adapter {
         }
     }
 
-    /// Pairs, or as peripheral asks the central to pair or to encrypt; returns when the link is at least as safe as
+    /// Pairs, or as peripheral asks the central to pair or to encrypt. Returns when the link has reached
     /// `level`.
     func pair(_ link: Link, _ level: SecurityLevel) async throws(BLEError) {
         let id = link.id
@@ -111,7 +112,7 @@ extension Adapter {
         }
     }
 
-    /// Puts a question to the user, whose answer goes to the security manager. The question before is over.
+    /// Asks the user a question, whose answer goes to the security manager. Cancels the question before.
     private func ask(_ link: Link, _ question: @escaping @Sendable () async -> PairingAnswer?) {
         let id = link.id
         link.protection.refuseClaim()
@@ -131,7 +132,7 @@ extension Adapter {
         pump(link)
     }
 
-    /// The user has pressed a key while entering a passkey.
+    /// Reports a key that the user has pressed while entering a passkey.
     private func press(_ key: KeypressNotification, on id: LinkID) {
         guard let link = links[id] else { return }
         link.pairing.press(key, at: loop.now)
@@ -162,7 +163,7 @@ extension Adapter {
         }
     }
 
-    /// The security manager has a key for the link.
+    /// Encrypts a link with a key of the security manager.
     private func encrypt(_ link: Link, with key: LongTermKey) {
         guard let handle = link.handle else { return }
         link.protection.offer(key)
@@ -187,7 +188,7 @@ extension Adapter {
     }
 }
 
-// MARK: - What a link is worth
+// MARK: - The security of links
 
 extension Adapter {
     /// Handles the events of a link's protection.
@@ -229,8 +230,8 @@ extension Adapter {
         }
     }
 
-    /// A link's security has changed, or its key: the application, and who watches the link, learn of that, but not
-    /// of a bond that a crash would lose.
+    /// Reports a change of a link's security or key to the application and the watchers of the link. While a
+    /// bond is still to be saved, which a crash would lose, the report is withheld.
     private func emit(_ security: LinkSecurity, of link: Link) {
         log.info(
             "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
@@ -241,8 +242,8 @@ extension Adapter {
         reportSecurity(of: link)
     }
 
-    /// Brings a bond that was made on a link to the disk, and reports the link's security then. A bond that cannot be
-    /// saved is not reported as one.
+    /// Saves a bond that was made on a link, and then reports the link's security. A bond that cannot be
+    /// saved is not reported.
     private func save(_ bond: Bond, of link: Link) {
         let bonds = security.options.bonds
         guard bonds.stateFolder != nil else { return }
@@ -260,8 +261,8 @@ extension Adapter {
         }
     }
 
-    /// Waits until the bond that was made on a link is on the disk: a caller may rely on it then. One that could not be
-    /// saved is saved now.
+    /// Waits until the bond that was made on a link is on the disk, so that a caller can rely on it. Tries
+    /// again to save a bond that could not be saved.
     func saveBond(of link: Link) async throws(BLEError) {
         guard link.security.isBonded else { return }
         if link.isBondUnsaved, link.bondsBeingSaved == 0, let bond = link.protection.bond {
@@ -281,7 +282,7 @@ extension Adapter {
         if link.bondsBeingSaved == 0 { reportWithheldSecurity(of: link) }
     }
 
-    /// Reports what was not reported because a bond was not on the disk yet.
+    /// Reports a change of security that was withheld because a bond was not on the disk yet.
     func reportWithheldSecurity(of link: Link) {
         guard link.isSecurityWithheld else { return }
         link.isSecurityWithheld = false
@@ -293,10 +294,11 @@ extension Adapter {
         link.watchers.emit(link.parameters)
     }
 
-    /// A peer says that it is a device whose bond it has not shown to have: the user is asked.
+    /// Asks the user about a peer that claims the identity of a bonded device, without proof that it has the
+    /// bond.
     private func claimed(_ bond: Bond, isNew: Bool, by link: Link) {
         if kernel != nil {
-            // Until the answer the kernel has the bond's keys again.
+            // Until the answer, the kernel gets the bond's keys back.
             loadKeysSoon(insteadOf: [bond.peer])
             let isClaimed = links.values.contains { $0.id != link.id && $0.protection.claim?.id == bond.id }
             if isClaimed { return link.protection.refuseClaim() }
@@ -319,8 +321,8 @@ extension Adapter {
 }
 
 extension PairingDelegate {
-    /// Asks whether a device may take the place of one that has a bond. The user has as long for it as each step of a
-    /// pairing takes at most (Core Specification 5.4, Vol 3, Part H, 3.4).
+    /// Asks whether a device may replace one that has a bond. The user has as much time as each step of a
+    /// pairing can take (Core Specification 5.4, Vol 3, Part H, 3.4).
     fileprivate func authorizeReplacement(by peer: DeviceAddress, on loop: EventLoop) async -> Bool {
         let answer = try? await withDeadline(.seconds(30), on: loop, orThrow: .pairing(.timeout)) {
             () throws(BLEError) in
@@ -332,7 +334,7 @@ extension PairingDelegate {
 }
 
 extension Adapter {
-    /// The out-of-band data for peers, by which they know with whom they pair: the offer of
+    /// The out-of-band data for peers, by which they authenticate this host when they pair: the offer of
     /// `SecurityOptions.outOfBandOffer` with the address of this adapter. With privacy that is the private
     /// address, and the record is valid for as long as the address. Nil when there is no offer.
     ///
@@ -345,11 +347,11 @@ extension Adapter {
     }
 }
 
-/// New keys for a link that is encrypted already. Data wait while the controllers change them, and none is lost (Core
-/// Specification 5.4, Vol 6, Part B, 5.1.3.2).
+/// New keys for a link that is already encrypted. Data wait while the controllers change the keys, and none
+/// are lost (Core Specification 5.4, Vol 6, Part B, 5.1.3.2).
 extension Adapter {
-    /// Gives an encrypted link another session key, made from the long term key that the bond has; the peripheral asks
-    /// its central for that (Vol 3, Part H, 2.4.6). Returns when the link has it.
+    /// Gives an encrypted link a new session key, made from the long term key of the bond. A peripheral
+    /// requests that from its central (Vol 3, Part H, 2.4.6). Returns when the link uses the new key.
     func refreshEncryption(of id: LinkID) async throws(BLEError) {
         let (link, handle) = try bondedLink(id)
         try await link.elevation.enter(self, of: id, at: \.elevation)
@@ -361,8 +363,8 @@ extension Adapter {
         try await encrypt(id, handle, with: key, of: .bond(bond))
     }
 
-    /// Pairs with a bonded peer anew, on a link that shows with the present key who it is: the next one takes its
-    /// place, and is worth no less.
+    /// Pairs again with a bonded peer, on a link that proves the peer's identity with the present key. The
+    /// new bond replaces the present one, and is at least as strong.
     func renewBond(of id: LinkID, _ level: SecurityLevel) async throws(BLEError) {
         let (link, _) = try bondedLink(id)
         guard link.role == .central else {
@@ -373,7 +375,8 @@ extension Adapter {
         try await pair(link, level)
     }
 
-    /// A link of ours that is encrypted with the key of a bond.
+    /// Returns a link that this host encrypts itself, and that is encrypted with the key of a bond. Throws
+    /// for any other link.
     private func bondedLink(_ id: LinkID) throws(BLEError) -> (Link, ConnectionHandle) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else {
@@ -408,8 +411,8 @@ extension Peripheral {
 }
 
 extension PeripheralManager {
-    /// Asks a bonded central for another session key, made from the key of the bond, which stays. Returns when the link
-    /// has it; the central has 30 s.
+    /// Requests a new session key from a bonded central, made from the key of the bond, which does not
+    /// change. Returns when the link uses the new key; the central has 30 s.
     public func refreshEncryption(of central: Central) async throws(BLEError) {
         try await adapter.refreshEncryption(of: central.link)
     }

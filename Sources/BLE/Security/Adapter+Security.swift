@@ -7,10 +7,11 @@ import Logging
 import SMP
 
 extension Adapter {
-    /// Raises a link's security to `level`, if it is lower: with the key of a bond where that is good enough, else
-    /// by a pairing. Returns when the link is so safe, and a bond that was made on it is on the disk.
+    /// Raises a link's security to `level`, if it is lower: with the key of a bond if that is strong enough,
+    /// else by pairing. Returns when the link has reached the level, and a bond that was made on it is on the
+    /// disk.
     ///
-    /// A peripheral can only ask for that; the central has 30 s to begin.
+    /// A peripheral can only request that; the central has 30 s to begin.
     func secure(_ id: LinkID, _ level: SecurityLevel) async throws(BLEError) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else {
@@ -19,7 +20,7 @@ extension Adapter {
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
-        // One that was given up by its caller may still succeed.
+        // An encryption that its caller has given up may still succeed.
         try await settle(.encryption, on: id)
         switch link.protection.way(to: level) {
         case .reached: break
@@ -32,14 +33,15 @@ extension Adapter {
         try await saveBond(of: link)
     }
 
-    /// Encrypts a new link to a bonded peer, so that it knows this host again: it keeps subscriptions for it, and
-    /// sends nothing of them before. A peer that has lost the bond, or a controller that cannot encrypt, is no reason
-    /// to give up the link; what needs security will say so.
+    /// Encrypts a new link to a bonded peer, so that the peer recognizes this host: the peer keeps
+    /// subscriptions for it, and sends none of their values before. A peer that has lost the bond, or a
+    /// controller that cannot encrypt, is no reason to give up the link; operations that need security fail
+    /// later.
     func encryptIfBonded(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
         guard link.protection.ownKey != nil else { return }
         guard case .acl(let handle) = link.channel else {
-            // A kernel that has not the key would pair.
+            // A kernel without the key would pair.
             if kernelPairing?.isSetUp == true { try await secure(id, .encrypted) }
             return
         }
@@ -61,11 +63,11 @@ extension Adapter {
 }
 
 extension Adapter {
-    /// Raises a link's security because the server refused something with `code`, unless the link's owner
-    /// does not want that. False when nothing can be raised, so that asking again is of no use.
+    /// Raises a link's security because the server refused a request with `code`, if the link's options allow
+    /// that. Returns false when nothing can be raised, so that the request would be refused again.
     ///
-    /// Links of the kernel ask it through their socket, which pairs if it must; on links of ours their security
-    /// manager does.
+    /// On kernel links, the kernel raises the security through the link's socket, and pairs if necessary; on
+    /// other links their security manager does.
     func elevateSecurity(of link: Link, for code: ATTErrorCode) async throws(BLEError) -> Bool {
         guard link.raisesSecurity else { return false }
         noteSecurity(of: link)
@@ -76,7 +78,7 @@ extension Adapter {
         } catch {
             switch error {
             case .port, .adapter(.unsupported), .cannotPair(.unsupported):
-                // What the server said is worth more than that this host cannot.
+                // The server's error is more useful than that this host cannot raise the security.
                 log.debug("raising the security of the link to \(link.peer): \(error)")
                 return false
             default: throw error
@@ -84,8 +86,8 @@ extension Adapter {
         }
     }
 
-    /// Whether the peer of a link is bonded. Its server then keeps our subscriptions, and indicates changes of its
-    /// database on a later link.
+    /// Returns whether the peer of a link is bonded. Its server then keeps this host's subscriptions, and
+    /// indicates changes of its database on a later link.
     func isBonded(_ link: Link) -> Bool { link.security.isBonded }
 }
 
@@ -95,18 +97,18 @@ extension SecurityLevel {
     package func level(after code: ATTErrorCode) -> SecurityLevel? {
         switch code {
         case .insufficientEncryption: self < .encrypted ? .encrypted : nil
-        // The code does not say which authentication it misses: the next level is tried.
+        // The code does not specify the missing authentication, so the next level is tried.
         case .insufficientAuthentication: SecurityLevel(rawValue: rawValue + 1)
         default: nil
         }
     }
 }
 
-/// A link's encryption: keys to the controller, and what it says came of them (Core Specification 5.4, Vol 4, Part E,
-/// 7.8.24 to 7.8.26, and Vol 6, Part B, 5.1.3).
+/// The encryption of links: the keys for the controller, and the outcomes that it reports (Core Specification
+/// 5.4, Vol 4, Part E, 7.8.24 to 7.8.26, and Vol 6, Part B, 5.1.3).
 extension Adapter {
-    /// Encrypts a link as its central; returns when it is encrypted with that key. A peer without it has lost the
-    /// bond: it is not asked again on this link.
+    /// Encrypts a link as its central. Returns when the link is encrypted with this key. A peer without the
+    /// key has lost the bond, which is not tried again on this link.
     func encrypt(
         _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of owner: GivenKey
     ) async throws(BLEError) {
@@ -125,8 +127,8 @@ extension Adapter {
         }
     }
 
-    /// The peer's controller asks for the key that the central uses: the one of the pairing under way, or
-    /// the bond's.
+    /// Answers the controller's request for the key that the central uses: the one of the pairing under way,
+    /// or the bond's.
     func longTermKeyRequested(_ event: LELongTermKeyRequest) {
         guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
         let key = link.protection.key(named: event.diversifier, event.random) {
@@ -138,7 +140,7 @@ extension Adapter {
     }
 
     private func reply(_ key: LongTermKey?, to connection: ConnectionHandle, on id: LinkID) async {
-        // The handle may be another link's by now.
+        // The handle may be that of another link by now.
         guard links[id] != nil else { return }
         if let key {
             await sendTolerant(LELongTermKeyRequestReply(connection: connection, key: key.value))
@@ -147,7 +149,8 @@ extension Adapter {
         }
     }
 
-    /// A link is encrypted, or is not; or it was before and has another key now.
+    /// Handles a change of a link's encryption: it is on, off, or on with another key than before, or could
+    /// not be changed.
     func encryptionChanged(
         _ handle: ConnectionHandle, _ status: HCIStatus, isOn: Bool, isRefresh: Bool = false
     ) {

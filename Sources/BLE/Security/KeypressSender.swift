@@ -1,7 +1,7 @@
 import SMP
 
-/// Reports to the peer what the user of this host does while entering the passkey, so that the peer, which shows it,
-/// can show progress (Core Specification 5.4, Vol 3, Part H, 3.5.8).
+/// Reports to the peer how the user of this host enters the passkey, so that the peer, which displays the
+/// passkey, can show the progress (Core Specification 5.4, Vol 3, Part H, 3.5.8).
 ///
 /// `PairingDelegate.enterPasskey(for:reportingTo:)` receives one for each passkey.
 public struct KeypressSender: Sendable {

@@ -4,8 +4,8 @@ import GATTServer
 import HCISocket
 import SMP
 
-/// What a link is worth that is encrypted with a key. It is noted when the controller is given the key: other events
-/// may come before the one that reports the encryption.
+/// The security of a link that is encrypted with a key. It is recorded when the controller is given the key,
+/// because other events may arrive before the one that reports the encryption.
 enum GivenKey: Hashable, Sendable {
     /// The key of a pairing that is in progress.
     case pairing
@@ -37,83 +37,86 @@ enum GivenKey: Hashable, Sendable {
 /// ```
 struct LinkProtection: Sendable {
     enum Event: Hashable, Sendable {
-        /// Pairings and signatures of the peer go by that bond from now on.
+        /// Pairings and signatures of the peer are based on this bond from now on.
         case bond(Bond?)
-        /// The server goes by this from now on.
+        /// The server uses this security from now on.
         case served(LinkSecurity)
-        /// The peer has shown that it is the bond's device: what is kept of it holds again.
+        /// The peer has proven that it is the bond's device: the state that is kept of it is to be restored.
         case recognized(Bond)
         /// The link's security has changed, or its key.
         case security(LinkSecurity)
-        /// The kernel is to be asked what the link is worth.
+        /// The link's security is to be read from the kernel.
         case askKernel
-        /// The pairing goes on, or ends, by this.
+        /// The encryption of the link has changed, by which a pairing continues or ends.
         case encrypted(Bool)
-        /// The user is to be asked whether the peer may take the place of the device that has this bond's name; if not
-        /// `isNew`, is being asked already.
+        /// The user is to be asked whether the peer may replace the device that has this bond's identity; if
+        /// not `isNew`, the user is being asked already.
         case claimed(Bond, isNew: Bool)
         case claimRefused(Bond)
         /// The bond is to be stored; `kept` or `notKept` follows.
         case keep(Bond)
-        /// The kernel is to lose the keys that a pairing has made, and who waits for them learns why.
+        /// The keys that a pairing has made are to be removed from the kernel, and the callers that wait for
+        /// them get the error.
         case giveUp(Bond, BLEError)
-        /// Ends the waits for more security: nil, the link has it; otherwise why it does not.
+        /// The waits for more security end: nil if the link has it, otherwise with this error.
         case raised(BLEError?)
-        /// The link can be used no more.
+        /// The link cannot be used any more.
         case end(BLEError)
         /// The adapter has to act on the peripheral's security request.
         case answerSecurityRequest
     }
 
-    /// How a link becomes as safe as is wanted.
+    /// The way in which a link reaches a required level.
     enum Way: Hashable, Sendable {
-        /// The link is as safe as is wanted.
+        /// The link has already reached the level.
         case reached
-        /// With the key of its bond.
+        /// Encryption with the key of the link's bond.
         case encryption(LongTermKey, Bond)
         case pairing
-        /// With the key of its bond, which the peer has lost.
+        /// Encryption with the key of the link's bond, which the peer has lost.
         case lost
     }
 
-    /// What a peripheral asks its central for.
+    /// A step that a peripheral requests from its central.
     enum SecurityStep: Hashable, Sendable {
-        /// Another session key for a link that is as safe as it requires (Core Specification 5.4, Vol 3, Part
-        /// H, 2.4.6).
+        /// A new session key for a link that has already reached the requested level (Core Specification 5.4,
+        /// Vol 3, Part H, 2.4.6).
         case refresh
         case security(SecurityLevel)
     }
 
-    /// What the encryption is worth.
+    /// The security of the link's encryption.
     private(set) var security = LinkSecurity.none
-    /// What an earlier pairing with the peer has left.
+    /// The bond of an earlier pairing with the peer.
     private(set) var bond: Bond?
-    /// What a pairing has made with a peer that says that it is another one, whose bond it would replace.
+    /// The bond of a pairing with a peer that claims another device's identity, whose bond it would replace.
     private(set) var claim: Bond?
-    /// Whether the peer has no key for the bond any more: it has refused to encrypt.
+    /// Whether the peer no longer has the key of the bond: it has refused to encrypt.
     private(set) var isBondLost = false
-    /// Whether what was remembered of the peer holds again.
+    /// Whether the peer has proven that it is the bond's device, so that its state was restored.
     private(set) var isRecognized = false
 
     private let role: LinkRole
     private let isKernel: Bool
-    /// Whether the kernel may encrypt the link with a key that another device has made in the name of a
-    /// bonded one. So it has no bond until one is made on it.
+    /// Whether the kernel may encrypt the link with a key that another device has made with the identity of a
+    /// bonded one. The link then has no bond until one is made on it.
     private var isUnproven = false
-    /// The octets of the key of a pairing that has not ended, with which a link that was open before is encrypted.
+    /// The size of the key, in octets, of a pairing that has not ended, with which a link is encrypted that
+    /// was open before.
     private var earlyKeySize: Int?
     /// The key of a pairing that is under way.
     private var offered: LongTermKey?
     /// The key that the controller was given last.
     private var given: GivenKey?
-    /// What that was when the link was encrypted last; nil while it is not encrypted.
+    /// The given key when the link was encrypted last; nil while it is not encrypted.
     private var used: GivenKey?
-    /// The security that the peripheral has asked for and that is not seen to yet.
+    /// The security that the peripheral has requested, and that is not handled yet.
     private var requested: SecurityLevel?
     private var isFulfilling = false
     private var events = Deque<Event>()
 
-    /// `bond`: the one with the peer. `isKernel`: the kernel encrypts the link, and pairs.
+    /// Creates the protection of a link. `bond` is the bond with the peer. With `isKernel` the kernel
+    /// encrypts the link, and pairs.
     init(as role: LinkRole, isKernel: Bool, bond: Bond?) {
         self.role = role
         self.isKernel = isKernel
@@ -122,8 +125,8 @@ struct LinkProtection: Sendable {
 
     mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// Whether a link that is encrypted is so with the key of the bond. A kernel that does not say so has no other one,
-    /// unless it pairs on the link, or has paired.
+    /// Whether a link that is encrypted uses the key of the bond. The kernel does not report that, but has no
+    /// other key, unless it pairs on the link, or has paired.
     var isBonded: Bool {
         switch given {
         case .pairing?, .failed?: false
@@ -132,14 +135,14 @@ struct LinkProtection: Sendable {
         }
     }
 
-    /// Whether the peer has shown that it is the bond's device, or has made the bond on this link.
+    /// Whether the peer has proven that it is the bond's device, or has made the bond on this link.
     private var isShown: Bool {
         if case .paired(let security)? = given, security.isBonded { return true }
         return isRecognized
     }
 
-    /// What the server goes by: a central that has a key for its link need only encrypt it, and is refused with
-    /// Insufficient Encryption (Core Specification 5.4, Vol 3, Part C, 10.3.1).
+    /// The security that the server uses: a central that has a key for its link only has to encrypt it, and
+    /// is refused with Insufficient Encryption (Core Specification 5.4, Vol 3, Part C, 10.3.1).
     var servedSecurity: LinkSecurity {
         guard security.level == .open else { return security }
         if let earlyKeySize { return LinkSecurity(level: .encrypted, keySize: earlyKeySize) }
@@ -152,13 +155,14 @@ struct LinkProtection: Sendable {
 // MARK: - Ways to more security
 
 extension LinkProtection {
-    /// The bond whose key this host, as central, encrypts the link with.
+    /// The bond with whose key this host, as central, encrypts the link.
     var ownKey: (key: LongTermKey, bond: Bond)? {
         guard role == .central, let bond, let key = bond.centralKey else { return nil }
         return (key, bond)
     }
 
-    /// A bond that is not strong enough has its turn, too: only a peer that still has it may replace it by pairing.
+    /// Returns the way to a level. A bond that is not strong enough is used, too, because only a peer that
+    /// still has it may replace it by pairing.
     func way(to level: SecurityLevel) -> Way {
         if security.reaches(level) { return .reached }
         guard let (key, bond) = ownKey else { return .pairing }
@@ -166,8 +170,8 @@ extension LinkProtection {
         return bond.strength.reaches(level) || !security.isBonded ? .encryption(key, bond) : .pairing
     }
 
-    /// Handles a peripheral's request for security. It gets it by the bond's key, else, where
-    /// `raisesSecurity`, by a pairing. False when it does not get it.
+    /// Handles a peripheral's request for security. The request is met with the bond's key, else, with
+    /// `raisesSecurity`, by pairing. Returns false when it is not met.
     mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
         requested = max(level, requested ?? level)
@@ -177,7 +181,8 @@ extension LinkProtection {
         return true
     }
 
-    /// What to do next; nil when nothing is left. All requests of the peripheral that come meanwhile count as one.
+    /// Returns the next step; nil when none is left. All requests of the peripheral that arrive meanwhile
+    /// count as one.
     mutating func nextSecurityStep() -> SecurityStep? {
         guard let level = requested.take() else {
             isFulfilling = false
@@ -186,14 +191,14 @@ extension LinkProtection {
         return security.isBonded && security.reaches(level) ? .refresh : .security(level)
     }
 
-    /// What was seen to has failed: what was asked for meanwhile would fail as well.
+    /// Handles the failure of a step: requests that arrived meanwhile would fail as well, and are dropped.
     mutating func securityStepFailed() { requested = nil }
 }
 
 // MARK: - Keys
 
 extension LinkProtection {
-    /// A pairing has a key for the link.
+    /// Notes the key that a pairing has for the link.
     mutating func offer(_ key: LongTermKey) { offered = key }
 
     /// Records that the controller is about to be given a key of this host; false if the
@@ -204,9 +209,10 @@ extension LinkProtection {
         return true
     }
 
-    /// The key that the central has named, which the controller is given next: while devices pair, that of the pairing,
-    /// which has no name (Core Specification 5.4, Vol 3, Part H, 2.4.4.1), and no other; else that of the
-    /// bond with the peer, or with one whose address identifies no bond and that names its key (2.4.4.2).
+    /// Returns the key that the central has named, which the controller is given next. While devices pair,
+    /// that is only the key of the pairing, which has no name (Core Specification 5.4, Vol 3, Part H,
+    /// 2.4.4.1). Otherwise it is that of the bond with the peer, or with a peer whose address identifies no
+    /// bond and that names its key (2.4.4.2).
     mutating func key(
         named ediv: UInt16, _ random: UInt64, orOf stranger: () -> Bond?
     ) -> LongTermKey? {
@@ -222,30 +228,30 @@ extension LinkProtection {
         return key
     }
 
-    /// The peer has not the key that this host has wanted to encrypt with.
+    /// Notes that the peer lacks the key with which this host has tried to encrypt.
     mutating func keyMissing(_ owner: GivenKey) {
         guard let bond, owner == .bond(bond) else { return }
         bondLost()
     }
 
-    /// The peer has lost the bond.
+    /// Notes that the peer has lost the bond.
     mutating func bondLost() {
         guard bond != nil else { return }
         isBondLost = true
         events.append(.served(servedSecurity))
     }
 
-    /// The link is encrypted, with another key than before if `isRefresh`, or is not encrypted any more.
-    /// `isPairing`: there is a pairing. `isKept`: whether a bond is still that with its device: it may have
-    /// been removed, or replaced, since the controller was given its key.
+    /// Handles a change of the link's encryption: it is on, with another key than before if `isRefresh`, or
+    /// off. With `isPairing` a pairing is under way. `isKept` returns whether a bond is still the one with
+    /// its device, because it may have been removed, or replaced, since the controller was given its key.
     mutating func encryptionChanged(isOn: Bool, isRefresh: Bool, isPairing: Bool, isKept: (Bond) -> Bool) {
-        // A pairing goes on under its own key only.
+        // A pairing continues only with its own key.
         if !isOn || given == .pairing || !isPairing { events.append(.encrypted(isOn)) }
         guard isOn else { return unencrypted() }
         used = given ?? .failed
         switch given {
-        // The end of the pairing decides what that is worth. Until then, what needs only encryption is served, and a
-        // link that pairs anew keeps its security.
+        // The end of the pairing determines the security of the link. Until then, requests that need only
+        // encryption are served, and a link that pairs again keeps its security.
         case .pairing?:
             guard security == .none else { return }
             // Pairing agrees on 7 octets at least.
@@ -257,26 +263,26 @@ extension LinkProtection {
             events.append(.end(.encryption(.authenticationFailure)))
             return
         case .paired(var security)?:
-            // The bond that it has made may have been removed.
+            // The bond that the pairing has made may have been removed.
             security.isBonded = security.isBonded && self.bond != nil
             note(security, hasNewKey: isRefresh)
         case .bond(let bond)?:
             let isKept = isKept(bond)
-            // The peer has shown that it is that device.
+            // The peer has proven that it is that device.
             if isKept, self.bond?.id != bond.id { take(bond) }
             note(LinkSecurity(bond.strength, isBonded: isKept), hasNewKey: isRefresh)
         case nil: note(LinkSecurity(level: .encrypted), hasNewKey: isRefresh)
         }
-        // A central may then do what its peripheral has requested.
+        // A central may meet the request of its peripheral in this way.
         if !isPairing { events.append(.raised(nil)) }
     }
 
-    /// The controller could not encrypt the link.
+    /// Notes that the controller could not encrypt the link.
     mutating func encryptionFailed() {
         if offered != nil { events.append(.encrypted(false)) }
     }
 
-    /// The kernel says what the link is worth.
+    /// Takes over the security that the kernel reports.
     mutating func found(_ security: LinkSecurity) { note(security) }
 
     private mutating func unencrypted() {
@@ -301,14 +307,15 @@ extension LinkProtection {
 // MARK: - Pairings
 
 extension LinkProtection {
-    /// A pairing has made a bond, which is worth keeping if `isBonding`. `isTaken`: a device of that identity has a
-    /// bond, or says so. The kernel reports the keys of a legacy pairing one by one, and each makes the bond anew.
+    /// Handles the bond that a pairing has made, which is to be kept if `isBonding`. With `isTaken` there is
+    /// already a bond with its identity. The kernel reports the keys of a legacy pairing one by one, and each
+    /// produces the bond again.
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
         // The identity is unproven: any peer could replace the bond of another one.
         let isOther = self.bond?.id != bond.id || isUnaskedRenewal(bond)
         let isClaim = isBonding && isTaken && isOther
-        // Its keys are used no more.
+        // The keys of an earlier claim are no longer used.
         if !isClaim || claim?.id != bond.id { refuseClaim() }
         guard isClaim else { return finish(bond, isBonding) }
         give(LinkSecurity(bond.strength, isBonded: false))
@@ -318,26 +325,28 @@ extension LinkProtection {
         events.append(.claimed(bond, isNew: isNew))
     }
 
-    /// Whether the kernel has renewed the bond for a central that has not shown to have it, and has not asked the user
-    /// whether the central may do so: it asks only in a pairing without authentication. Any device can have the address.
+    /// Returns whether the kernel has renewed the bond for a central that has not proven to have it, without
+    /// asking the user: the kernel asks only in a pairing without authentication. Any device can use the
+    /// central's address.
     private func isUnaskedRenewal(_ bond: Bond) -> Bool {
         isKernel && role == .peripheral && !isShown && bond.strength.isAuthenticated
     }
 
-    /// The kernel has a question in a pairing that the central has begun: the key that the link is encrypted with next
-    /// does not show who the central is.
+    /// Handles a question of the kernel in a pairing that the central has started: the key with which the
+    /// link is encrypted next does not prove the central's identity.
     mutating func kernelPairs() {
         guard isKernel, role == .peripheral, !isShown else { return }
         given = .pairing
     }
 
-    /// That pairing has failed: the link may still be encrypted with the key of the bond, if it is not encrypted yet.
+    /// Handles the failure of that pairing: the link may still be encrypted with the key of the bond, if it
+    /// is not encrypted yet.
     mutating func kernelPairingFailed() {
         guard isKernel, given == .pairing else { return }
         given = security == .none ? nil : .failed
     }
 
-    /// The user has said whether the peer may take that device's place.
+    /// Handles the user's answer to whether the peer may replace the bonded device.
     mutating func answered(_ isWanted: Bool, toClaimOf id: BondID) {
         guard let claim, claim.id == id else { return }
         guard isWanted else { return refuseClaim() }
@@ -345,7 +354,7 @@ extension LinkProtection {
         finish(claim, true)
     }
 
-    /// The peer does not take another device's place: the user has refused, or it pairs once more.
+    /// Refuses a claim of another device's identity: the user has refused it, or the peer pairs once more.
     mutating func refuseClaim() {
         guard let claim = claim.take() else { return }
         let error = BLEError.pairing(.local(.unspecifiedReason))
@@ -360,7 +369,7 @@ extension LinkProtection {
         settle(bond, isBonded: true, nil)
     }
 
-    /// The store does not take the bond.
+    /// Handles a bond that the store has not accepted.
     mutating func notKept(_ bond: Bond, _ error: BLEError) {
         guard isKernel else { return settle(bond, isBonded: false, error) }
         events.append(.giveUp(bond, error))
@@ -398,7 +407,7 @@ extension LinkProtection {
         events.append(.raised(error))
     }
 
-    /// A pairing's key is worth that. The controller may have been given a bond's since.
+    /// Records the security of a pairing's key, unless the controller was given a bond's key since.
     private mutating func give(_ security: LinkSecurity) {
         if given?.isBond != true { given = .paired(security) }
     }
@@ -407,14 +416,15 @@ extension LinkProtection {
 // MARK: - Bonds
 
 extension LinkProtection {
-    /// Bonds have come, gone or other keys: this is the one with the peer now. The encryption stays as it is until the
-    /// next change of that.
+    /// Updates the bond with the peer after bonds were added, removed or changed. The encryption stays as it
+    /// is until its next change.
     mutating func renew(_ bond: Bond?) {
         guard bond != self.bond, self.bond != nil || !isUnproven else { return }
         take(bond)
     }
 
-    /// The kernel may encrypt the link with another key than the bond's, which would not show who the peer is.
+    /// Withholds the bond, because the kernel may encrypt the link with another key, which would not prove
+    /// the peer's identity.
     mutating func withhold() {
         guard !isRecognized || bond == nil else { return }
         isUnproven = true
@@ -429,7 +439,7 @@ extension LinkProtection {
 }
 
 extension LinkSecurity {
-    /// The worth of a link that is encrypted with a key from a pairing.
+    /// Creates the security of a link that is encrypted with a key from a pairing.
     init(_ strength: PairingStrength, isBonded: Bool) {
         let level: SecurityLevel =
             switch (strength.isAuthenticated, strength.isSecureConnections) {
@@ -440,7 +450,7 @@ extension LinkSecurity {
         self.init(level: level, keySize: strength.keySize, isBonded: isBonded)
     }
 
-    /// Whether the link is as safe as that.
+    /// Returns whether the link reaches this level.
     func reaches(_ wanted: SecurityLevel) -> Bool { level >= wanted && hasKey(for: wanted) }
 
     /// The highest level that the link reaches, with the length of its key.
@@ -451,14 +461,14 @@ extension LinkSecurity {
 }
 
 extension PairingRequirements {
-    /// What a pairing has to come to for that level.
+    /// Creates the requirements of this level for a pairing.
     init(_ level: SecurityLevel) {
         self.init(isAuthenticated: level >= .authenticated, isSecureConnections: level >= .secureConnections)
     }
 }
 
 extension PairingStrength {
-    /// Whether a link that is encrypted with such a key is as safe as that.
+    /// Returns whether a link that is encrypted with such a key reaches this level.
     func reaches(_ level: SecurityLevel) -> Bool {
         LinkSecurity(self, isBonded: true).reaches(level)
     }

@@ -11,8 +11,8 @@ import SMP
 /// }
 /// ```
 public protocol PairingDelegate: Sendable {
-    /// How this device talks with its user, which decides on the method (Core Specification 5.4, Vol 3, Part H,
-    /// 2.3.5.1).
+    /// The input and output of this device, which determine the pairing method (Core Specification 5.4, Vol
+    /// 3, Part H, 2.3.5.1).
     var ioCapability: IOCapability { get }
 
     /// Shows a passkey, which the user types on the peer.
@@ -25,8 +25,8 @@ public protocol PairingDelegate: Sendable {
     /// presses: if `sendsKeypresses` is true and the peer accepts them, `keys` sends them while the user types.
     func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey?
 
-    /// Whether this host, when its user enters a passkey, sends the peer what the user does: `.started`, a notification
-    /// for each key, `.completed`. Not on adapters of the kernel's, which sends none.
+    /// Whether this host reports to the peer how its user enters a passkey: `.started`, a notification for
+    /// each key, `.completed`. Not supported on kernel adapters, because the kernel sends no notifications.
     var sendsKeypresses: Bool { get }
 
     /// Asks the user whether the peer shows the same number, and returns the answer.
@@ -38,32 +38,33 @@ public protocol PairingDelegate: Sendable {
     /// the device has then proved that it has it.
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool
 
-    /// The peer's user has pressed a key.
+    /// Handles a key that the peer's user has pressed.
     func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async
 
-    /// The out-of-band data that the peer has given by another way, NFC for one; nil when there are none.
+    /// Returns the out-of-band data that the peer has provided by other means, such as NFC; nil when there
+    /// are none.
     func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData?
 }
 
 extension PairingDelegate {
     /// Returns `noInputNoOutput`: by default a delegate has neither input nor output.
     public var ioCapability: IOCapability { .noInputNoOutput }
-    /// Shows the passkey to no user.
+    /// Does nothing, because there is no display.
     public func display(_ passkey: Passkey, for peer: DeviceAddress) async {}
-    /// Has no user who could enter a passkey.
+    /// Returns nil, because there is no user who could enter a passkey.
     public func enterPasskey(for peer: DeviceAddress) async -> Passkey? { nil }
     /// Asks for the passkey without reports of key presses.
     public func enterPasskey(for peer: DeviceAddress, reportingTo keys: KeypressSender) async -> Passkey? {
         await enterPasskey(for: peer)
     }
-    /// Sends the peer no reports of keys.
+    /// False: no key presses are reported to the peer.
     public var sendsKeypresses: Bool { false }
-    /// Has no user who could compare numbers, and says no.
+    /// Returns false, because there is no user who could compare the numbers.
     public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
-    /// Says yes to devices that are new.
+    /// Returns true for devices that are new.
     public func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { !isBonded }
-    /// Does nothing about the keys that the peer's user presses.
+    /// Ignores the keys that the peer's user presses.
     public func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async {}
-    /// Has no data that came out of band.
+    /// Returns nil, because there are no out-of-band data.
     public func outOfBandData(of peer: DeviceAddress) async -> OutOfBandData? { nil }
 }

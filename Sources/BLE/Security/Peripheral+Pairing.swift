@@ -33,11 +33,11 @@ extension Peripheral {
 }
 
 extension Peripheral {
-    /// Writes a value without a response, signed with the key that this host gave the peripheral when they bonded
-    /// (Core Specification 5.4, Vol 3, Part G, 4.9.2). This is for links that are not encrypted, as with
-    /// `ConnectionOptions.encryptsIfBonded` false. On an encrypted link a signature is of no use, and this is a
-    /// write without response (Part C, 10.4.1). Kernel adapters keep a link, and its encryption, for up to 2 s
-    /// after its last user has left. At most the MTU less 15 octets.
+    /// Writes a value without a response, signed with the key that this host gave the peripheral when they
+    /// bonded (Core Specification 5.4, Vol 3, Part G, 4.9.2). This is for links that are not encrypted, as
+    /// with `ConnectionOptions.encryptsIfBonded` false. On an encrypted link a signature is of no use, and
+    /// this is a write without response (Part C, 10.4.1). Kernel adapters keep a link, and its encryption,
+    /// for up to 2 s after its last user has left. The value can have at most the MTU minus 15 octets.
     public func writeSigned(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {

@@ -9,7 +9,7 @@ public struct SecurityOptions: Sendable {
     public var isBonding = true
     /// Whether LE Secure Connections are used.
     public var secureConnections = SecureConnectionsUse.preferred
-    /// The fewest octets that a key may have, 7 to 16.
+    /// The minimum encryption key size in octets, 7 to 16.
     public var minimumKeySize = 16
     /// Whether peers may begin to pair.
     public var acceptsPairing = true
@@ -23,15 +23,16 @@ public struct SecurityOptions: Sendable {
     /// address each time, which bonds require. Another host that connects to the same place has another
     /// controller, which must not have the same address.
     public var keepsStreamAddress = false
-    /// A passkey to show in place of a random one: a weaker protection, for devices that have one printed on.
-    /// When three pairings have failed with it, or one on the same link, random ones are shown until the
-    /// adapter is opened anew, since each attempt reveals some of its bits (Core Specification 5.4, Vol 3,
-    /// Part H, 2.3.5.6.3). Not on adapters of the kernel's, which shows random ones.
+    /// A passkey to display in place of a random one: a weaker protection, for devices with a printed
+    /// passkey. When three pairings have failed with it, or one on the same link, random passkeys are
+    /// displayed until the adapter is opened again, because each attempt reveals some of its bits (Core
+    /// Specification 5.4, Vol 3, Part H, 2.3.5.6.3). Not supported on kernel adapters, because the kernel
+    /// displays random ones.
     public var fixedPasskey: Passkey?
-    /// Whether the delegate is asked for the out-of-band data of peers. Not on adapters of the kernel's.
+    /// Whether the delegate is asked for the out-of-band data of peers. Not supported on kernel adapters.
     public var asksForOutOfBandData = false
-    /// What peers are given out of band: `Adapter.outOfBandRecord` has it with this host's address. Not on adapters
-    /// of the kernel's.
+    /// The out-of-band data for peers, which `Adapter.outOfBandRecord` contains with this host's address. Not
+    /// supported on kernel adapters.
     public var outOfBandOffer: OutOfBandOffer?
     /// The store of the bonds. By default they are in memory, for as long as the process runs.
     public var bonds = BondStore()
@@ -42,14 +43,15 @@ public struct SecurityOptions: Sendable {
 }
 
 extension SecurityOptions {
-    /// How to pair with a peer, whose bond is worth `existing`.
+    /// Returns the policy for pairing with a peer, whose bond has the strength `existing`.
     func policy(existing: PairingStrength?) -> PairingPolicy {
         var policy = PairingPolicy(ioCapability: delegate.ioCapability)
         policy.isBonding = isBonding
         policy.secureConnections = secureConnections
         policy.minimumKeySize = minimumKeySize
         policy.fixedPasskey = fixedPasskey
-        // For a host that shows the passkey, which receives keypresses. One that may type it has to send them then.
+        // A host that displays the passkey receives key presses. A host whose user can enter it would have to
+        // send them.
         policy.reportsKeypresses =
             delegate.sendsKeypresses || [.displayOnly, .displayYesNo].contains(delegate.ioCapability)
         policy.asksForOutOfBandData = asksForOutOfBandData
@@ -66,14 +68,14 @@ public struct SilentPairing: PairingDelegate {
     public init() {}
 }
 
-/// What an adapter's security manager knows beyond one link.
+/// The security state of an adapter that is not part of one link.
 struct SecurityState {
     let options: SecurityOptions
-    /// What stands for this host when it pairs; known when the controller is set up.
+    /// The identity of this host in pairings; known once the controller is set up.
     var identity: LocalIdentity?
-    /// What failed pairings have left, by the peer's address.
+    /// The failed pairing attempts, by the peer's address.
     var attempts = RepeatedAttempts()
-    /// How often the fixed passkey has been part of a pairing that failed.
+    /// The number of failed pairings with the fixed passkey.
     var fixedPasskeyFailures = 0
 
     init(_ options: SecurityOptions) { self.options = options }

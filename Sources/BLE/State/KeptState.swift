@@ -2,7 +2,7 @@ import BLECore
 import HCISocket
 import Logging
 
-/// What a file of state says: sections of text, of which each stands for itself.
+/// The content of a state file: sections of text, each of which is independent of the others.
 protocol StateText: Sendable {
     /// Creates the state of an empty file.
     init()
@@ -12,18 +12,18 @@ protocol StateText: Sendable {
     mutating func read(_ section: TextSection) throws(TextError)
 }
 
-/// A value in memory and on the disk. Changes are made at once, on any thread; the disk follows, never on an
-/// event loop, and `flush` waits for it. What changes until a write begins goes with it.
+/// A value in memory and on the disk. Changes take effect at once, on any thread. The disk follows, never on
+/// an event loop, and `flush` waits for it. A write includes all changes that were made before it begins.
 final class KeptState<Value: StateText>: Sendable {
     private struct State {
         var value: Value
         var isScheduled = false
-        /// Whether the disk has not all of it.
+        /// Whether there are changes that are not on the disk.
         var isChanged = false
         var end: BLEError?
     }
 
-    /// Parts of the file that could not be read, and why; the others are there.
+    /// The errors in the parts of the file that could not be read. The other parts were read.
     let problems: [StateError]
     private let state: Lock<State>
     private let file: StateFile
@@ -37,8 +37,8 @@ final class KeptState<Value: StateText>: Sendable {
         self.problems = problems
     }
 
-    /// Opens the file of that name, made if it is missing; nil when another process has it. `loop` is whose time waits
-    /// for the disk.
+    /// Opens the file with this name, and creates it if it is missing; nil when another process has it. The
+    /// clock of `loop` is held while the disk is accessed.
     static func open(
         _ name: String, in folder: String, _ disk: Disk = Disk(), for loop: EventLoop
     ) async throws(BLEError) -> KeptState? {
@@ -54,7 +54,8 @@ final class KeptState<Value: StateText>: Sendable {
         }
     }
 
-    /// A file of which a part makes no sense is kept beside the one that has the rest.
+    /// Reads a file. If a part of it cannot be read, keeps it under another name, and writes a file with the
+    /// rest.
     private static func read(
         _ file: isolated StateFile, for loop: EventLoop
     ) throws(StateError) -> KeptState {
@@ -82,7 +83,7 @@ final class KeptState<Value: StateText>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes it, for `flush` to bring it to the disk. After the end nothing changes any more.
+    /// Changes the value, which `flush` writes to the disk. Does nothing after the end.
     @discardableResult
     func change<Result>(_ body: (inout Value) -> Result) -> Result? {
         state.withLock { state in
@@ -92,7 +93,7 @@ final class KeptState<Value: StateText>: Sendable {
         }
     }
 
-    /// Changes it; the disk follows by itself.
+    /// Changes the value, and starts to write it to the disk.
     func changeSoon(_ body: (inout Value) -> Void) {
         change(body)
         let isScheduled = state.withLock { state -> Bool in
@@ -106,21 +107,21 @@ final class KeptState<Value: StateText>: Sendable {
             } catch .restoration(let error) {
                 log.error("changes of \(file.path) cannot be written: \(error)")
             } catch {
-                // The end has come first.
+                // The state has ended before the write.
             }
         }
     }
 
-    /// Waits until all changes that were made before are on the disk; throws when they cannot be written. They stay in
-    /// memory then, and are tried again with the next change or flush.
+    /// Waits until all changes that were made before are on the disk. Throws when they cannot be written:
+    /// they then stay in memory, and are tried again with the next change or flush.
     func flush() async throws(BLEError) {
         try await loop.withClockHeld { () throws(BLEError) in
             try await offLoop { [self] () throws(BLEError) in try await write(to: file) }
         }
     }
 
-    /// Writes what has changed until now and nothing any more, and lets another process have the file: when the task is
-    /// done. A flush then throws `reason`.
+    /// Ends the state: writes the changes that were made until now, and releases the file for another
+    /// process. The returned task ends when that is done. A flush then throws `reason`.
     @discardableResult
     func end(_ reason: BLEError) -> Task<Void, Never> {
         state.withLock { $0.end = $0.end ?? reason }
@@ -142,8 +143,8 @@ final class KeptState<Value: StateText>: Sendable {
         file.letGo()
     }
 
-    /// Calls come one after the other, as the file is an actor, so what an earlier one has taken is on the
-    /// disk when this one begins.
+    /// Calls run one after the other, because the file is an actor, so the changes that an earlier call has
+    /// taken are on the disk when this one begins.
     private func write(to file: isolated StateFile) throws(BLEError) {
         let (value, end) = state.withLock { state in
             state.isScheduled = false

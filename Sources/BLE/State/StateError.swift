@@ -1,20 +1,20 @@
 import BLECore
 import SystemPackage
 
-/// What can go wrong with the files of the state folder.
+/// An error with the files of the state folder.
 public enum StateError: Error, Hashable, Sendable {
     /// The system refused a call; `during` is its name and its path.
     case system(Errno, during: String)
-    /// Another process has kept the file to itself for so long: while changes wait, it hangs, or is stopped.
+    /// Another process has held the file for this time while changes wait: it hangs, or is stopped.
     case claimed(path: String, after: Duration)
-    /// A file, or a part of it, is not what it should be, in this line.
+    /// A file, or a part of it, is damaged in this line.
     case damaged(path: String, line: Int, Damage)
-    /// A file is of a later version of this library.
+    /// A file was written by a later version of this library.
     case newer(path: String, version: Int)
 
     /// What is wrong with a file. Keys are the first words of its lines.
     public enum Damage: Hashable, Sendable {
-        /// The file is empty, or was cut off in its first section.
+        /// The file is empty, or was truncated in its first section.
         case empty
         /// The line is no heading of a section.
         case heading
@@ -24,15 +24,15 @@ public enum StateError: Error, Hashable, Sendable {
         case checksum
         /// Something follows the section that should be the only one.
         case trailing
-        /// The section is of this kind, where another is expected; nil: of several.
+        /// The section is of this kind, where another is expected; nil if one of several is expected.
         case kind(String, expected: String?)
-        /// No line of the section has this key.
+        /// Sections of this kind have no line with this key.
         case key(String)
-        /// The line has another number of values.
+        /// The line has a wrong number of values.
         case count(key: String, expected: ClosedRange<Int>)
         /// The line with this key has an invalid value.
         case value(String, key: String)
-        /// The line belongs to one with another key, and none stands before it.
+        /// The line has to follow one with another key, and there is none before it.
         case order(key: String, after: String)
         /// The section has no line with this key.
         case missing(key: String)
@@ -46,7 +46,7 @@ public enum StateError: Error, Hashable, Sendable {
 }
 
 extension StateError: CustomStringConvertible {
-    /// Says in one line what is wrong.
+    /// A description of the error in one line.
     public var description: String {
         switch self {
         case .system(let errno, let call): "\(call): \(errno)"
@@ -83,7 +83,7 @@ extension StateError.Damage: CustomStringConvertible {
 }
 
 extension StateError {
-    /// What is wrong with a text, in the file that it is from.
+    /// Creates the error for a text, with the file that contains it.
     init(_ error: TextError, in path: String) {
         switch error.reason {
         case .newer(let version): self = .newer(path: path, version: version)

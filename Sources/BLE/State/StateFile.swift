@@ -1,18 +1,20 @@
 import HCISocket
 
-/// A file of the state folder that one process has to itself, from its opening until the end of that process.
+/// A file of the state folder that one process uses exclusively, from its opening until the end of that
+/// process.
 ///
-/// It is never changed: a new one is written beside it, brought to the disk, and takes its name, so a process that is
-/// killed leaves the old or the new.
+/// The file is never changed: a new one is written beside it, synchronized to the disk, and renamed, so a
+/// process that is killed leaves the old file or the new one.
 actor StateFile {
     nonisolated let path: String
     private let folder: String
     private let disk: Disk
     private let claim: DiskClaim
-    /// What the disk is known to have.
+    /// The octets that are known to be on the disk.
     private var present: [UInt8]?
 
-    /// The file of that name in a folder, which is made if it is missing; nil when another process has it.
+    /// Opens the file with this name in a folder, which is created if it is missing; nil when another process
+    /// has the file.
     init?(_ name: String, in folder: String, _ disk: Disk) throws(StateError) {
         try disk.makeFolders(folder)
         self.folder = folder
@@ -22,22 +24,22 @@ actor StateFile {
         guard try claim.own() else { return nil }
     }
 
-    /// The process that has a file, where it says so.
+    /// Returns the process that has a file, if it is known.
     static func owner(of path: String, _ disk: Disk) -> Int32? {
         guard let octets = try? disk.contents("\(path).lock", limit: 16) else { return nil }
         return Int32(String(decoding: octets.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
-    /// What it says; nil when it is not there.
+    /// Returns the content of the file; nil when there is no file.
     func contents() throws(StateError) -> [UInt8]? {
         present = try disk.contents(path)
         return present
     }
 
-    /// Makes it say that. What it says already is not written again.
+    /// Replaces the content of the file. Writes nothing if the content is the same.
     func replace(_ octets: [UInt8]) throws(StateError) {
         guard octets != present else { return }
-        // Until the last step is done, the disk may have either.
+        // Until the last step is done, the disk may have the old content or the new one.
         present = nil
         try disk.write(octets, to: "\(path).new")
         try disk.rename("\(path).new", to: path)
@@ -45,7 +47,7 @@ actor StateFile {
         present = octets
     }
 
-    /// Keeps what it says, which makes no sense, under another name.
+    /// Keeps content that could not be read under another name.
     func setAside(_ octets: [UInt8], suffix: String) throws(StateError) {
         try disk.write(octets, to: disk.freeName(path, suffix: suffix))
     }

@@ -12,25 +12,25 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     private let owner: Owner
     private let finish: Finish?
 
-    /// What is still to be done with a value when its turn has come.
+    /// The work that is left for a value before the consumer receives it.
     typealias Finish = @Sendable (Element) async -> Element
 
-    /// Ends the source when the last holder is gone.
+    /// Ends the source when the last reference to the stream is released.
     fileprivate final class Owner: Sendable {
         let buffer: StreamBuffer<Element>
         init(_ buffer: StreamBuffer<Element>) { self.buffer = buffer }
         deinit { buffer.abandon() }
     }
 
-    /// The stream of what is in `buffer`. `finish` runs with each value before the consumer has it: one
-    /// after the other, and only while the consumer asks for values.
+    /// Creates the stream of the values in `buffer`. `finish` runs with each value before the consumer
+    /// receives it: one after the other, and only while the consumer requests values.
     init(_ buffer: StreamBuffer<Element>, finish: Finish? = nil) {
         self.buffer = buffer
         self.finish = finish
         owner = Owner(buffer)
     }
 
-    /// Values that were dropped so far, under `BufferPolicy.newest`.
+    /// The number of values that were dropped so far, under `BufferPolicy.newest`.
     public var dropped: Int { buffer.dropped }
 
     /// Creates an iterator. A second iterator would take values from the first.
@@ -42,7 +42,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let owner: Owner
         fileprivate let finish: Finish?
 
-        /// The next value; nil after the end. Throws what ended the stream early, and
+        /// Returns the next value; nil after the end. Throws the error that ended the stream early, and
         /// `BLEError.cancelled` when the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
@@ -50,7 +50,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
             try await Self.next(buffer, finish)
         }
 
-        /// The next value; nil after the end.
+        /// Returns the next value; nil after the end.
         public mutating func next() async throws(BLEError) -> Element? {
             try await Self.next(buffer, finish)
         }

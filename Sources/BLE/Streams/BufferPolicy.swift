@@ -1,8 +1,8 @@
-/// What a stream does with a value for which it has no room.
+/// The policy of a stream for a value for which it has no room.
 public enum BufferPolicy: Hashable, Sendable {
     /// The stream ends with `BLEError.overflow`, which names the limit, so that nothing is lost unnoticed.
-    /// `limit` is the number of values that may wait, `octets` the number of octets in all of them together;
-    /// whichever is reached first counts.
+    /// `limit` is the maximum number of values that wait, `octets` the maximum number of octets in all of
+    /// them together; whichever is reached first counts.
     case overflow(limit: Int, octets: Int = .max)
     /// The oldest value is dropped, and `BoundedStream.dropped` counts it. A number less than 1 counts as 1.
     case newest(Int)
@@ -11,11 +11,11 @@ public enum BufferPolicy: Hashable, Sendable {
     public static let standard = BufferPolicy.overflow(limit: 1024, octets: 256 * 1024)
 }
 
-/// The limit that a stream's buffer has met.
+/// The limit that a stream's buffer has reached.
 public enum BufferLimit: Hashable, Sendable, CustomStringConvertible {
-    /// The number of values that may wait in the buffer.
+    /// The maximum number of values that wait in the buffer.
     case values(Int)
-    /// So many octets in all values together.
+    /// The maximum number of octets in all values together.
     case octets(Int)
 
     /// The limit with its unit, as in `1024 values`.

@@ -15,7 +15,8 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and reports it if it is another one. `end`: it is the last.
+    /// Sets the value, and reports it if it is different from the present one. With `end` it is the last
+    /// value.
     func set(_ value: Value, end: BLEError? = nil) {
         let (watchers, isNews) = state.withLock { state -> ([StreamBuffer<Value>], Bool) in
             guard state.end == nil else { return ([], false) }
@@ -23,18 +24,18 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
             (state.value, state.end) = (value, end)
             return (Array(state.watchers.values), isNews)
         }
-        // Outside of the lock, which a stream that ends asks for.
+        // Outside of the lock, because a stream that ends acquires it.
         for watcher in watchers {
             if isNews { watcher.yield(value) }
             if let end { watcher.finish(.failure(end)) }
         }
     }
 
-    /// The value now, and from now on whenever it is another one.
+    /// Returns a stream of the present value, and of each different value from now on.
     func watch(_ policy: BufferPolicy) -> BoundedStream<Value> {
         let buffer = StreamBuffer<Value>(policy, merge: { _ in AnyHashable(0) })
         let (number, end) = state.withLock { state -> (UInt64, BLEError?) in
-            // Under the lock, so that no change comes before.
+            // Under the lock, so that no change is reported before.
             buffer.yield(state.value)
             state.next += 1
             if state.end == nil { state.watchers[state.next] = buffer }

@@ -9,12 +9,12 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         var values: Deque<Element> = []
         var octets = 0
         var waiter: Waiter?
-        /// Who waited, and the value that it gets when the loop wakes it.
+        /// The consumer that waited, and the value that it receives when the loop wakes it.
         var handed: (waiter: Waiter, value: Element)?
         var end: Result<Void, BLEError>?
         var cancelled = false
         var dropped = 0
-        /// What came while the stream is held; nil when it is not.
+        /// The values that arrived while the stream is held; nil when it is not held.
         var held: RecencyTable<AnyHashable, Element>?
         var onEnd: [@Sendable () -> Void] = []
     }
@@ -29,16 +29,18 @@ final class StreamBuffer<Element: Sendable>: Sendable {
 
     private let state: Lock<State>
     private let policy: BufferPolicy
-    /// Where values come from, if they come in bursts: a consumer is woken once for those of a turn.
+    /// The loop on which values are added, if they arrive in bursts: a consumer is woken once for all values
+    /// of a turn.
     private let loop: EventLoop?
     private let octets: @Sendable (Element) -> Int
     private let onTake: (@Sendable (Element) -> Void)?
     private let merge: (@Sendable (Element) -> AnyHashable)?
 
-    /// A buffer. With a `loop`, which every value is added on, a consumer that waits is woken at the end of
-    /// its turn, once for all values that came in it. `octets` returns what a value counts against a limit of
-    /// octets; `onTake` runs when the consumer has a value, or never will because it was dropped. Of values
-    /// with the same `merge` the last one is kept while the stream is held; without that it cannot be held.
+    /// Creates a buffer. With a `loop`, on which all values are added, a consumer that waits is woken at the
+    /// end of the loop's turn, once for all values that arrived in it. `octets` returns the size of a value
+    /// that counts against a limit of octets. `onTake` runs when the consumer has a value, or never will
+    /// because it was dropped. Of values with the same `merge` the last one is kept while the stream is held;
+    /// without `merge` it cannot be held.
     init(
         _ policy: BufferPolicy, on loop: EventLoop? = nil,
         octets: @escaping @Sendable (Element) -> Int = { _ in 0 },
@@ -54,12 +56,13 @@ final class StreamBuffer<Element: Sendable>: Sendable {
 
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Why the stream has ended by itself, if it has.
+    /// The error with which the stream has ended by itself, if it has.
     var failure: BLEError? {
         state.withLock { if case .failure(let error)? = $0.end { error } else { nil } }
     }
 
-    /// What to do, besides what was said before, when the consumer is gone or the buffer is full: end the source.
+    /// Adds an action that runs when the stream ends, such as when the consumer is gone or the buffer is
+    /// full; it ends the source. Runs it at once if the stream has already ended.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let late = state.withLock { state -> Bool in
             if state.end == nil { state.onEnd.append(action) }
@@ -68,7 +71,8 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         if late { action() }
     }
 
-    /// Adds a value, or gives it to the consumer that waits. `policy` says what becomes of it without room.
+    /// Adds a value, or passes it to the consumer that waits. `policy` determines what happens to it when
+    /// there is no room.
     @specialized(where Element == Advertisement)
     func yield(_ value: Element) {
         let size = octets(value)
@@ -130,9 +134,9 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         state.withLock { $0.values.removeAll() }
     }
 
-    /// The next value; nil after the end. Runs where its caller does, so that a value that is there costs
-    /// no suspension. Advertisements come by the hundred thousand a second: for them the code is made once more,
-    /// without what generic code looks up at run time.
+    /// Returns the next value; nil after the end. Runs where its caller does, so that an available value
+    /// costs no suspension. Advertisements can arrive by the hundred thousand a second: for them the code is
+    /// specialized, without the lookups of generic code at run time.
     @specialized(where Element == Advertisement)
     nonisolated(nonsending) func next() async throws(BLEError) -> Element? {
         if !Task.isCancelled, let ready = takeReady() { return try ready.get() }
@@ -155,7 +159,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
             }
             waiter?.resume(returning: .failure(.cancelled))
         }
-        // A cancelled consumer will not come back: the source ends now, not when the stream is let go.
+        // A cancelled consumer does not return: the source ends now, not when the stream is released.
         if case .failure(.cancelled) = result { abandon() }
         return try result.get()
     }
@@ -179,7 +183,7 @@ extension StreamBuffer: Wakeable {
 // MARK: - Holding back
 
 extension StreamBuffer {
-    /// Keeps what comes from its consumer, until `release`; what came before can be taken.
+    /// Withholds new values from the consumer until `release`; earlier values can still be taken.
     func hold() {
         guard merge != nil else { return }
         let limit =
@@ -191,7 +195,7 @@ extension StreamBuffer {
         }
     }
 
-    /// Hands over what was held back.
+    /// Delivers the values that were held back.
     func release() {
         let (outcome, value) = state.withLock { state -> (Outcome, Element?) in
             letGo(&state)
@@ -208,7 +212,7 @@ extension StreamBuffer {
         }
     }
 
-    /// Keeps a value in place of the last of its kind.
+    /// Holds back a value, in place of the last one with the same key.
     private func hold(_ value: Element, in state: inout State) -> Outcome {
         guard let key = merge?(value),
             let evicted = state.held?.use(key, first: value, { $0 = value }).evicted
@@ -218,7 +222,7 @@ extension StreamBuffer {
         return .dropped(evicted)
     }
 
-    /// What was held back is as if it came now.
+    /// Adds the values that were held back as if they arrived now.
     private func letGo(_ state: inout State) {
         guard let held = state.held.take() else { return }
         for value in held.newest(held.count).reversed() {

@@ -3,7 +3,7 @@ struct Watchers<Element: Sendable> {
     private var buffers: [UInt64: StreamBuffer<Element>] = [:]
     private var last: UInt64 = 0
 
-    /// Adds a stream; `remove` takes it away by its number.
+    /// Adds a stream, and returns its number for `remove`.
     mutating func add(_ buffer: StreamBuffer<Element>) -> UInt64 {
         last += 1
         buffers[last] = buffer
@@ -16,7 +16,7 @@ struct Watchers<Element: Sendable> {
         for buffer in buffers.values { buffer.yield(value) }
     }
 
-    /// Ends all streams with `error`, and forgets them.
+    /// Ends all streams with `error`, and removes them.
     mutating func finish(_ error: BLEError) {
         let all = buffers.values
         buffers.removeAll()

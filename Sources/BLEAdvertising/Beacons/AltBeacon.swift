@@ -1,18 +1,20 @@
 import BLECore
 
-/// The payload of an AltBeacon: manufacturer data of any company that name a place (AltBeacon Protocol Specification
-/// v1.0).
+/// The payload of an AltBeacon: manufacturer data of any company that identifies a place (AltBeacon Protocol
+/// Specification v1.0).
 public struct AltBeacon: Hashable, Sendable {
-    /// The company that made it, and that says what `reserved` is.
+    /// The company that made the beacon and defines the meaning of `reserved`.
     public var company: CompanyIdentifier
-    /// Which beacon it is, as a number of 20 octets: most use 16 for a group and two times two within it.
+    /// The identifier of the beacon in 20 octets. Most beacons use 16 octets for a group and twice two octets
+    /// for the beacon in the group.
     public let identifier: [UInt8]
     /// Signal strength at one meter, in dBm.
     public var referenceRSSI: Int8
-    /// An octet of the company's own.
+    /// An octet for the company's own use.
     public var reserved: UInt8
 
-    /// Creates a beacon; nil when `identifier` does not have 20 octets. `reserved` is an octet for the company's own use.
+    /// Creates a beacon; nil if `identifier` does not have 20 octets. `reserved` is an octet for the
+    /// company's own use.
     public init?(company: CompanyIdentifier, identifier: [UInt8], referenceRSSI: Int8, reserved: UInt8 = 0) {
         guard identifier.count == Self.identifierCount else { return nil }
         self.company = company
@@ -21,8 +23,8 @@ public struct AltBeacon: Hashable, Sendable {
         self.reserved = reserved
     }
 
-    /// The beacon that manufacturer data hold; nil when they are something else. Throws when they begin as one and are
-    /// of another length.
+    /// Decodes manufacturer data; nil if it is not an AltBeacon. Throws if the data begins as an AltBeacon
+    /// but has a different length.
     package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         guard manufacturer.data.starts(with: Self.beaconCode) else { return nil }
         var reader = ByteReader(manufacturer.data.span, of: "AltBeacon")
@@ -34,7 +36,7 @@ public struct AltBeacon: Hashable, Sendable {
         try reader.end()
     }
 
-    /// The manufacturer data of an advertisement with this beacon.
+    /// The manufacturer data that advertises this beacon.
     public var manufacturerData: ManufacturerData {
         ManufacturerData(
             company, Self.beaconCode + identifier + [UInt8(bitPattern: referenceRSSI), reserved])

@@ -1,6 +1,6 @@
 import BLECore
 
-/// The data of a sensor or button in BTHome v2 (bthome.io/format), as service data of 0xFCD2.
+/// The data of a sensor or button in BTHome v2 (bthome.io/format), in service data of 0xFCD2.
 ///
 /// ```swift
 /// for case .success(.bthome(var news)) in found.fields.beacons {
@@ -16,20 +16,21 @@ public struct BTHome: Hashable, Sendable {
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package var isEncrypted: Bool { rawValue & 0x01 != 0 }
-        /// Whether the sensor's address goes before the objects.
+        /// Whether the sensor's address precedes the objects.
         package var hasAddress: Bool { rawValue & 0x02 != 0 }
-        /// Whether the sensor sends only when something happens, as a button does.
+        /// Whether the sensor sends data only on events, as a button does.
         package var isTriggerBased: Bool { rawValue & 0x04 != 0 }
-        /// The version of BTHome, which is 2.
+        /// The version of BTHome; 2 is the supported version.
         package var version: UInt8 { rawValue >> 5 }
     }
 
-    /// Why the objects ended before the data did. What was before is good all the same.
+    /// The reason why the objects end before the end of the data. The objects up to that point are valid
+    /// nevertheless.
     public enum Ending: Hashable, Sendable {
-        /// An object of a kind that is not known here, so that its length is not known either; `left` octets follow its
+        /// An object of an unknown kind, whose length is therefore unknown too; `left` octets follow its
         /// identifier.
         case unknownObject(UInt8, left: Int)
-        /// An object that is not whole.
+        /// An object that is incomplete or malformed.
         case malformed(DecodeError)
     }
 
@@ -39,32 +40,32 @@ public struct BTHome: Hashable, Sendable {
         package let ciphertext: [UInt8]
         /// The counter of the packet, a part of the nonce.
         package let counter: UInt32
-        /// What shows that they were not changed: 4 octets.
+        /// The message integrity code of the objects: 4 octets.
         package let tag: [UInt8]
     }
 
     /// The first octet of the service data.
     package let information: DeviceInformation
-    /// The sensor's address, when it says it.
+    /// The sensor's address, if the data contains it.
     public let address: DeviceAddress?
-    /// What it says, in order; empty while it is encrypted.
+    /// The objects, in the order of the data; empty while they are encrypted.
     public let objects: [BTHomeObject]
-    /// Why there are no more of them; nil at the end of the data.
+    /// The reason why there are no more objects; nil if they extend to the end of the data.
     public let ending: Ending?
-    /// What is encrypted, until it is opened.
+    /// The encrypted part, until the packet is decrypted.
     package let sealed: Sealed?
-    /// The counter of a packet that came encrypted. A sensor increases it with each packet, so that an attacker cannot send
-    /// an old one again.
+    /// The counter of a packet that was received encrypted. A sensor increases it with each packet, so that
+    /// an attacker cannot replay an old packet.
     public let counter: UInt32?
 
     /// Whether the objects are encrypted: `opened(with:from:)` decrypts them.
     public var isEncrypted: Bool { sealed != nil }
 
-    /// The service whose data they are.
+    /// The service whose data contains BTHome objects.
     package static let service: BluetoothUUID = 0xfcd2
 
-    /// What service data say; nil when they are of another service. Throws when they are of another version
-    /// or too short for what the first octet says.
+    /// Decodes service data; nil if it belongs to a different service. Throws if it has a different version
+    /// or is shorter than its first octet requires.
     package init?(_ service: ServiceData) throws(DecodeError) {
         guard service.uuid == Self.service else { return nil }
         var reader = ByteReader(service.data.span, of: "BTHome")
@@ -95,9 +96,9 @@ public struct BTHome: Hashable, Sendable {
 
 /// Why an encrypted packet cannot be decrypted.
 public enum BTHomeKeyError: Error, Hashable, Sendable {
-    /// The address of the sensor, which is a part of the encryption, is not known.
+    /// The address of the sensor, which is an input of the encryption, is not known.
     case noAddress
-    /// It was encrypted with another key or for another address, or it was changed.
+    /// The packet was encrypted with a different key or for a different address, or was modified.
     case mismatch
 }
 
@@ -114,7 +115,7 @@ extension BTHomeKeyError: CustomStringConvertible {
 extension BTHome {
     /// Decrypts the packet and returns it with its objects. `key` is the bind key, its first octet the most
     /// significant; `sender` is the address from which the packet came, for packets that do not contain it. A
-    /// packet that is not encrypted is returned as it is.
+    /// packet that is not encrypted is returned unchanged.
     public func opened(with key: UInt128, from sender: DeviceAddress?) throws(BTHomeKeyError) -> BTHome {
         guard let sealed else { return self }
         guard let address = address ?? sender else { throw .noAddress }

@@ -1,8 +1,8 @@
 import BLECore
 
-/// One thing that a BTHome sensor says. A packet may have several of a kind: two thermometers, four buttons.
+/// One object of a BTHome packet. A packet can have several of a kind: two thermometers, four buttons.
 public enum BTHomeObject: Hashable, Sendable {
-    /// Numbers the packets, so that repeated ones are known.
+    /// The number of the packet, by which receivers recognize repeated packets.
     case packetIdentifier(UInt8)
     /// A measured quantity or a count, with its property.
     case measurement(BTHomeProperty, Quantity)
@@ -10,31 +10,31 @@ public enum BTHomeObject: Hashable, Sendable {
     case state(BTHomeState, Bool)
     /// A point in time, to the second.
     case time(Timestamp)
-    /// What was done with a button; one object for each button in their order.
+    /// An event of a button; a packet has one such object for each button, in the order of the buttons.
     case button(BTHomeButtonEvent)
-    /// A request to other devices, with its arguments.
+    /// A command to other devices, with its arguments.
     case command(BTHomeCommand, [UInt8])
-    /// By how many steps a dimmer was turned, to the right when positive; 0 is not at all.
+    /// The number of steps by which a dimmer was turned, positive to the right; 0 if it was not turned.
     case dimmer(Int)
     /// A text of at most 255 octets.
     case text(UTF8Text)
     /// Octets whose format the manufacturer defines.
     case raw([UInt8])
-    /// What kind of device it is: a number of the maker's own.
+    /// The kind of the device: a number that the manufacturer defines.
     case deviceType(UInt16)
-    /// The firmware's version, major number first: three or four numbers.
+    /// The version of the firmware in three or four numbers, major number first.
     case firmware([UInt8])
 }
 
-/// What is done with a button.
+/// An event of a button.
 public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
     /// The number of the event in the format.
     public let rawValue: UInt8
 
-    /// Creates an event from its number; an unknown one is kept.
+    /// Creates an event from its number, which can be unknown.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Nothing: another button of the same device was used.
+    /// No event: another button of the same device was used.
     public static let noEvent = Self(rawValue: 0)
     /// The button was pressed once.
     public static let press = Self(rawValue: 0x01)
@@ -53,7 +53,7 @@ public struct BTHomeButtonEvent: RawRepresentable, Hashable, Sendable {
 }
 
 extension BTHomeButtonEvent: CustomStringConvertible {
-    /// The event in words; an unknown one as its number.
+    /// The event in words, or its number if it is unknown.
     public var description: String {
         switch self {
         case .noEvent: "none"
@@ -69,12 +69,12 @@ extension BTHomeButtonEvent: CustomStringConvertible {
     }
 }
 
-/// What other devices are asked to do.
+/// A command to other devices.
 public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
     /// The number of the command in the format.
     public let rawValue: UInt8
 
-    /// Creates a command from its number; an unknown one is kept.
+    /// Creates a command from its number, which can be unknown.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Switches the other devices off.
@@ -83,14 +83,14 @@ public struct BTHomeCommand: RawRepresentable, Hashable, Sendable {
     public static let on = Self(rawValue: 1)
     /// Switches to the other state.
     public static let toggle = Self(rawValue: 2)
-    /// More, by as many steps as the argument says.
+    /// Increases the value by the number of steps in the argument.
     public static let stepUp = Self(rawValue: 3)
-    /// Less, by as many steps as the argument says.
+    /// Decreases the value by the number of steps in the argument.
     public static let stepDown = Self(rawValue: 4)
 }
 
 extension BTHomeCommand: CustomStringConvertible {
-    /// The command in words; an unknown one as its number.
+    /// The command in words, or its number if it is unknown.
     public var description: String {
         switch self {
         case .off: "off"
@@ -104,7 +104,7 @@ extension BTHomeCommand: CustomStringConvertible {
 }
 
 extension BTHomeObject {
-    /// The objects up to the end, or up to what cannot be read.
+    /// Reads objects up to the end of the data or up to the first object that cannot be read.
     static func all(_ reader: inout ByteReader) -> (objects: [BTHomeObject], ending: BTHome.Ending?) {
         var objects: [BTHomeObject] = []
         do throws(DecodeError) {
@@ -121,7 +121,7 @@ extension BTHomeObject {
         return (objects, nil)
     }
 
-    /// The object that follows its identifier; nil for one that is not known.
+    /// Reads the object after its identifier; nil if the identifier is unknown.
     private init?(_ identifier: UInt8, _ reader: inout ByteReader) throws(DecodeError) {
         if let scale = BTHomeScale.all[identifier] {
             self = .measurement(scale.property, try scale.quantity(&reader))
@@ -151,7 +151,7 @@ extension BTHomeObject {
         }
     }
 
-    /// Reads an event and its number of steps.
+    /// Reads a dimmer event and its number of steps.
     private static func steps(_ reader: inout ByteReader) throws(DecodeError) -> Int {
         let event = try reader.u8("dimmer event")
         let steps = Int(try reader.u8("steps"))

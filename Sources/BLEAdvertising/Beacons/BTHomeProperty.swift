@@ -1,6 +1,6 @@
 import BLECore
 
-/// What is measured or counted; the raw value is its name in one word.
+/// A measured or counted property; the raw value is its name in one word.
 public enum BTHomeProperty: String, Hashable, Sendable, CaseIterable {
     case acceleration, battery, channel, co2, conductivity, count, current, dewPoint, direction, distance
     case duration, energy, gas, gyroscope, humidity, illuminance, lightLevel, mass, moisture, pm10, power
@@ -12,10 +12,10 @@ public enum BTHomeProperty: String, Hashable, Sendable, CaseIterable {
     case tvoc
 }
 
-/// How an object's octets are a quantity.
+/// The conversion of an object's octets to a quantity.
 struct BTHomeScale: Sendable {
     let property: BTHomeProperty
-    /// Octets of the number, 1 to 4.
+    /// The number of octets of the number, 1 to 4.
     let width: Int
     let isSigned: Bool
     let factor: Int
@@ -37,7 +37,7 @@ struct BTHomeScale: Sendable {
         return Quantity(factor * number, exponent: exponent, unit)
     }
 
-    /// Every object that is a quantity, by its identifier (bthome.io/format, sensor data).
+    /// All objects that are quantities, by identifier (bthome.io/format, sensor data).
     static let all: [UInt8: BTHomeScale] = [
         0x01: u(.battery, 1, 0, .percent), 0x02: s(.temperature, 2, -2, .celsius),
         0x03: u(.humidity, 2, -2, .percent), 0x04: u(.pressure, 3, -2, .hectopascal),

@@ -2,19 +2,19 @@ import BLECore
 
 /// The payload of a beacon, in one of the formats that many manufacturers share.
 public enum Beacon: Hashable, Sendable {
-    /// Apple's iBeacon, which marks a place.
+    /// Apple's iBeacon, which identifies a place.
     case iBeacon(IBeacon)
     /// AltBeacon, the open counterpart of iBeacon.
     case altBeacon(AltBeacon)
     /// Google's Eddystone: an identifier, a web address, or the state of the beacon.
     case eddystone(EddystoneFrame)
-    /// A measurement of a RuuviTag.
+    /// A measurement from a RuuviTag.
     case ruuvi(RuuviMeasurement)
-    /// A sensor or button for the home.
+    /// Data of a home sensor or button in BTHome format.
     case bthome(BTHome)
 
-    /// The beacon that manufacturer data hold; nil when they are no beacon's. Throws when they begin as one's and
-    /// are malformed.
+    /// Decodes manufacturer data; nil if it is not in a beacon format. Throws if it begins as a beacon but is
+    /// malformed.
     public init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         if IBeacon.claims(manufacturer) {
             self = .iBeacon(try IBeacon(malformedOr: manufacturer))
@@ -27,7 +27,7 @@ public enum Beacon: Hashable, Sendable {
         }
     }
 
-    /// The beacon that service data hold; nil when they are no beacon's. Throws when they are malformed.
+    /// Decodes service data; nil if it is not in a beacon format. Throws if it is malformed.
     public init?(_ service: ServiceData) throws(DecodeError) {
         if let frame = try EddystoneFrame(service) {
             self = .eddystone(frame)
@@ -40,8 +40,8 @@ public enum Beacon: Hashable, Sendable {
 }
 
 extension AdvertisingData {
-    /// What the payload says in the formats of beacons, in order: manufacturer data first, then service data.
-    /// A malformed beacon is returned as its error.
+    /// The beacons in the payload, in order: manufacturer data first, then service data. A malformed beacon
+    /// is returned as its error.
     public var beacons: [Result<Beacon, DecodeError>] {
         func attempt(_ body: () throws(DecodeError) -> Beacon?) -> Result<Beacon, DecodeError>? {
             do throws(DecodeError) {
@@ -56,13 +56,13 @@ extension AdvertisingData {
     }
 }
 
-/// One thing that a beacon says, by name.
+/// One value that a beacon reports, with its name.
 public struct BeaconReading: Hashable, Sendable {
     /// A value that a beacon reports.
     public enum Value: Hashable, Sendable {
         /// A number with its unit.
         case quantity(Quantity)
-        /// A Boolean state, and the word for it.
+        /// A Boolean state, and the word that describes it.
         case state(Bool, String)
         /// A text, for example a UUID or a web address.
         case text(String)
@@ -70,11 +70,11 @@ public struct BeaconReading: Hashable, Sendable {
         case octets([UInt8])
     }
 
-    /// The name, like a Swift property's: `temperature`.
+    /// The name, in the style of a Swift property: `temperature`.
     public let name: String
     /// The value that the beacon reports.
     public let value: Value
-    /// Whether the value is the main one of the beacon, and not a detail.
+    /// Whether the value is a main value of the beacon rather than a detail.
     public let isMain: Bool
 
     init(_ name: String, _ value: Value, isMain: Bool = true) {
@@ -98,7 +98,7 @@ public struct BeaconReading: Hashable, Sendable {
 }
 
 extension Beacon {
-    /// The name of the beacon's format, "iBeacon".
+    /// The name of the beacon's format, for example "iBeacon".
     public var format: String {
         switch self {
         case .iBeacon: "iBeacon"
@@ -112,7 +112,7 @@ extension Beacon {
         }
     }
 
-    /// All values of the beacon, with their names and in order; unknown values are left out.
+    /// All values of the beacon with their names, in order; values that are not known are omitted.
     public var readings: [BeaconReading] {
         switch self {
         case .iBeacon(let beacon):

@@ -1,23 +1,23 @@
 import BLECore
 
-/// What an Eddystone beacon sends as service data of 0xFEAA (Eddystone Protocol Specification).
+/// A frame of an Eddystone beacon: service data of 0xFEAA (Eddystone Protocol Specification).
 public enum EddystoneFrame: Hashable, Sendable {
     /// Eddystone-UID: the beacon's identifier.
     case uid(EddystoneUID)
-    /// A web address in at most 18 octets.
+    /// Eddystone-URL: a web address in at most 18 octets.
     case url(EddystoneURL)
     /// Eddystone-TLM: the beacon's state.
     case telemetry(EddystoneTelemetry)
     /// Eddystone-eTLM: the encrypted state, for holders of the beacon's identity key.
     case encryptedTelemetry(EddystoneEncryptedTelemetry)
-    /// An identifier that changes, and that only a service where the beacon is registered can resolve.
+    /// Eddystone-EID: a changing identifier, which only a service where the beacon is registered can resolve.
     case ephemeral(EddystoneEphemeralIdentifier)
 
-    /// The service whose data they are.
+    /// The service whose data contains Eddystone frames.
     package static let service: BluetoothUUID = 0xfeaa
 
-    /// The frame that service data hold; nil when they are of another service. Throws when it is malformed or of a type
-    /// that the specification does not have.
+    /// Decodes service data; nil if it belongs to a different service. Throws if the frame is malformed or of
+    /// a type that is not in the specification.
     package init?(_ service: ServiceData) throws(DecodeError) {
         guard service.uuid == Self.service else { return nil }
         var reader = ByteReader(service.data.span, of: "Eddystone")
@@ -55,27 +55,27 @@ public struct EddystoneUID: Hashable, Sendable {
         power = try reader.i8("power")
         namespace = try reader.bytes(10, "namespace")
         instance = try reader.bytes(6, "instance")
-        // Two octets for later, which old beacons leave out.
+        // Two octets reserved for future use, which old beacons omit.
         if reader.remaining > 0 { _ = try reader.u16("reserved") }
     }
 }
 
 /// Eddystone-TLM: the state of a beacon.
 public struct EddystoneTelemetry: Hashable, Sendable {
-    /// The battery's voltage; nil where there is none.
+    /// The battery voltage; nil if the beacon does not report it.
     public let battery: Quantity?
     /// The beacon's temperature, to the thousandth of a degree; nil when it is not measured.
     public let temperature: Quantity?
     /// The number of packets sent since the start of the beacon.
     public let packets: UInt32
-    /// Time since then, in seconds to the tenth.
+    /// The time since the start of the beacon, in seconds, with a resolution of a tenth of a second.
     public let uptime: Quantity
 
     init(decoding reader: inout ByteReader) throws(DecodeError) {
         let voltage = try reader.u16("battery voltage").byteSwapped
         battery = voltage == 0 ? nil : Quantity(voltage, exponent: -3, .volt)
         let degrees = Int16(bitPattern: try reader.u16("temperature").byteSwapped)
-        // 1/256 degrees: more than three digits would say no more.
+        // The unit is 1/256 of a degree, so more than three digits would not add precision.
         let thousandths = (Int(degrees) * 1000 + (degrees < 0 ? -128 : 128)) / 256
         temperature = degrees == .min ? nil : Quantity(thousandths, exponent: -3, .celsius)
         packets = try reader.u32("advertising count").byteSwapped
@@ -83,13 +83,13 @@ public struct EddystoneTelemetry: Hashable, Sendable {
     }
 }
 
-/// Eddystone-TLM, encrypted with AES-EAX for those who have the beacon's identity key and clock.
+/// Eddystone-TLM, encrypted with AES-EAX for receivers that have the beacon's identity key and clock.
 public struct EddystoneEncryptedTelemetry: Hashable, Sendable {
     /// The twelve octets of the encrypted telemetry.
     public let ciphertext: [UInt8]
     /// The random number that the encryption used.
     public let salt: UInt16
-    /// What shows that it was not changed.
+    /// The message integrity check of the encrypted telemetry.
     public let tag: UInt16
 
     init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -103,7 +103,7 @@ public struct EddystoneEncryptedTelemetry: Hashable, Sendable {
 public struct EddystoneEphemeralIdentifier: Hashable, Sendable {
     /// Signal strength at the antenna (0 m), in dBm.
     public let power: Int8
-    /// The identifier of now; its most significant octet comes first.
+    /// The current identifier; its most significant octet comes first.
     public let identifier: UInt64
 
     init(decoding reader: inout ByteReader) throws(DecodeError) {

@@ -7,18 +7,19 @@ import BLECore
 /// content.eddystoneURL = try EddystoneURL("https://example.com/a")
 /// ```
 public struct EddystoneURL: Hashable, Sendable {
-    /// The service that Eddystone's data belong to, to be listed beside them.
+    /// The service of Eddystone data, which an advertisement must also list.
     package static let service: BluetoothUUID = EddystoneFrame.service
 
     /// Signal strength at the antenna (0 m), in dBm.
     public let power: Int8
-    /// The address as it is sent: the octet of its scheme, then the rest, with octets for some endings.
+    /// The address as sent: the octet of its scheme, then the rest, in which single octets replace some
+    /// endings.
     package let octets: [UInt8]
 
-    /// The beacon of a web address. The default `power` is about that of a radio that transmits at 0 dBm.
+    /// Creates the beacon of a web address. The default `power` approximates a radio that transmits at 0 dBm.
     ///
     /// Throws `AdvertisingPlanError.invalid` when the address does not begin with a scheme of the table or
-    /// has other characters than printable ASCII, and `.overflow` when it takes more than 18 octets.
+    /// has characters other than printable ASCII, and `.overflow` when it takes more than 18 octets.
     public init(_ url: String, power: Int8 = -18) throws(AdvertisingPlanError) {
         guard let scheme = Self.schemes.firstIndex(where: { url.hasPrefix($0) }) else {
             throw .invalid(.serviceData, .urlScheme(allowed: Self.schemes))
@@ -43,7 +44,7 @@ public struct EddystoneURL: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The beacon that service data hold, or nil when they are something else.
+    /// Decodes service data; nil if it is not a valid Eddystone-URL.
     package init?(_ service: ServiceData) {
         guard case .url(let beacon)? = try? EddystoneFrame(service) else { return nil }
         self = beacon
@@ -81,7 +82,7 @@ public struct EddystoneURL: Hashable, Sendable {
     }
 
     static let frameType: UInt8 = 0x10
-    /// The most octets of an encoded URL, the octet of its scheme included.
+    /// The maximum number of octets of an encoded URL, including the octet of its scheme.
     private static let limit = 18
     private static let printable: ClosedRange<UInt8> = 0x21...0x7e
     private static let schemes = ["http://www.", "https://www.", "http://", "https://"]

@@ -1,17 +1,17 @@
 import BLECore
 
-/// The payload of Apple's iBeacon: manufacturer data that names a place.
+/// The payload of Apple's iBeacon: manufacturer data that identifies a place.
 public struct IBeacon: Hashable, Sendable {
-    /// The UUID that the beacons of one owner share.
+    /// The UUID that all beacons of an owner share.
     public var uuid: BluetoothUUID
-    /// Which group of beacons, a shop for instance.
+    /// The number of a group of beacons, for example of a shop.
     public var major: UInt16
-    /// The number of the beacon in its group.
+    /// The number of the beacon within its group.
     public var minor: UInt16
     /// Signal strength at one meter, in dBm.
     public var measuredPower: Int8
 
-    /// Creates a beacon of these numbers.
+    /// Creates a beacon with these numbers.
     public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: Int8) {
         self.uuid = uuid
         self.major = major
@@ -19,7 +19,7 @@ public struct IBeacon: Hashable, Sendable {
         self.measuredPower = measuredPower
     }
 
-    /// The beacon that manufacturer data hold, or nil when they are something else.
+    /// Decodes manufacturer data; nil if it is not a valid iBeacon.
     public init?(_ manufacturer: ManufacturerData) {
         guard Self.claims(manufacturer), let beacon = try? IBeacon(malformedOr: manufacturer) else {
             return nil
@@ -27,12 +27,12 @@ public struct IBeacon: Hashable, Sendable {
         self = beacon
     }
 
-    /// Whether manufacturer data begin as a beacon's do.
+    /// Returns whether manufacturer data begins as an iBeacon does.
     static func claims(_ manufacturer: ManufacturerData) -> Bool {
         manufacturer.company == .apple && manufacturer.data.starts(with: [0x02, 0x15])
     }
 
-    /// The beacon of data that begin as one.
+    /// Decodes manufacturer data that begins as an iBeacon does.
     init(malformedOr manufacturer: ManufacturerData) throws(DecodeError) {
         var reader = ByteReader(manufacturer.data.span, of: "iBeacon")
         _ = try reader.u16("type and length")
@@ -43,7 +43,7 @@ public struct IBeacon: Hashable, Sendable {
         try reader.end()
     }
 
-    /// The beacon as manufacturer data. Its numbers go most significant octet first, unlike Bluetooth's.
+    /// The manufacturer data that advertises this beacon. Its numbers are big-endian, unlike Bluetooth's.
     public var manufacturerData: ManufacturerData {
         ManufacturerData(
             .apple,
@@ -56,6 +56,6 @@ public struct IBeacon: Hashable, Sendable {
             })
     }
 
-    /// Type 2, and the length of what follows.
+    /// The type 2, and the length of the rest.
     private static let prefix: UInt16 = 0x1502
 }

@@ -1,39 +1,40 @@
 import BLECore
 
-/// What a RuuviTag measures, as manufacturer data in Ruuvi's data formats 3 (RAWv1) and 5 (RAWv2). Nil is what the tag
-/// says that it does not know; format 3 has no way to say so.
+/// A measurement of a RuuviTag: manufacturer data in Ruuvi's data formats 3 (RAWv1) and 5 (RAWv2). A value is
+/// nil if the tag reports it as not available, which is not possible in format 3.
 public struct RuuviMeasurement: Hashable, Sendable {
     /// The data format of the packet.
     public enum Format: UInt8, Hashable, Sendable {
-        /// RAWv1: 14 octets, the one of the format included.
+        /// RAWv1: 14 octets, including the octet of the format.
         case rawV1 = 3
-        /// RAWv2: 24 octets, the one of the format included.
+        /// RAWv2: 24 octets, including the octet of the format.
         case rawV2 = 5
     }
 
     /// Acceleration along the three axes, in thousandths of the standard gravity.
     public struct Acceleration: Hashable, Sendable {
-        /// Along the tag, across it, and through it.
+        /// The acceleration along the tag, across it, and through it.
         public let x, y, z: Quantity?
     }
 
     /// The data format of the packet.
     public let format: Format
-    /// In °C: steps of 0.01 in format 3, of 0.005 in format 5.
+    /// The temperature in °C, in steps of 0.01 in format 3 and of 0.005 in format 5.
     public let temperature: Quantity?
-    /// Relative, in percent: steps of 0.5 in format 3, of 0.0025 in format 5. More than 100 is a fault of the sensor.
+    /// The relative humidity in percent, in steps of 0.5 in format 3 and of 0.0025 in format 5. A value above
+    /// 100 is a fault of the sensor.
     public let humidity: Quantity?
-    /// The air pressure in Pa, from 50,000.
+    /// The air pressure in Pa, at least 50,000.
     public let pressure: Quantity?
-    /// The acceleration along three axes, gravity included.
+    /// The acceleration along three axes, including gravity.
     public let acceleration: Acceleration
     /// The battery's voltage in V, in steps of 1 mV.
     public let battery: Quantity?
     /// The transmit power in dBm; format 5 only.
     public let txPower: Quantity?
-    /// How often the tag was moved, 0 to 254 and then 0 again. Format 5 only.
+    /// The number of movements of the tag, 0 to 254, which then restarts at 0. Format 5 only.
     public let movements: UInt8?
-    /// Numbers the measurements, 0 to 65,534 and then 0 again. Format 5 only.
+    /// The sequence number of the measurement, 0 to 65,534, which then restarts at 0. Format 5 only.
     public let sequence: UInt16?
     /// The tag's own address. Format 5 only.
     public let address: DeviceAddress?
@@ -41,8 +42,8 @@ public struct RuuviMeasurement: Hashable, Sendable {
     /// The company identifier of Ruuvi Innovations.
     package static let company: CompanyIdentifier = 0x0499
 
-    /// The measurement that manufacturer data hold; nil when they are of another company or in another of Ruuvi's
-    /// formats. Throws when the data are too short or too long, or say what the format does not allow.
+    /// Decodes manufacturer data; nil if it belongs to a different company or has a different format of
+    /// Ruuvi's. Throws if the data is too short or too long, or has values that the format does not allow.
     package init?(_ manufacturer: ManufacturerData) throws(DecodeError) {
         guard manufacturer.company == Self.company,
             let format = manufacturer.data.first.flatMap(Format.init(rawValue:))
@@ -63,7 +64,7 @@ public struct RuuviMeasurement: Hashable, Sendable {
         guard hundredths < 100 else {
             throw reader.invalid("temperature's fraction", value: hundredths, width: 1)
         }
-        // Sign and magnitude, not a two's complement.
+        // The value is in sign-magnitude form, not in two's complement.
         let magnitude = 100 * Int(whole & 0x7f) + Int(hundredths)
         temperature = Quantity(whole & 0x80 == 0 ? magnitude : -magnitude, exponent: -2, .celsius)
         pressure = Quantity(50_000 + Int(try reader.big("pressure")), .pascal)
@@ -110,7 +111,8 @@ extension ByteReader {
         return value == .max ? nil : value
     }
 
-    /// The same with a sign, where the least number is no value.
+    /// Reads two octets as a signed number, the most significant first; nil for the least number, which
+    /// stands for no value.
     fileprivate mutating func signed(_ field: String) throws(DecodeError) -> Int16? {
         let value = Int16(bitPattern: try big(field))
         return value == .min ? nil : value

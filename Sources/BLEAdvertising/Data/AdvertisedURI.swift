@@ -1,6 +1,6 @@
 import BLECore
 
-/// A URI in an advertisement, its scheme shortened to one code point (Core Specification Supplement v11,
+/// A URI in an advertisement, in which one code point replaces the scheme (Core Specification Supplement v11,
 /// Part A, 1.18).
 ///
 /// ```swift
@@ -8,13 +8,14 @@ import BLECore
 /// content.uri = AdvertisedURI("https://example.org")  // 14 octets: the scheme takes one
 /// ```
 public struct AdvertisedURI: Hashable, Sendable {
-    /// The URI as it is sent: the code point of the scheme, then the rest.
+    /// The URI as sent: the code point of the scheme, then the rest.
     package let value: UTF8Text
 
-    /// A URI as it is sent.
+    /// Creates a URI from its encoded form.
     package init(value: UTF8Text) { self.value = value }
 
-    /// A URI as people write it. A scheme that has no code point, and a relative URI, are sent in full.
+    /// Creates a URI from its usual text form. A scheme without a code point, and a relative URI, are sent in
+    /// full.
     public init(_ uri: String) {
         let scalars = uri.unicodeScalars
         let name = scalars.prefix { $0 != ":" }
@@ -25,7 +26,7 @@ public struct AdvertisedURI: Hashable, Sendable {
         value = UTF8Text(String(text))
     }
 
-    /// The URI as people write it; a scheme with a code point that is not assigned reads `0x123:`.
+    /// The URI in its usual text form; a scheme whose code point is not assigned reads `0x123:`.
     public var text: String {
         let scalars = value.text.unicodeScalars
         guard let first = scalars.first?.value else { return "" }
@@ -37,7 +38,7 @@ public struct AdvertisedURI: Hashable, Sendable {
 extension AdvertisedURI: PacketDecodable, PacketEncodable, CustomStringConvertible {
     package static var packetName: String { "URI" }
 
-    /// Reads all that is left, at least one octet.
+    /// Reads all remaining octets, at least one.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         guard reader.remaining > 0 else {
             throw reader.failure("URI scheme", .truncated(needed: 1, available: 0))
@@ -45,32 +46,32 @@ extension AdvertisedURI: PacketDecodable, PacketEncodable, CustomStringConvertib
         value = try UTF8Text(decoding: &reader)
     }
 
-    /// Octets of the URI as it is sent.
+    /// The number of octets of the URI as sent.
     package var encodedCount: Int { value.encodedCount }
 
-    /// Writes the URI as it is sent.
+    /// Writes the URI in its encoded form.
     package func encode(into output: inout OutputSpan<UInt8>) { value.encode(into: &output) }
 
-    /// The URI as people write it.
+    /// The URI in its usual text form.
     public var description: String { text }
 }
 
-/// The schemes that take one code point in the URIs of advertisements (Assigned Numbers, 2.7).
+/// The schemes that one code point replaces in the URIs of advertisements (Assigned Numbers, 2.7).
 enum URIScheme {
-    /// The scheme of a code point with its colon, "" for the one that stands for none, nil for one that is
-    /// not assigned.
+    /// Returns the scheme of a code point, with its colon. The result is "" for the code point that stands
+    /// for no scheme, and nil for a code point that is not assigned.
     static func name(of codePoint: UInt32) -> Substring? {
         if codePoint == UInt32(none) { return "" }
         let index = Int(codePoint) - first
         return names.indices.contains(index) ? names[index] + ":" : nil
     }
 
-    /// The code point of a scheme, given without its colon in either case.
+    /// Returns the code point of a scheme, which is passed without its colon in either case.
     static func codePoint(of name: String) -> UInt8? {
         names.firstIndex(of: name.lowercased()[...]).map { UInt8(truncatingIfNeeded: $0 + first) }
     }
 
-    /// The code point before a URI that has no scheme, or one without a code point.
+    /// The code point before a URI that has no scheme, or a scheme without a code point.
     static let none: UInt8 = 1
     private static let first = 2
 

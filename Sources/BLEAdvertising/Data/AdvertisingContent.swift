@@ -1,69 +1,69 @@
 import BLECore
 
-/// The fields that a device advertises. `AdvertisingPlan` makes packets of it.
+/// The fields that a device advertises. `AdvertisingPlan` converts them to packets.
 public struct AdvertisingContent: Hashable, Sendable {
-    /// How the device can be discovered. Nil leaves it to the kind: 0x06 for a connectable advertisement
-    /// and for an iBeacon, none otherwise.
+    /// The discoverability of the device. With nil, the kind determines the flags: 0x06 for a connectable
+    /// advertisement and for an iBeacon, none otherwise.
     public var flags: AdvertisingFlags?
-    /// The name (Local Name), which may be shortened by the policy for overflow.
+    /// The name (Local Name), which the overflow policy can shorten.
     public var name: String?
-    /// Services that the device offers, in the order of importance.
+    /// The services that the device offers, in the order of importance.
     public var services: [BluetoothUUID] = []
     /// The services that the device searches for on centrals.
     public var solicited: [BluetoothUUID] = []
-    /// Manufacturer specific data, in the order of the packet.
+    /// The manufacturer specific data, in the order of the packet.
     public var manufacturer: [ManufacturerData] = []
-    /// Service data, in the order of the packet.
+    /// The service data, in the order of the packet.
     public var serviceData: [ServiceData] = []
-    /// The appearance of the device, as an icon would show it.
+    /// The appearance of the device, which corresponds to an icon.
     public var appearance: Appearance?
     /// The transmit power field, in dBm.
     public var txPower: Int8?
     /// A URI, for example a web page of the device.
     public var uri: AdvertisedURI?
-    /// An iBeacon, one more of the manufacturer data.
+    /// An iBeacon, in addition to the other manufacturer data.
     public var iBeacon: IBeacon?
-    /// An Eddystone-URL, one more of the service data, with its service.
+    /// An Eddystone-URL, in addition to the other service data, with its service.
     public var eddystoneURL: EddystoneURL?
-    /// The whole packet, to be sent as it is; nothing else can be said in it.
+    /// A whole packet to send unchanged; it cannot be combined with other fields.
     public var raw: [UInt8]?
-    /// The whole scan response, to be sent as it is; no field can move there.
+    /// A whole scan response to send unchanged; no field can be moved to it.
     public var rawScanResponse: [UInt8]?
 
-    /// Creates content without a field.
+    /// Creates content without any field.
     public init() {}
 }
 
 extension AdvertisingContent {
-    /// What a part of a packet says. The cases are in the order of the packet, which is that of importance:
-    /// when there is not enough room, fields leave from the end. Raw values are the words of the command
-    /// line's JSON.
+    /// A part of a packet. The cases are in the order of the packet, which is that of importance: when there
+    /// is not enough room, fields are removed from the end. Raw values are the words of the command line's
+    /// JSON.
     public enum Field: String, Hashable, Sendable, CaseIterable {
-        /// How the device can be discovered; stays.
+        /// The discoverability of the device; never removed.
         case flags
-        /// Services that the device offers; one field for each width of UUIDs.
+        /// The services that the device offers; one field for each width of UUIDs.
         case services
-        /// Services that it looks for; one field for each width of UUIDs.
+        /// The services that the device searches for; one field for each width of UUIDs.
         case solicited
         /// The URI, with its scheme shortened.
         case uri
-        /// What one company says; iBeacon among others.
+        /// The data of one company, including an iBeacon.
         case manufacturer
-        /// What one service says; Eddystone among others.
+        /// The data of one service, including Eddystone.
         case serviceData
         /// The appearance of the device.
         case appearance
         /// The transmit power field, in dBm.
         case txPower
-        /// The name, which the policy for overflow may shorten.
+        /// The name, which the overflow policy can shorten.
         case name
-        /// A whole packet that was given.
+        /// A whole packet that the caller provided.
         case raw
-        /// A whole scan response that was given.
+        /// A whole scan response that the caller provided.
         case rawScanResponse
     }
 
-    /// The fields of a packet of that kind, in its order.
+    /// Returns the fields of a packet of that kind, in the order of the packet.
     func pieces(for kind: AdvertisingKind) -> [AdvertisingPlan.Piece] {
         var pieces: [AdvertisingPlan.Piece] = []
         func add(_ field: Field, _ value: AdvertisingField?) {

@@ -1,9 +1,9 @@
 import BLECore
 
 /// The payload of an advertising or scan response packet (Core Specification 5.4, Vol 3, Part C, 11): a
-/// row of AD structures, each a length octet, a type octet and content.
+/// sequence of AD structures, each with a length octet, a type octet and content.
 ///
-/// The bytes stay as they came and are read on demand; asking for a field builds nothing but that field.
+/// The bytes are stored as received and decoded on demand; a request for a field decodes only that field.
 /// ```swift
 /// let data = AdvertisingData([0x02, 0x01, 0x06, 0x05, 0x09, 0x50, 0x75, 0x6c, 0x73])
 /// data.flags            // [.leGeneralDiscoverable, .brEDRNotSupported]
@@ -12,25 +12,25 @@ import BLECore
 /// data.problem          // nil
 /// ```
 public struct AdvertisingData: Hashable, Sendable {
-    /// The AD structures as octets, malformed ones as well.
+    /// The AD structures as octets, including malformed ones.
     public var bytes: [UInt8]
 
-    /// Creates the data from octets, which may be malformed.
+    /// Creates the data from octets, which can be malformed.
     public init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
-    /// Copies octets, which may be malformed.
+    /// Copies octets, which can be malformed.
     package init(copying bytes: Span<UInt8>) { self.bytes = [UInt8](copying: bytes) }
 
-    /// The AD structures up to the end, to an early termination, or to what is not one. Walking them
-    /// allocates nothing.
+    /// The AD structures up to the end, to an early termination, or to the first invalid structure. The
+    /// iteration does not allocate memory.
     public var structures: some Sequence<AdvertisingStructure> & Sendable { Structures(bytes: bytes) }
 
-    /// Why the bytes after the last structure are not one, when there are such: a length that reaches past
-    /// the end (its offset is that of the length octet), or octets after an early termination that are not
-    /// zero. The structures before it are good all the same.
+    /// The error after the last structure, if any: a length that reaches past the end (its offset is that of
+    /// the length octet), or octets after an early termination that are not zero. The structures before it
+    /// are valid nevertheless.
     public var problem: DecodeError? { walked.problem }
 
-    /// Octets that the structures take, from the first on.
+    /// The number of octets up to the end of the last structure.
     package var significantCount: Int { walked.significantCount }
 
     private var walked: Structures.Iterator {
@@ -40,14 +40,14 @@ public struct AdvertisingData: Hashable, Sendable {
     }
 }
 
-/// Where one AD structure lies in its payload.
+/// The position of an AD structure in its payload.
 public struct AdvertisingStructure: Hashable, Sendable {
-    /// The AD type: what the structure is about.
+    /// The AD type: the meaning of the structure.
     public let type: AdvertisingDataType
-    /// Octets from the start of the payload to the content, which may be empty.
+    /// The range of the content in the payload, in octets; it can be empty.
     public let content: Range<Int>
 
-    /// Octets from the start of the payload to the structure's length octet.
+    /// The offset of the structure's length octet in the payload.
     public var offset: Int { content.lowerBound - 2 }
 }
 
@@ -56,14 +56,15 @@ extension AdvertisingData {
     package struct Structures: Sequence, Sendable {
         let bytes: [UInt8]
 
-        /// A walk from the first structure on.
+        /// Creates an iterator that begins at the first structure.
         package func makeIterator() -> Iterator { Iterator(bytes: bytes) }
 
         package struct Iterator: IteratorProtocol, Sendable {
             let bytes: [UInt8]
-            /// Octets that the structures so far take.
+            /// The number of octets of the structures so far.
             package private(set) var significantCount = 0
-            /// What ended the walk before the end; two numbers, so that walks stay cheap.
+            /// The error that ended the iteration early. It consists of two numbers, so that iterators stay
+            /// small.
             private var fault: Fault?
 
             private enum Fault {
@@ -73,7 +74,7 @@ extension AdvertisingData {
 
             init(bytes: [UInt8]) { self.bytes = bytes }
 
-            /// The next structure, or nil at the end of the good ones.
+            /// Returns the next structure, or nil after the last valid one.
             package mutating func next() -> AdvertisingStructure? {
                 let start = significantCount
                 guard start < bytes.count else { return nil }
@@ -91,7 +92,7 @@ extension AdvertisingData {
                     type: AdvertisingDataType(bytes[start + 1]), content: (start + 2)..<significantCount)
             }
 
-            /// What ended the walk before the end, once it has ended.
+            /// The error that ended the iteration early, once it has ended.
             package var problem: DecodeError? {
                 switch fault {
                 case .tooLong:
@@ -111,8 +112,8 @@ extension AdvertisingData {
     }
 }
 
-/// Fields, decoded when they are asked for. Each looks at the structures from the first on and passes over
-/// those that are malformed.
+/// Fields, which are decoded on demand. Each request examines the structures from the first on and skips
+/// malformed ones.
 extension AdvertisingData {
     /// All structures in order, decoded.
     package var fields: [AdvertisingField] {
@@ -122,14 +123,14 @@ extension AdvertisingData {
         return fields
     }
 
-    /// A structure of this payload decoded.
+    /// Decodes a structure of this payload.
     package func field(_ structure: AdvertisingStructure) -> AdvertisingField {
         AdvertisingField(
             structure.type, content: bytes.span.extracting(structure.content),
             offset: structure.content.lowerBound)
     }
 
-    /// What is wrong with the payload: the error of each malformed field in order, then `problem`.
+    /// The errors in the payload: that of each malformed field in order, then `problem`.
     package var problems: [DecodeError] {
         let malformed = fields.compactMap { field in
             if case .malformed(_, _, let error) = field { error } else { nil }
@@ -137,7 +138,7 @@ extension AdvertisingData {
         return malformed + (problem.map { [$0] } ?? [])
     }
 
-    /// The complete name, else the shortened one.
+    /// The complete name, or else the shortened one.
     public var localName: LocalName? {
         first(.completeLocalName) { reader throws(DecodeError) in LocalName(try UTF8Text(decoding: &reader)) }
             ?? first(.shortenedLocalName) { reader throws(DecodeError) in
@@ -145,7 +146,7 @@ extension AdvertisingData {
             }
     }
 
-    /// The flags; those in octets after the first, which are reserved, are left out.
+    /// The flags of the first octet; those in further octets, which are reserved, are omitted.
     public var flags: AdvertisingFlags? {
         first(.flags) { reader throws(DecodeError) in
             let octets = reader.restInPlace()
@@ -153,42 +154,42 @@ extension AdvertisingData {
         }
     }
 
-    /// The power in dBm at which the packet was sent, if it says (TX Power Level).
+    /// The transmit power of the packet in dBm (TX Power Level), if the packet contains it.
     public var txPower: Int8? {
         first(.txPowerLevel) { reader throws(DecodeError) in try reader.i8("Tx power level") }
     }
 
-    /// The appearance of the device; nil: none or malformed.
+    /// The appearance of the device; nil if it is missing or malformed.
     public var appearance: Appearance? {
         first(.appearance) { reader throws(DecodeError) in try Appearance(decoding: &reader) }
     }
 
-    /// The URI that the packet has, if any.
+    /// The URI in the packet, if any.
     public var uri: AdvertisedURI? {
         first(.uri) { reader throws(DecodeError) in try AdvertisedURI(decoding: &reader) }
     }
 
-    /// The services that the device offers, of all lists in order.
+    /// The services that the device offers, from all lists in order.
     public var serviceUUIDs: [BluetoothUUID] { uuids { $0 != .solicited } }
 
-    /// The services that the device looks for, of all lists in order.
+    /// The services that the device searches for, from all lists in order.
     public var solicitedServiceUUIDs: [BluetoothUUID] { uuids { $0 == .solicited } }
 
-    /// The data of services, in order.
+    /// The service data, in the order of the payload.
     public var serviceData: [ServiceData] {
         structures.compactMap { structure in
             if case .serviceData(let data) = field(structure) { data } else { nil }
         }
     }
 
-    /// The data of companies, in order.
+    /// The manufacturer specific data, in the order of the payload.
     public var manufacturerData: [ManufacturerData] {
         structures.compactMap { structure in
             if case .manufacturer(let data) = field(structure) { data } else { nil }
         }
     }
 
-    /// Whether the device says that it offers a service; allocates nothing.
+    /// Returns whether the device advertises a service; does not allocate memory.
     public func offers(_ service: BluetoothUUID) -> Bool {
         structures.contains { structure in
             guard let form = structure.type.uuidListForm, form.kind != .solicited,
@@ -202,7 +203,7 @@ extension AdvertisingData {
         }
     }
 
-    /// Whether there are data of a company; allocates nothing.
+    /// Returns whether the payload contains data of a company; does not allocate memory.
     public func hasData(of company: CompanyIdentifier) -> Bool {
         structures.contains { structure in
             guard structure.type == .manufacturerSpecificData else { return false }

@@ -1,19 +1,19 @@
 import BLECore
 
-/// What an AD structure is about: the octet after its length (Assigned Numbers, 2.3; formats in the Core
+/// The type of an AD structure: the octet after its length (Assigned Numbers, 2.3; formats in the Core
 /// Specification Supplement v11, Part A).
 public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
     /// The number of the type in the SIG's Assigned Numbers.
     public let rawValue: UInt8
 
-    /// Creates a type from its number, which need not have a name.
+    /// Creates a type from its number, which does not need to have a name.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package init(_ rawValue: UInt8) { self.rawValue = rawValue }
 }
 
 extension AdvertisingDataType {
-    /// How the device can be discovered (1.3).
+    /// The discoverability of the device (1.3).
     public static let flags = Self(0x01)
     /// Some of the 16-bit service UUIDs (1.1).
     public static let incompleteServiceUUIDs16 = Self(0x02)
@@ -39,24 +39,24 @@ extension AdvertisingDataType {
     public static let simplePairingHashC192 = Self(0x0e)
     /// BR/EDR pairing randomizer, P-192 (1.6).
     public static let simplePairingRandomizerR192 = Self(0x0f)
-    /// The TK of LE legacy pairing in out-of-band data (1.8); in extended inquiry responses the same number
+    /// The TK of LE legacy pairing in out-of-band data (1.8). In extended inquiry responses the same number
     /// is the Device ID.
     public static let securityManagerTKValue = Self(0x10)
-    /// What out-of-band data of LE pairing there is (1.7).
+    /// The available out-of-band data of LE pairing (1.7).
     public static let securityManagerOutOfBandFlags = Self(0x11)
-    /// Connection intervals that the peripheral likes (1.9).
+    /// The connection intervals that the peripheral prefers (1.9).
     public static let peripheralConnectionIntervalRange = Self(0x12)
-    /// 16-bit UUIDs of services that the sender looks for (1.10).
+    /// 16-bit UUIDs of services that the sender searches for (1.10).
     public static let solicitedServiceUUIDs16 = Self(0x14)
-    /// 128-bit UUIDs of services that the sender looks for (1.10).
+    /// 128-bit UUIDs of services that the sender searches for (1.10).
     public static let solicitedServiceUUIDs128 = Self(0x15)
     /// Data of a service with a 16-bit UUID (1.11).
     public static let serviceData16 = Self(0x16)
-    /// Public addresses of those whom the advertisement is for (1.13).
+    /// The public addresses of the devices that the advertisement is directed at (1.13).
     public static let publicTargetAddress = Self(0x17)
-    /// Random addresses of those whom the advertisement is for (1.14).
+    /// The random addresses of the devices that the advertisement is directed at (1.14).
     public static let randomTargetAddress = Self(0x18)
-    /// What the device looks like (1.12).
+    /// The appearance of the device (1.12).
     public static let appearance = Self(0x19)
     /// The advertising interval in two octets (1.15).
     public static let advertisingInterval = Self(0x1a)
@@ -68,7 +68,7 @@ extension AdvertisingDataType {
     public static let simplePairingHashC256 = Self(0x1d)
     /// BR/EDR pairing randomizer, P-256 (1.6).
     public static let simplePairingRandomizerR256 = Self(0x1e)
-    /// 32-bit UUIDs of services that the sender looks for (1.10).
+    /// 32-bit UUIDs of services that the sender searches for (1.10).
     public static let solicitedServiceUUIDs32 = Self(0x1f)
     /// Data of a service with a 32-bit UUID (1.11).
     public static let serviceData32 = Self(0x20)
@@ -80,13 +80,13 @@ extension AdvertisingDataType {
     public static let secureConnectionsRandom = Self(0x23)
     /// A URI whose scheme is one code point (1.18).
     public static let uri = Self(0x24)
-    /// Where the device is (Indoor Positioning Service).
+    /// The location of the device (Indoor Positioning Service).
     public static let indoorPositioning = Self(0x25)
     /// Services on other transports (Transport Discovery Service).
     public static let transportDiscoveryData = Self(0x26)
     /// Link Layer features (1.19).
     public static let leSupportedFeatures = Self(0x27)
-    /// New channels of a periodic train (1.20).
+    /// A new channel map of a periodic train (1.20).
     public static let channelMapUpdateIndication = Self(0x28)
     /// Mesh provisioning bearer (Mesh Protocol).
     public static let pbADV = Self(0x29)
@@ -94,11 +94,11 @@ extension AdvertisingDataType {
     public static let meshMessage = Self(0x2a)
     /// Mesh beacon (Mesh Protocol).
     public static let meshBeacon = Self(0x2b)
-    /// How to receive a broadcast isochronous group (1.21).
+    /// The parameters for receiving a broadcast isochronous group (1.21).
     public static let bigInfo = Self(0x2c)
     /// The code that decrypts a broadcast isochronous group (1.22).
     public static let broadcastCode = Self(0x2d)
-    /// Which coordinated set the device belongs to (Coordinated Set Identification Service).
+    /// The coordinated set of the device (Coordinated Set Identification Service).
     public static let resolvableSetIdentifier = Self(0x2e)
     /// The advertising interval in three or four octets (1.15).
     public static let advertisingIntervalLong = Self(0x2f)
@@ -106,18 +106,18 @@ extension AdvertisingDataType {
     public static let broadcastName = Self(0x30)
     /// Other fields, encrypted (1.23).
     public static let encryptedAdvertisingData = Self(0x31)
-    /// When to answer a periodic train (1.24).
+    /// The timing of responses to a periodic train (1.24).
     public static let periodicAdvertisingResponseTiming = Self(0x32)
     /// Commands to shelf labels and their responses (Electronic Shelf Label Profile).
     public static let electronicShelfLabel = Self(0x34)
-    /// What a 3D display can do (3D Synchronization Profile).
+    /// The features of a 3D display (3D Synchronization Profile).
     public static let threeDInformation = Self(0x3d)
-    /// Data in a form that the company with the leading identifier defines (1.4).
+    /// Data in a format that the company of the leading identifier defines (1.4).
     public static let manufacturerSpecificData = Self(0xff)
 }
 
 extension AdvertisingDataType: CustomStringConvertible {
-    /// The name in Assigned Numbers, 2.3, when the type is assigned.
+    /// The name in Assigned Numbers, 2.3, if the type is assigned.
     public var name: String? { Self.names[rawValue] }
 
     /// The name of the type, or its number as `0x99`.

@@ -2,13 +2,13 @@ import BLECore
 
 /// One AD structure, decoded (formats in the Core Specification Supplement v11, Part A).
 ///
-/// Encoding a field gives the octets that it was decoded from, whichever case it is.
+/// Encoding a field gives the octets from which it was decoded, whichever case it is.
 package enum AdvertisingField: Hashable, Sendable {
-    // Indirect where a rare payload would make all fields large.
+    // Cases are indirect where a rare payload would make all fields large.
 
-    /// How the device can be discovered; in the form of one octet, which is the only one in use.
+    /// The discoverability of the device, in the form of one octet, which is the only one in use.
     case flags(AdvertisingFlags)
-    /// Services that the device offers or looks for.
+    /// Services that the device offers or searches for.
     case services(ServiceUUIDs)
     /// The local name, complete or shortened.
     case name(LocalName)
@@ -20,12 +20,12 @@ package enum AdvertisingField: Hashable, Sendable {
     case deviceID(DeviceID)
     /// A value for pairing out of band.
     case outOfBand(OutOfBandValue)
-    /// What out-of-band data of LE pairing there is.
+    /// The available out-of-band data of LE pairing.
     case securityManagerFlags(SecurityManagerFlags)
-    /// Connection intervals that the peripheral would like.
+    /// The connection intervals that the peripheral prefers.
     case connectionIntervalRange(ConnectionIntervalRange)
     case serviceData(ServiceData)
-    /// The devices that the advertisement is for.
+    /// The devices that the advertisement is directed at.
     case targetAddresses(TargetAddresses)
     /// The appearance of the device.
     case appearance(Appearance)
@@ -38,35 +38,35 @@ package enum AdvertisingField: Hashable, Sendable {
     /// Services on other transports, by organization.
     case transportDiscovery(TransportDiscovery)
     case supportedFeatures(LESupportedFeatures)
-    /// New channels of a periodic train.
+    /// A new channel map of a periodic train.
     case channelMapUpdate(ChannelMapUpdate)
-    /// How to receive a broadcast isochronous group.
+    /// The parameters for receiving a broadcast isochronous group.
     indirect case bigInfo(BIGInfo)
-    /// The code that decrypts it, 4 to 16 octets.
+    /// The code that decrypts a broadcast isochronous group, 4 to 16 octets.
     case broadcastCode(UTF8Text)
-    /// Which coordinated set the device belongs to.
+    /// The coordinated set of the device.
     case setIdentifier(ResolvableSetIdentifier)
     /// The name of an audio broadcast, 4 to 32 characters.
     case broadcastName(UTF8Text)
-    /// Fields for holders of a key.
+    /// Fields that are encrypted for holders of a key.
     case encrypted(EncryptedAdvertisingData)
-    /// When to answer a periodic train.
+    /// The timing of responses to a periodic train.
     case responseTiming(PeriodicAdvertisingResponseTiming)
-    /// What a 3D display can do.
+    /// The features of a 3D display.
     case threeDInformation(ThreeDInformation)
-    /// What a company says in a form of its own.
+    /// Data in a format that a company defines.
     case manufacturer(ManufacturerData)
-    /// A type that is handed on as it is: its content is the business of another protocol (mesh, indoor
-    /// positioning, shelf labels), the type is not known, or the form is reserved for later.
+    /// A field that is not decoded: its content belongs to another protocol (mesh, indoor positioning, shelf
+    /// labels), its type is not known, or its form is reserved for future use.
     case opaque(AdvertisingDataType, [UInt8])
-    /// A known type whose content is not what it has to be, and where in the payload it is wrong.
+    /// A field of a known type with invalid content, and the error with its position in the payload.
     indirect case malformed(AdvertisingDataType, [UInt8], DecodeError)
 }
 
 extension AdvertisingField {
     static let packetName = "Advertising Data"
 
-    /// The field of that type and content, which begins `offset` octets into the payload.
+    /// Decodes the field with that type and content, which begins `offset` octets into the payload.
     package init(_ type: AdvertisingDataType, content: Span<UInt8>, offset: Int = 2) {
         do throws(DecodeError) {
             var reader = ByteReader(content, of: Self.packetName)
@@ -136,17 +136,17 @@ extension AdvertisingField {
     /// The AD type of the field.
     package var type: AdvertisingDataType { parts.type }
 
-    /// Octets of the whole AD structure: length, type and content.
+    /// The size of the whole AD structure in octets: length, type and content.
     package var encodedCount: Int { 2 + parts.content.encodedCount }
 
     /// The octets after the type.
     package var content: [UInt8] { parts.content.encoded }
 
-    /// The most octets that an AD structure can take, for its length is one octet.
+    /// The maximum size of an AD structure in octets, because its length is one octet.
     package static let maximumCount = 256
 
-    /// Writes the AD structure. `output` has room for `encodedCount` octets, of which there are no more
-    /// than `maximumCount`; the caller sees to both.
+    /// Writes the AD structure. The caller ensures that `output` has room for `encodedCount` octets and that
+    /// this is not more than `maximumCount`.
     func encode(into output: inout OutputSpan<UInt8>) {
         let (type, content) = parts
         output.u8(UInt8(truncatingIfNeeded: 1 + content.encodedCount))
@@ -188,7 +188,7 @@ extension AdvertisingField {
     }
 }
 
-/// Bytes that are their own encoding.
+/// Bytes that are encoded as they are.
 private struct Octets: PacketEncodable {
     let bytes: [UInt8]
 
@@ -200,7 +200,7 @@ private struct Octets: PacketEncodable {
 }
 
 extension AdvertisingData {
-    /// The payload of `fields`, in that order and however long.
+    /// Encodes `fields` in that order, without a limit on the total size.
     package init(_ fields: [AdvertisingField]) throws(AdvertisingFieldTooLong) {
         for field in fields where field.encodedCount > AdvertisingField.maximumCount {
             throw AdvertisingFieldTooLong(type: field.type, octets: field.encodedCount)
@@ -215,16 +215,16 @@ extension AdvertisingData {
 package struct AdvertisingFieldTooLong: Error, Hashable, Sendable, CustomStringConvertible {
     /// The AD type of the field.
     package var type: AdvertisingDataType
-    /// Octets that it would take, length and type included.
+    /// The size of the field in octets, including length and type.
     package var octets: Int
 
-    /// A field of that type and size.
+    /// Creates an error for a field of that type and size.
     package init(type: AdvertisingDataType, octets: Int) {
         self.type = type
         self.octets = octets
     }
 
-    /// Says in one line which limit was exceeded.
+    /// The exceeded limit, as one line of text.
     package var description: String {
         "\(type) takes \(octets) octets, and an AD structure has at most \(AdvertisingField.maximumCount)"
     }

@@ -1,14 +1,14 @@
 import BLECore
 
-/// How often the sender advertises (Core Specification Supplement v11, Part A, 1.15).
+/// The advertising interval of the sender (Core Specification Supplement v11, Part A, 1.15).
 package struct AdvertisingInterval: Hashable, Sendable {
-    /// Octets that the interval takes on the wire.
+    /// The number of octets of the interval on the wire.
     package enum Width: Int, Hashable, Sendable {
-        /// The AD type is 0x1a, Advertising Interval.
+        /// Two octets: AD type 0x1a, Advertising Interval.
         case two = 2
-        /// The AD type is 0x2f, Advertising Interval - long.
+        /// Three octets: AD type 0x2f, Advertising Interval - long.
         case three = 3
-        /// The AD type is 0x2f, Advertising Interval - long.
+        /// Four octets: AD type 0x2f, Advertising Interval - long.
         case four = 4
     }
 
@@ -16,8 +16,8 @@ package struct AdvertisingInterval: Hashable, Sendable {
     package let units: UInt32
     package let width: Width
 
-    /// An interval of `units` times 0.625 ms, in the fewest octets that hold it, or in more when `width`
-    /// says so.
+    /// Creates an interval of `units` times 0.625 ms. Its width is the smallest that holds it, or `width` if
+    /// that is larger.
     package init(units: UInt32, width: Width = .two) {
         let needed: Width = units <= 0xffff ? .two : units <= 0xff_ffff ? .three : .four
         self.units = units
@@ -34,7 +34,7 @@ extension AdvertisingInterval: PacketEncodable {
 
     package func encode(into output: inout OutputSpan<UInt8>) { output.little(UInt64(units), width.rawValue) }
 
-    /// Reads the long form, three or four octets by how many are left.
+    /// Reads the long form, of three or four octets depending on how many remain.
     init(decodingLong reader: inout ByteReader) throws(DecodeError) {
         let width: Width = reader.remaining == 4 ? .four : .three
         let units = try reader.little(width.rawValue, "advertising interval")

@@ -1,6 +1,6 @@
 import BLECore
 
-/// The packets that carry a device's advertising content, with the place and the size of each field.
+/// The packets that carry a device's advertising content, with the position and the size of each field.
 ///
 /// ```swift
 /// var content = AdvertisingContent()
@@ -12,39 +12,39 @@ import BLECore
 /// plan.fields        // flags 3 data, services 4 data, name 28 scan-response
 /// plan.overflow      // name scan-response 28
 /// ```
-/// Nothing is left out without being named in `overflow`, and what cannot be said is an
-/// `AdvertisingPlanError` that names the field, its octets and the limit.
+/// Everything that is left out is listed in `overflow`. Content that cannot be advertised throws an
+/// `AdvertisingPlanError`, which contains the field, its octets and the limit.
 public struct AdvertisingPlan: Hashable, Sendable {
     /// The advertising packet; empty in an extended plan.
     public internal(set) var data: [UInt8] = []
-    /// The answer to scan requests; empty in an extended plan.
+    /// The response to scan requests; empty in an extended plan.
     public internal(set) var scanResponse: [UInt8] = []
-    /// The payload of an extended advertisement, when this is one. Of a scannable kind the controller takes
-    /// it as scan response data, for such a set has no advertising data (Core Specification 5.4, Vol 4,
-    /// Part E, 7.8.54).
+    /// The payload of an extended advertisement; nil in a legacy plan. If the kind is scannable, the
+    /// controller takes it as scan response data, because such a set has no advertising data (Core
+    /// Specification 5.4, Vol 4, Part E, 7.8.54).
     public internal(set) var extended: [UInt8]?
-    /// The most octets that `data`, or in an extended plan `extended`, may have.
+    /// The maximum number of octets of `data`, or of `extended` in an extended plan.
     public let limit: Int
-    /// The fields in the order of the packets.
+    /// The fields, in the order of the packets.
     public private(set) var fields: [Placement] = []
     /// The octets that did not fit into the packet, in the order in which they were removed.
     public private(set) var overflow: [Overflow] = []
 
-    /// The whole name of the content, of which the packets may have only the beginning.
+    /// The complete name in the content, of which the packets can contain only the beginning.
     package private(set) var name: String?
 
-    /// The octets of `data`, or in an extended plan of `extended`.
+    /// The number of octets of `data`, or of `extended` in an extended plan.
     public var octets: Int { extended?.count ?? data.count }
 
-    /// Whether scanners that only know legacy advertising will not see this.
+    /// Whether scanners that support only legacy advertising cannot receive the advertisement.
     package var isInvisibleToLegacyScanners: Bool { extended != nil }
 
-    /// The packets for `content`.
+    /// Creates the packets for `content`.
     ///
     /// - Parameters:
-    ///   - kind: what others may do with the advertisement.
+    ///   - kind: whether other devices can connect or request a scan response.
     ///   - policy: what to do when the content does not fit.
-    ///   - extended: whether to advertise by extended packets although the content may fit.
+    ///   - extended: whether to use extended packets even if the content fits into legacy ones.
     public init(
         _ content: AdvertisingContent, kind: AdvertisingKind, overflow policy: OverflowPolicy = .fail,
         extended: Bool = false
@@ -53,7 +53,7 @@ public struct AdvertisingPlan: Hashable, Sendable {
             content, kind: kind, overflow: policy, extended: extended, limits: AdvertisingLimits(for: kind))
     }
 
-    /// The packets for `content`, which have as many octets as `limits` says.
+    /// Creates the packets for `content`, whose sizes do not exceed `limits`.
     package init(
         _ content: AdvertisingContent, kind: AdvertisingKind, overflow policy: OverflowPolicy,
         extended: Bool = false, limits: AdvertisingLimits
@@ -76,10 +76,10 @@ public struct AdvertisingPlan: Hashable, Sendable {
         scanResponse = AdvertisingPlan.payload(draft.scanResponse)
     }
 
-    /// Packets that say nothing, as those of directed advertising do.
+    /// A plan with empty packets, as for directed advertising.
     package static let empty = AdvertisingPlan()
 
-    /// A plan that was made before.
+    /// Restores a plan that was created before.
     package init(
         data: [UInt8], scanResponse: [UInt8], extended: [UInt8]?, limit: Int, fields: [Placement],
         overflow: [Overflow], name: String?
@@ -103,26 +103,26 @@ public struct AdvertisingPlan: Hashable, Sendable {
 }
 
 extension AdvertisingPlan {
-    /// Which packet a field is in. Raw values are the words of the command line's JSON.
+    /// The packet that contains a field. Raw values are the words of the command line's JSON.
     public enum Place: String, Hashable, Sendable {
         /// The data of a legacy advertising packet.
         case data
         /// The response to scan requests.
         case scanResponse = "scan-response"
-        /// The data of an extended advertisement.
+        /// The payload of an extended advertisement.
         case extended
     }
 
-    /// A field and where it is.
+    /// A field, its size and its packet.
     public struct Placement: Hashable, Sendable {
         /// The field that was placed.
         public var field: AdvertisingContent.Field
-        /// Octets that it takes, length and type included.
+        /// The size of the field in octets, including length and type.
         public var octets: Int
-        /// The packet that has the field.
+        /// The packet that contains the field.
         public var place: Place
 
-        /// A field, its octets and where it is.
+        /// Creates the placement of a field.
         package init(field: AdvertisingContent.Field, octets: Int, place: Place) {
             self.field = field
             self.octets = octets
@@ -130,28 +130,28 @@ extension AdvertisingPlan {
         }
     }
 
-    /// How octets that did not fit were handled.
+    /// The handling of octets that did not fit.
     public struct Overflow: Hashable, Sendable {
-        /// What became of the octets. Raw values are the words of the command line's JSON.
+        /// The action taken for the octets. Raw values are the words of the command line's JSON.
         public enum Action: String, Hashable, Sendable {
-            /// They are in the scan response.
+            /// The octets were moved to the scan response.
             case scanResponse = "scan-response"
-            /// They were cut off the end of the name.
+            /// The octets were cut off the end of the name.
             case shortened
-            /// They are the UUIDs that an incomplete list leaves out.
+            /// The octets are UUIDs that an incomplete list leaves out.
             case dropped
-            /// They are why the advertisement is an extended one.
+            /// The octets made an extended advertisement necessary.
             case extended
         }
 
-        /// The field that had to give way.
+        /// The field that did not fit.
         public var field: AdvertisingContent.Field
-        /// The way in which the overflow was resolved.
+        /// The action that resolved the overflow.
         public var action: Action
-        /// The octets that the packet was spared.
+        /// The number of octets that did not fit into the packet.
         public var octets: Int
 
-        /// What became of octets of a field.
+        /// Creates the description of an overflow.
         package init(field: AdvertisingContent.Field, action: Action, octets: Int) {
             self.field = field
             self.action = action
@@ -160,29 +160,29 @@ extension AdvertisingPlan {
     }
 }
 
-/// What others may do with an advertisement.
+/// The actions that other devices can take on an advertisement.
 public enum AdvertisingKind: String, Hashable, Sendable, CaseIterable {
-    /// Others can connect, and request a scan response.
+    /// Other devices can connect or request a scan response.
     case connectable
     /// Scanners can request a scan response.
     case scannable
-    /// Others can neither connect nor request a scan response.
+    /// Other devices can neither connect nor request a scan response.
     case nonconnectable
 }
 
-/// What to do with content that does not fit into 31 octets.
+/// The handling of content that does not fit into 31 octets.
 public enum OverflowPolicy: String, Hashable, Sendable, CaseIterable {
-    /// Throw `AdvertisingPlanError.overflow` in place of a plan.
+    /// Throw `AdvertisingPlanError.overflow` instead of creating a plan.
     case fail
-    /// Cut the name, between two characters.
+    /// Shorten the name at a character boundary.
     case shortenName = "shorten-name"
-    /// Move fields to the scan response; cut lists of services that fit nowhere.
+    /// Move fields to the scan response; shorten lists of services that fit in neither packet.
     case scanResponse = "scan-response"
     /// Advertise in extended packets instead of legacy ones.
     case extended
-    /// Advertise what Core Bluetooth on an Apple device would, for those who count on its packets: services and a name
-    /// only, 28 octets beside the flags, and the first 10 of a name that does not fit there in the scan
-    /// response. Services without room are left out. Legacy packets only.
+    /// Advertise the same packets as Core Bluetooth on an Apple device, for applications that rely on them:
+    /// only services and a name, 28 octets beside the flags. A name that does not fit is shortened to its
+    /// first 10 octets in the scan response. Services that do not fit are left out. Legacy packets only.
     case apple
 }
 
@@ -195,14 +195,15 @@ package struct AdvertisingLimits: Hashable, Sendable {
     /// The capacity of an extended advertisement, in octets.
     package var extended: Int
 
-    /// 31 for legacy packets. An extended advertisement has 1650, but a connectable one must be in one
-    /// packet: 255 octets less ten of header (flags, address, set). A controller may have less; it says so
-    /// in answer to LE Read Maximum Advertising Data Length.
+    /// Creates the default limits: 31 octets for legacy packets, and 1650 for an extended advertisement. A
+    /// connectable extended advertisement must fit in one packet, which leaves 245: 255 octets minus ten of
+    /// header (flags, address, set). A controller can support less, which LE Read Maximum Advertising Data
+    /// Length returns.
     package init(for kind: AdvertisingKind) { extended = kind == .connectable ? 245 : 1650 }
 }
 
 extension AdvertisingPlan {
-    /// A part of a packet: a field, or a whole packet that was given.
+    /// A part of a packet: a field, or a whole packet that the caller provided.
     struct Piece: Hashable, Sendable {
         enum Value: Hashable, Sendable {
             case field(AdvertisingField)
@@ -222,7 +223,8 @@ extension AdvertisingPlan {
             value = .raw(bytes)
         }
 
-        /// Some of the services of a list, in a list that says whether those are all.
+        /// Creates a list of some of the services in `list`, which is marked as incomplete if services are
+        /// missing.
         init(services list: ServiceUUIDs, _ range: Range<Int>) {
             let kind: ServiceUUIDs.Kind = range.count == list.uuids.count ? .complete : .incomplete
             self.init(
@@ -238,7 +240,7 @@ extension AdvertisingPlan {
             }
         }
 
-        /// Whether it is longer than an AD structure can be.
+        /// Whether the field is longer than an AD structure can be.
         var isTooLong: Bool {
             if case .field(let field) = value {
                 field.encodedCount > AdvertisingField.maximumCount
@@ -254,8 +256,8 @@ extension AdvertisingPlan {
             }
         }
 
-        /// A name cut to `limit` octets in all, between two characters as people see them; nil when not even
-        /// the first fits.
+        /// Returns the name shortened to `limit` octets in all, at the boundary of a user-perceived
+        /// character; nil if not even the first character fits.
         func shortened(to limit: Int) -> Piece? {
             guard case .field(.name(let name)) = value else { return nil }
             let room = min(limit, AdvertisingField.maximumCount) - 2
@@ -274,12 +276,13 @@ extension Collection<AdvertisingPlan.Piece> {
     /// The encoded size of all pieces, in octets.
     var octets: Int { reduce(0) { $0 + $1.octets } }
 
-    /// Whether each piece is possible, and all together take at most `limit` octets.
+    /// Returns whether each piece fits into an AD structure, and all together take at most `limit` octets.
     func fit(_ limit: Int) -> Bool { octets <= limit && !contains(where: \.isTooLong) }
 }
 
 extension BidirectionalCollection<AdvertisingPlan.Piece> {
-    /// The pieces that leave until the others take at most `limit` octets, the least important first.
+    /// Returns the pieces to remove so that the others take at most `limit` octets, the least important
+    /// first.
     func leaving(_ limit: Int) -> [AdvertisingPlan.Piece] {
         var left: [AdvertisingPlan.Piece] = []
         for piece in reversed() where piece.field != .flags && octets - left.octets > limit {
@@ -288,8 +291,8 @@ extension BidirectionalCollection<AdvertisingPlan.Piece> {
         return left
     }
 
-    /// Which piece is to blame when `all` do not fit: one that is not possible, one that would not fit beside
-    /// the flags alone, else the least important.
+    /// Returns the piece to report when `all` do not fit: one that is longer than an AD structure, one that
+    /// does not fit beside the flags alone, or else the least important.
     func shortage(_ limit: Int, of all: [AdvertisingPlan.Piece]) -> AdvertisingPlanError.Overflow {
         let flags = all.filter { $0.field == .flags }.octets
         let impossible = limit > AdvertisingField.maximumCount ? first(where: \.isTooLong) : nil
@@ -303,7 +306,7 @@ extension BidirectionalCollection<AdvertisingPlan.Piece> {
 }
 
 extension AdvertisingContent {
-    /// The encoded fields of the packet.
+    /// Returns the fields of the packet, or the raw packet after checking it.
     fileprivate func checkedPieces(for kind: AdvertisingKind) throws(AdvertisingPlanError) -> [AdvertisingPlan
         .Piece]
     {
@@ -314,7 +317,7 @@ extension AdvertisingContent {
         return [try Self.checked(raw, .raw)]
     }
 
-    /// The scan response that was given, when it can be one.
+    /// Returns the raw scan response after checking it; nil if there is none.
     fileprivate func checkedScanResponse(
         for kind: AdvertisingKind, limit: Int
     ) throws(AdvertisingPlanError) -> AdvertisingPlan.Piece? {
@@ -338,13 +341,13 @@ extension AdvertisingContent {
 }
 
 extension AdvertisingPlan {
-    /// The same packets with that transmit power, in dBm, in the Tx Power Level field (Core Specification
-    /// Supplement, part A, 1.5), where they have one. A field of a raw packet stays as it is.
+    /// Returns the same packets with the given transmit power, in dBm, in the Tx Power Level field (Core
+    /// Specification Supplement, part A, 1.5), if they have one. The field of a raw packet is not changed.
     package func stating(power: Int8) -> AdvertisingPlan {
         guard let index = fields.firstIndex(where: { $0.field == .txPower }) else { return self }
         let place = fields[index].place
         let before = fields[..<index].filter { $0.place == place }.reduce(0) { $0 + $1.octets }
-        // Behind the length and the type.
+        // The value follows the length and the type.
         let octet = before + 2
         var plan = self
         switch place {

@@ -1,46 +1,46 @@
 import BLECore
 
-/// Why content cannot be advertised.
+/// The reason why content cannot be advertised.
 public enum AdvertisingPlanError: Error, Hashable, Sendable {
     /// The fields exceed the capacity of the packets.
     case overflow(Overflow)
-    /// A field would have to go to the scan response, but there is none, or a raw one takes it.
+    /// A field would have to be moved to the scan response, but there is none, or a raw one occupies it.
     case noScanResponse(Overflow)
-    /// A raw packet is not a row of AD structures.
+    /// A raw packet is not a sequence of AD structures.
     case malformed(AdvertisingContent.Field, DecodeError)
-    /// A field cannot be as it is, or not there.
+    /// A field has an invalid value or cannot be used here.
     case invalid(AdvertisingContent.Field, Problem)
 
-    /// Why a field cannot be as it is, or not there.
+    /// The reason why a field has an invalid value or cannot be used here.
     public enum Problem: Hashable, Sendable {
-        /// A raw packet is sent as it is, without the other field.
+        /// A raw packet is sent unchanged, so it cannot be combined with the other field.
         case rawBeside(AdvertisingContent.Field)
-        /// Apple's rules have room for services and a name only.
+        /// Apple's packets have room for services and a name only.
         case appleField
-        /// Apple's rules leave the scan response to the name.
+        /// Apple's packets use the scan response only for the name.
         case appleScanResponse
-        /// Apple's rules are for legacy packets only.
+        /// Apple's rules apply to legacy packets only.
         case appleExtended
-        /// An Eddystone-URL begins with another scheme than one of these.
+        /// An Eddystone-URL begins with a scheme that is not one of these.
         case urlScheme(allowed: [String])
-        /// An Eddystone-URL has a character that is no printable one of ASCII.
+        /// An Eddystone-URL contains a character that is not printable ASCII.
         case urlCharacter(Character)
     }
 
-    /// A field for which there is too little room.
+    /// A field for which there is not enough room.
     public struct Overflow: Hashable, Sendable {
         /// The field that does not fit.
         public var field: AdvertisingContent.Field
-        /// Octets that it takes, length and type included.
+        /// The size of the field in octets, including length and type.
         public var octets: Int
         /// The capacity in octets.
         public var limit: Int
-        /// The octets that there are in the scan response as well, when fields could have moved there.
+        /// The capacity of the scan response in octets, if fields could have been moved to it.
         public var scanResponseLimit: Int?
-        /// All fields that want to be there, in order, with their octets.
+        /// All fields for the packet, in order, with their octets.
         public var fields: [AdvertisingPlan.Placement]
 
-        /// A field that does not fit.
+        /// Creates the description of a field that does not fit.
         package init(
             _ field: AdvertisingContent.Field, octets: Int, limit: Int, scanResponseLimit: Int? = nil,
             fields: [AdvertisingPlan.Placement] = []
@@ -56,7 +56,7 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
         package var total: Int { fields.reduce(0) { $0 + $1.octets } }
     }
 
-    /// The field that is to blame.
+    /// The field that caused the error.
     package var field: AdvertisingContent.Field {
         switch self {
         case .overflow(let overflow), .noScanResponse(let overflow): overflow.field
@@ -66,8 +66,8 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
 }
 
 extension AdvertisingPlanError: CustomStringConvertible {
-    /// One line: "name takes 28 octets and does not fit: the limit is 31, and flags 3, services 4, name 28
-    /// make 35".
+    /// The error as one line of text: "name takes 28 octets and does not fit: the limit is 31, and flags 3,
+    /// services 4, name 28 make 35".
     public var description: String {
         switch self {
         case .overflow, .noScanResponse: "\(field.rawValue) \(reason)"
@@ -75,7 +75,7 @@ extension AdvertisingPlanError: CustomStringConvertible {
         }
     }
 
-    /// The same without the name of the field to blame in front.
+    /// The description without the leading name of the field.
     package var reason: String {
         switch self {
         case .overflow(let overflow): overflow.reason
@@ -87,7 +87,7 @@ extension AdvertisingPlanError: CustomStringConvertible {
 }
 
 extension AdvertisingPlanError.Overflow: CustomStringConvertible {
-    /// One line, with the field to blame in front.
+    /// The error as one line of text that begins with the name of the field.
     public var description: String { "\(field.rawValue) \(reason)" }
 
     fileprivate var reason: String {

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Decides where fields go. `pieces` are in the order of the packet, the least important last.
+/// Decides the packet of each field. `pieces` are in the order of the packet, the least important last.
 struct AdvertisingPlanner {
     typealias Piece = AdvertisingPlan.Piece
 
@@ -80,7 +80,7 @@ struct AdvertisingPlanner {
 
     // MARK: The scan response
 
-    /// Whole fields moved, the least important first.
+    /// Moves whole fields to the scan response, the least important first.
     private func moved() -> Draft? {
         guard let moves = moves(pieces[...], data: limits.data, scanResponse: limits.scanResponse) else {
             return nil
@@ -93,9 +93,9 @@ struct AdvertisingPlanner {
             })
     }
 
-    /// The fields to move, the first to go first, so that those that stay take at most `data` octets and
-    /// those that go at most `scanResponse`; a field stays when it finds no room there, or when others could
-    /// not be placed if it went.
+    /// Returns the fields to move, in the order of their removal, so that the remaining ones take at most
+    /// `data` octets and the moved ones at most `scanResponse`. A field is not moved if it does not fit in
+    /// the scan response, or if the other fields could then not be placed.
     private func moves(_ pieces: ArraySlice<Piece>, data: Int, scanResponse: Int) -> [Int]? {
         let total = pieces.octets
         if total <= data { return [] }
@@ -109,9 +109,9 @@ struct AdvertisingPlanner {
         return last.octets <= data ? moves(rest, data: data - last.octets, scanResponse: scanResponse) : nil
     }
 
-    /// Lists of services cut to the room that the other fields leave in both packets. As many of the other
-    /// fields go to the scan response, the least important first, as it takes to lose the fewest services;
-    /// then to keep the most of them in the packet.
+    /// Shortens the lists of services to the room that the other fields leave in both packets. The other
+    /// fields are moved to the scan response, the least important first, as far as that reduces the number of
+    /// services lost; then as far as that keeps most services in the packet.
     private func cut() -> Draft? {
         let lists = pieces.filter { $0.field == .services }
         let others = pieces.filter { $0.field != .services }
@@ -136,7 +136,7 @@ struct AdvertisingPlanner {
         return best?.draft
     }
 
-    /// The lists in so many octets, or nil when one of them would have to go altogether.
+    /// Returns the lists in so many octets, or nil if one of them would have to be removed completely.
     private func cut(_ lists: [Piece], data: Int, scanResponse: Int) -> Draft? {
         guard data >= 0, scanResponse >= 0 else { return nil }
         var draft = Draft(data: [])
@@ -165,7 +165,7 @@ struct AdvertisingPlanner {
 }
 
 extension ServiceUUIDs {
-    /// How many UUIDs from the one at `start` on fit into an AD structure of `octets`.
+    /// Returns how many UUIDs from index `start` on fit into an AD structure of `octets`.
     func fitting(_ octets: Int, from start: Int) -> Int {
         min(uuids.count - start, max(0, min(octets, AdvertisingField.maximumCount) - 2) / width.rawValue)
     }
@@ -177,18 +177,19 @@ extension [AdvertisingPlan.Overflow] {
     }
 }
 
-/// Apple's room for what an application advertises (`CBPeripheralManager.startAdvertising`).
+/// Apple's limits for the advertisement of an application (`CBPeripheralManager.startAdvertising`).
 enum AppleAdvertisingRules {
-    /// Octets of the packet beside the flags.
+    /// The number of octets in the packet beside the flags.
     static let octets = 28
-    /// Octets of the name in the scan response, length and type not counted; nothing else may be there.
+    /// The octets of the name in the scan response, without length and type; no other field is allowed there.
     fileprivate static let nameOctets = 10
 }
 
 extension AdvertisingPlanner {
-    /// What Core Bluetooth would send for an application in the foreground: services as far as they go, then the name
-    /// if it fits whole, else its first octets in the scan response. Services that find no room are left out
-    /// and said to be: Apple's overflow area, where they would go, has no published rule.
+    /// Returns the packets that Core Bluetooth would send for an application in the foreground: as many
+    /// services as fit, then the name if it fits completely; otherwise its first octets are in the scan
+    /// response. Services that do not fit are left out and reported in `overflow`, because the format of
+    /// Apple's overflow area, which would contain them, is not published.
     private func appleDraft() throws(AdvertisingPlanError) -> Draft {
         if let other = pieces.first(where: { ![.flags, .services, .name].contains($0.field) }) {
             throw .invalid(other.field, .appleField)
@@ -213,7 +214,7 @@ extension AdvertisingPlanner {
             return draft
         }
         guard kind != .nonconnectable else { throw .noScanResponse(shortage(limit)) }
-        // Two octets are its length and type.
+        // Two octets are the length and the type of the name.
         let room = min(limits.scanResponse, AppleAdvertisingRules.nameOctets + 2)
         guard let short = name.octets <= room ? name : name.shortened(to: room) else {
             throw .overflow(shortage(room))

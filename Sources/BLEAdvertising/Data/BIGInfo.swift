@@ -1,54 +1,54 @@
 import BLECore
 
-/// How to find and receive a broadcast isochronous group (Core Specification 5.4, Vol 6, Part B, 4.4.6.11),
-/// as the periodic advertising train beside it says (Core Specification Supplement v11, Part A, 1.21).
+/// The parameters for finding and receiving a broadcast isochronous group (Core Specification 5.4, Vol 6,
+/// Part B, 4.4.6.11), as in its periodic advertising train (Core Specification Supplement v11, Part A, 1.21).
 ///
-/// The fields are numbers of odd widths; only the bits of a width reach the wire.
+/// The fields have unusual widths; only the bits of the stated width are encoded.
 package struct BIGInfo: Hashable, Sendable {
-    /// From this packet to the group's next event, 14 bits, in `offsetUnits`.
+    /// The time from this packet to the group's next event, 14 bits, in `offsetUnits`.
     package var offset: UInt16 = 0
-    /// Units of 300 µs when true, of 30 µs when false.
+    /// The unit of `offset`: 300 µs if true, 30 µs if false.
     package var offsetUnits = false
-    /// From one event of the group to the next, 12 bits, in units of 1.25 ms.
+    /// The time from one event of the group to the next, 12 bits, in units of 1.25 ms.
     package var isoInterval: UInt16 = 0
-    /// Streams in the group, 5 bits, 1 to 31.
+    /// The number of streams in the group, 5 bits, 1 to 31.
     package var streamCount: UInt8 = 0
-    /// Subevents of each stream in an event, 5 bits.
+    /// The number of subevents of each stream in an event, 5 bits.
     package var subeventCount: UInt8 = 0
-    /// New payloads of each stream in an event, 3 bits.
+    /// The number of new payloads of each stream in an event, 3 bits.
     package var burstNumber: UInt8 = 0
-    /// From one subevent of a stream to the next, 20 bits, in microseconds.
+    /// The time from one subevent of a stream to the next, 20 bits, in microseconds.
     package var subInterval: UInt32 = 0
-    /// Pre-transmission offset, 4 bits, in events.
+    /// The pre-transmission offset, 4 bits, in events.
     package var pretransmissionOffset: UInt8 = 0
-    /// From one stream's subevent to the next stream's, 20 bits, in microseconds.
+    /// The time from a subevent of one stream to that of the next stream, 20 bits, in microseconds.
     package var streamSpacing: UInt32 = 0
-    /// How often a payload is sent in an event, 4 bits.
+    /// The number of transmissions of a payload in an event, 4 bits.
     package var repetitionCount: UInt8 = 0
-    /// The greatest length of a payload, in octets.
+    /// The maximum length of a payload, in octets.
     package var maximumPDU: UInt8 = 0
-    /// Reserved for future use; encoded as it was received.
+    /// Bits reserved for future use, encoded as they were received.
     package var reserved: UInt8 = 0
-    /// What the access addresses of the group are made from.
+    /// The seed from which the access addresses of the group are derived.
     package var seedAccessAddress: UInt32 = 0
-    /// From one SDU to the next, 20 bits, in microseconds.
+    /// The time from one SDU to the next, 20 bits, in microseconds.
     package var sduInterval: UInt32 = 0
-    /// The greatest SDU, 12 bits, in octets.
+    /// The maximum length of an SDU, 12 bits, in octets.
     package var maximumSDU: UInt16 = 0
-    /// What the CRC initial values of the group are made from.
+    /// The base from which the CRC initial values of the group are derived.
     package var baseCRCInit: UInt16 = 0
-    /// A bit for each data channel, 37 bits.
+    /// The channel map, 37 bits: one for each data channel.
     package var channels: UInt64 = 0
-    /// 0 for LE 1M, 1 for LE 2M, 2 for LE Coded, 3 bits.
+    /// The PHY, 3 bits: 0 for LE 1M, 1 for LE 2M, 2 for LE Coded.
     package var phy: UInt8 = 0
-    /// Payloads of a stream up to this packet, 39 bits.
+    /// The number of payloads of a stream up to this packet, 39 bits.
     package var payloadCount: UInt64 = 0
     /// Whether SDUs are framed.
     package var isFramed = false
-    /// What decrypts the group, when it is encrypted.
+    /// The parameters of the encryption; nil if the group is not encrypted.
     package var encryption: Encryption?
 
-    /// What a receiver needs beside the Broadcast_Code.
+    /// The values that a receiver needs in addition to the Broadcast_Code.
     package struct Encryption: Hashable, Sendable {
         /// The Group Initialization Vector (GIV), 64 bits.
         package var initializationVector: UInt64
@@ -67,7 +67,7 @@ package struct BIGInfo: Hashable, Sendable {
 extension BIGInfo: PacketDecodable, PacketEncodable {
     package static var packetName: String { "BIGInfo" }
 
-    /// Reads 33 octets, and 24 more of an encrypted group when there are such.
+    /// Reads 33 octets, and 24 more if the group is encrypted.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         var bits = Bits(word: UInt64(try reader.u32("BIG_Offset")))
         offset = bits.take(14)
@@ -123,7 +123,7 @@ extension BIGInfo: PacketDecodable, PacketEncodable {
     }
 }
 
-/// Numbers of odd widths in one word, the first in its lowest bits.
+/// Reads numbers of various widths from one word, from the lowest bits up.
 private struct Bits {
     var word: UInt64
 

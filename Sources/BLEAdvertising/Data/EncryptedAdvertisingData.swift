@@ -1,11 +1,11 @@
 import BLECore
 
-/// AD structures that only holders of the key material can read (Core Specification Supplement v11,
-/// Part A, 1.23).
+/// AD structures that only devices with the key material can decrypt (Core Specification Supplement v11, Part
+/// A, 1.23).
 package struct EncryptedAdvertisingData: Hashable, Sendable {
-    /// Random bits of the nonce, new with each encryption; only 40 reach the wire.
+    /// The random bits of the nonce, new for each encryption; only 40 are encoded.
     package var randomizer: UInt64
-    /// The AD structures, encrypted by AES-CCM.
+    /// The AD structures, encrypted with AES-CCM.
     package var payload: [UInt8]
     /// The message integrity check.
     package var mic: UInt32
@@ -20,7 +20,7 @@ package struct EncryptedAdvertisingData: Hashable, Sendable {
 extension EncryptedAdvertisingData: PacketDecodable, PacketEncodable {
     package static var packetName: String { "Encrypted Advertising Data" }
 
-    /// Reads all that is left: five octets, the payload, and the last four.
+    /// Reads all remaining octets: five of the randomizer, the payload, and four of the MIC.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         randomizer = try reader.little(5, "randomizer")
         payload = try reader.bytes(max(0, reader.remaining - 4), "payload")

@@ -1,17 +1,17 @@
 import BLECore
 
-/// The connection intervals that a peripheral would like, in units of 1.25 ms (Core Specification
-/// Supplement v11, Part A, 1.9).
+/// The connection intervals that a peripheral prefers, in units of 1.25 ms (Core Specification Supplement
+/// v11, Part A, 1.9).
 package struct ConnectionIntervalRange: Hashable, Sendable {
-    /// The least, 6 to 3200, or `unspecified`.
+    /// The minimum interval, 6 to 3200, or `unspecified`.
     package var minimum: UInt16
-    /// The greatest, 6 to 3200 and not below `minimum`, or `unspecified`.
+    /// The maximum interval, 6 to 3200 and not less than `minimum`, or `unspecified`.
     package var maximum: UInt16
 
-    /// The value of a limit that the peripheral leaves open.
+    /// The value of a limit that the peripheral does not specify.
     package static let unspecified: UInt16 = 0xffff
 
-    /// A range in units of 1.25 ms.
+    /// Creates a range in units of 1.25 ms.
     package init(minimum: UInt16, maximum: UInt16) {
         self.minimum = minimum
         self.maximum = maximum
@@ -35,7 +35,7 @@ extension ConnectionIntervalRange: PacketDecodable, PacketEncodable {
 }
 
 /// The address of the sender in out-of-band data (Core Specification Supplement v11, Part A, 1.16): six
-/// octets of address, then one whose lowest bit is the type.
+/// octets of address, then an octet whose lowest bit is the type.
 package struct LEDeviceAddress: Hashable, Sendable {
     package var address: DeviceAddress
 
@@ -45,7 +45,7 @@ package struct LEDeviceAddress: Hashable, Sendable {
 extension LEDeviceAddress: PacketDecodable, PacketEncodable {
     package static var packetName: String { "LE Bluetooth Device Address" }
 
-    /// Reads seven octets; reserved bits that are set are an error.
+    /// Reads seven octets; throws if reserved bits are set.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let value = try reader.u48("device address")
         let number = try reader.u8("address type")
@@ -63,10 +63,10 @@ extension LEDeviceAddress: PacketDecodable, PacketEncodable {
     }
 }
 
-/// A number that two devices exchange out of band before they pair, and of which each takes 16 octets
-/// (Core Specification Supplement v11, Part A, 1.6 to 1.8).
+/// A value of 16 octets that two devices exchange out of band before they pair (Core Specification Supplement
+/// v11, Part A, 1.6 to 1.8).
 package struct OutOfBandValue: Hashable, Sendable {
-    /// Which number; the raw value is its AD type.
+    /// The kind of the value; the raw value is its AD type.
     package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// BR/EDR: hash C of P-192.
         case hashC192 = 0x0e
@@ -103,13 +103,13 @@ extension OutOfBandValue: PacketEncodable {
     }
 }
 
-/// Says to those who know its key which coordinated set a device belongs to (Coordinated Set
-/// Identification Service 1.0.1, 3.1): a random part, and its hash under the key.
+/// An identifier that shows devices with the set's key which coordinated set a device belongs to (Coordinated
+/// Set Identification Service 1.0.1, 3.1): a random part, and its hash under the key.
 package struct ResolvableSetIdentifier: Hashable, Sendable {
     /// The 48 bits of both parts.
     package let value: UInt64
 
-    /// The identifier of the low 48 bits.
+    /// Creates an identifier from the low 48 bits.
     package init(_ value: UInt64) { self.value = value & 0xffff_ffff_ffff }
 
     /// The hash in the lower 24 bits.
@@ -130,15 +130,16 @@ extension ResolvableSetIdentifier: PacketDecodable, PacketEncodable {
     package func encode(into output: inout OutputSpan<UInt8>) { output.u48(value) }
 }
 
-/// The channels that a periodic advertising train will use, and from when on (Core Specification
-/// Supplement v11, Part A, 1.20).
+/// The channel map that a periodic advertising train will use, and the event from which it is valid (Core
+/// Specification Supplement v11, Part A, 1.20).
 package struct ChannelMapUpdate: Hashable, Sendable {
-    /// A bit for each data channel, 0 to 36; the bits above are reserved, and only 40 reach the wire.
+    /// The channel map: one bit for each data channel, 0 to 36. The bits above are reserved; only 40 are
+    /// encoded.
     package var channels: UInt64
-    /// The event counter of the train at which the new map begins.
+    /// The event counter of the train at which the new map becomes valid.
     package var instant: UInt16
 
-    /// New channels from an event on.
+    /// Creates an update to `channels` at the event `instant`.
     package init(channels: UInt64, instant: UInt16) {
         self.channels = channels
         self.instant = instant
@@ -161,18 +162,17 @@ extension ChannelMapUpdate: PacketDecodable, PacketEncodable {
     }
 }
 
-/// When and how to answer a periodic advertising train with responses (Core Specification Supplement v11,
-/// Part A, 1.24).
+/// The timing of responses to a periodic advertising train (Core Specification Supplement v11, Part A, 1.24).
 package struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
     /// The access address of the responses.
     package var accessAddress: UInt32
-    /// Subevents in a periodic advertising event, 1 to 128.
+    /// The number of subevents in a periodic advertising event, 1 to 128.
     package var subeventCount: UInt8
-    /// From one subevent to the next, in units of 1.25 ms; 0 when there is one only.
+    /// The time from one subevent to the next, in units of 1.25 ms; 0 if there is only one.
     package var subeventInterval: UInt8
-    /// From the start of a subevent to its first response slot, in units of 1.25 ms.
+    /// The time from the start of a subevent to its first response slot, in units of 1.25 ms.
     package var responseSlotDelay: UInt8
-    /// From one response slot to the next, in units of 0.125 ms.
+    /// The time from one response slot to the next, in units of 0.125 ms.
     package var responseSlotSpacing: UInt8
 
     package init(
@@ -209,13 +209,14 @@ extension PeriodicAdvertisingResponseTiming: PacketDecodable, PacketEncodable {
     }
 }
 
-/// Who made a BR/EDR device, in extended inquiry responses (Device Identification Profile 1.3, 5).
+/// The vendor and product of a BR/EDR device, in extended inquiry responses (Device Identification Profile
+/// 1.3, 5).
 package struct DeviceID: Hashable, Sendable {
     /// The organization that assigned the vendor's number: 1 the Bluetooth SIG, 2 the USB Implementer's Forum.
     package var vendorSource: UInt16
     /// The number that `vendorSource` assigned to the vendor.
     package var vendor: UInt16
-    /// The product, by the vendor's count.
+    /// The number that the vendor assigned to the product.
     package var product: UInt16
     /// The version in BCD: 0x0123 is 1.2.3.
     package var version: UInt16

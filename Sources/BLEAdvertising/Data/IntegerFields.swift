@@ -1,7 +1,7 @@
 import BLECore
 
-/// A field that is one little-endian integer on the wire, and an open set in the program: a conforming
-/// type supplies a raw value and gets its coding.
+/// A field that is one little-endian integer on the wire, whose values can be unknown. A conforming type
+/// supplies a raw value and gets its coding.
 package protocol IntegerField: PacketDecodable, PacketEncodable, RawRepresentable
 where RawValue: FixedWidthInteger & Sendable {}
 
@@ -22,27 +22,28 @@ extension IntegerField {
     }
 }
 
-/// How a device can be discovered and what it supports (Core Specification Supplement v11, Part A, 1.3).
+/// The discoverability of a device and the transports it supports (Core Specification Supplement v11, Part A,
+/// 1.3).
 public struct AdvertisingFlags: OptionSet, Hashable, Sendable, IntegerField {
     package static var packetName: String { "Flags" }
     /// The octet of the AD structure.
     public let rawValue: UInt8
 
-    /// The flags of that octet, reserved bits included.
+    /// Creates flags from that octet, including reserved bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// LE Limited Discoverable Mode (Core Specification Supplement, Part A, 1.3).
     public static let leLimitedDiscoverable = Self(rawValue: 0x01)
-    /// LE General Discoverable Mode: the device can be found at any time.
+    /// LE General Discoverable Mode: the device is discoverable without a time limit.
     public static let leGeneralDiscoverable = Self(rawValue: 0x02)
-    /// BR/EDR Not Supported: the device has LE only.
+    /// BR/EDR Not Supported: the device supports only LE.
     public static let brEDRNotSupported = Self(rawValue: 0x04)
-    /// LE and BR/EDR at the same time: the controller.
+    /// The controller supports LE and BR/EDR at the same time.
     public static let simultaneousController = Self(rawValue: 0x08)
-    /// LE and BR/EDR at the same time: the host; reserved since 5.0.
+    /// The host supports LE and BR/EDR at the same time; reserved since 5.0.
     public static let simultaneousHost = Self(rawValue: 0x10)
 
-    /// What a discoverable LE-only device says: 0x06.
+    /// The flags of a general discoverable LE-only device: 0x06.
     public static let discoverable: Self = [.leGeneralDiscoverable, .brEDRNotSupported]
 }
 
@@ -52,7 +53,7 @@ public struct LERole: Hashable, Sendable, IntegerField {
     /// The octet of the AD structure.
     public let rawValue: UInt8
 
-    /// Creates a role from its number; an unknown one is kept.
+    /// Creates a role from its number, which can be unknown.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device is a peripheral only.
@@ -65,12 +66,12 @@ public struct LERole: Hashable, Sendable, IntegerField {
     public static let centralPreferred = Self(rawValue: 3)
 }
 
-/// What there is in out-of-band data of LE pairing (Core Specification Supplement v11, Part A, 1.7).
+/// The available out-of-band data of LE pairing (Core Specification Supplement v11, Part A, 1.7).
 package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField {
     package static var packetName: String { "Security Manager Out of Band Flags" }
     package let rawValue: UInt8
 
-    /// The flags of that octet, reserved bits included.
+    /// Creates flags from that octet, including reserved bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Out-of-band data is present.
@@ -79,32 +80,34 @@ package struct SecurityManagerFlags: OptionSet, Hashable, Sendable, IntegerField
     package static let leSupported = Self(rawValue: 0x02)
     /// The host supports LE and BR/EDR at the same time; reserved since 5.0.
     package static let simultaneousHost = Self(rawValue: 0x04)
-    /// The address is random, else public.
+    /// The address is random; otherwise it is public.
     package static let randomAddress = Self(rawValue: 0x08)
 }
 
-/// What a device looks like: a category, and a kind within it (Assigned Numbers, 2.6; Core Specification
-/// Supplement v11, Part A, 1.12).
+/// The appearance of a device: a category, and a subcategory within it (Assigned Numbers, 2.6; Core
+/// Specification Supplement v11, Part A, 1.12).
 public struct Appearance: Hashable, Sendable, IntegerField {
     package static var packetName: String { "Appearance" }
-    /// The number: the category in the upper ten bits, the kind in the lower six.
+    /// The number: the category in the upper ten bits, the subcategory in the lower six.
     public let rawValue: UInt16
 
-    /// Creates an appearance from its number; category in the upper 10 bits, subcategory in the lower 6.
+    /// Creates an appearance from its number: the category in the upper 10 bits, the subcategory in the lower
+    /// 6.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The category, 0 to 1023: 3 is a watch.
     public var category: UInt16 { rawValue >> 6 }
 
-    /// The kind within the category, 0 to 63; 0 says nothing more than the category.
+    /// The subcategory within the category, 0 to 63; 0 is a generic device of the category.
     public var subcategory: UInt16 { rawValue & 0x3f }
 
-    /// Unknown: the device has no category (0x0000).
+    /// Unknown (0x0000): the device has no category.
     public static let unknown: Self = 0
 }
 
 extension Appearance: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// Creates an appearance from its number; category in the upper 10 bits, subcategory in the lower 6.
+    /// Creates an appearance from its number: the category in the upper 10 bits, the subcategory in the lower
+    /// 6.
     public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 
     /// The number in hexadecimal, for example `0x00c1`.
@@ -116,14 +119,14 @@ package struct ClassOfDevice: Hashable, Sendable {
     /// The class of device, in the low 24 bits.
     package let rawValue: UInt32
 
-    /// The class of the low 24 bits.
+    /// Creates a class from the low 24 bits.
     package init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xff_ffff }
 
-    /// Bits 13 to 23, the kinds of service.
+    /// The service classes, bits 13 to 23.
     package var services: UInt32 { rawValue >> 13 }
-    /// Bits 8 to 12: 1 is a computer, 2 a phone.
+    /// The major class, bits 8 to 12: 1 is a computer, 2 a phone.
     package var majorClass: UInt32 { rawValue >> 8 & 0x1f }
-    /// Bits 2 to 7, whose meaning depends on the major class.
+    /// The minor class, bits 2 to 7, whose meaning depends on the major class.
     package var minorClass: UInt32 { rawValue >> 2 & 0x3f }
 }
 
@@ -139,7 +142,7 @@ extension ClassOfDevice: PacketDecodable, PacketEncodable {
     package func encode(into output: inout OutputSpan<UInt8>) { output.u24(rawValue) }
 }
 
-/// The Link Layer features of a device, as many octets of the mask as it cares to send (Core Specification
+/// The Link Layer features of a device, in as many octets of the mask as it sends (Core Specification
 /// Supplement v11, Part A, 1.19; the bits are in Vol 6, Part B, 4.6).
 package struct LESupportedFeatures: Hashable, Sendable {
     /// The mask, bits 0 to 7 first.
@@ -147,7 +150,8 @@ package struct LESupportedFeatures: Hashable, Sendable {
 
     package init(octets: [UInt8]) { self.octets = octets }
 
-    /// Whether the feature with that bit number is supported; what was not sent is not.
+    /// Returns whether the feature with that bit number is supported. Bits that were not sent are not
+    /// supported.
     package func contains(bit: Int) -> Bool {
         bit >= 0 && bit / 8 < octets.count && octets[bit / 8] >> (bit % 8) & 1 == 1
     }
@@ -156,7 +160,7 @@ package struct LESupportedFeatures: Hashable, Sendable {
 extension LESupportedFeatures: PacketDecodable, PacketEncodable {
     package static var packetName: String { "LE Supported Features" }
 
-    /// Takes all that is left; never throws.
+    /// Reads all remaining octets; never throws.
     package init(decoding reader: inout ByteReader) throws(DecodeError) { octets = reader.rest() }
 
     package var encodedCount: Int { octets.count }

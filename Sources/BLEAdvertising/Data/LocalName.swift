@@ -4,7 +4,7 @@ import BLECore
 public struct LocalName: Hashable, Sendable {
     /// The name as it was sent.
     package let value: UTF8Text
-    /// Whether that is all of it.
+    /// Whether the name is complete, not shortened.
     public let isComplete: Bool
 
     /// Creates a name, complete by default.
@@ -13,7 +13,7 @@ public struct LocalName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// The name, with U+FFFD in place of what is not UTF-8.
+    /// The name, with U+FFFD in place of invalid UTF-8.
     public var text: String { value.text }
 
     var type: AdvertisingDataType { isComplete ? .completeLocalName : .shortenedLocalName }

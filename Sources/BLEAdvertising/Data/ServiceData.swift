@@ -1,6 +1,6 @@
 import BLECore
 
-/// Data that a service puts into advertisements (Core Specification Supplement v11, Part A, 1.11).
+/// Service data in an advertisement (Core Specification Supplement v11, Part A, 1.11).
 ///
 /// ```swift
 /// var content = AdvertisingContent()
@@ -11,13 +11,14 @@ public struct ServiceData: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// The width of its UUID on the wire.
     package let width: UUIDWidth
-    /// The octets of the service's own format.
+    /// The data, in a format that the service defines.
     public var data: [UInt8]
 
-    /// Creates data of the service `uuid`, which takes the least width that holds it.
+    /// Creates data of the service `uuid`, encoded in the smallest width that holds it.
     public init(_ uuid: BluetoothUUID, _ data: [UInt8]) { self.init(uuid, data, width: .two) }
 
-    /// Data of the service `uuid`, which takes the least width that holds it, or more when `width` says so.
+    /// Creates data of the service `uuid`. Its width is the smallest that holds the UUID, or `width` if that
+    /// is larger.
     package init(_ uuid: BluetoothUUID, _ data: [UInt8], width: UUIDWidth) {
         self.uuid = uuid
         self.width = .wider(uuid.width, width)
@@ -50,7 +51,7 @@ extension ServiceData: PacketEncodable {
 }
 
 extension AdvertisingDataType {
-    /// The width of the UUID, when this is a type of service data.
+    /// The width of the UUID, or nil if this is not a type of service data.
     var serviceDataWidth: UUIDWidth? {
         switch self {
         case .serviceData16: .two

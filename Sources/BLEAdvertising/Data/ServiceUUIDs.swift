@@ -1,15 +1,15 @@
 import BLECore
 
-/// A list of service UUIDs of one width: what a device offers, or what it looks for (Core Specification
+/// A list of service UUIDs of one width, which the device offers or searches for (Core Specification
 /// Supplement v11, Part A, 1.1 and 1.10).
 package struct ServiceUUIDs: Hashable, Sendable {
     /// The meaning of the list.
     package enum Kind: Hashable, Sendable {
         /// Some of the services that the device offers.
         case incomplete
-        /// All services that the device offers, as far as they have UUIDs of this width.
+        /// All services with UUIDs of this width that the device offers.
         case complete
-        /// Services that the device looks for.
+        /// Services that the device searches for.
         case solicited
     }
 
@@ -17,10 +17,10 @@ package struct ServiceUUIDs: Hashable, Sendable {
     package let kind: Kind
     /// The width of each UUID on the wire.
     package let width: UUIDWidth
-    /// The services, in the order on the wire; may be none.
+    /// The services, in the order on the wire; the list can be empty.
     package let uuids: [BluetoothUUID]
 
-    /// A list of `uuids`, as wide as the widest of them, or wider when `width` says so.
+    /// Creates a list of `uuids`. Its width is that of the widest of them, or `width` if that is larger.
     package init(_ kind: Kind, _ uuids: [BluetoothUUID], width: UUIDWidth = .two) {
         self.kind = kind
         self.uuids = uuids
@@ -50,7 +50,7 @@ extension ServiceUUIDs: PacketEncodable {
         for uuid in uuids { output.uuid(uuid, width: width) }
     }
 
-    /// Reads all that is left as UUIDs of the given form.
+    /// Reads all remaining octets as UUIDs in the given form.
     init(decoding reader: inout ByteReader, form: AdvertisingDataType.UUIDListForm) throws(DecodeError) {
         kind = form.kind
         width = form.width
@@ -62,13 +62,13 @@ extension ServiceUUIDs: PacketEncodable {
 }
 
 extension AdvertisingDataType {
-    /// What a list of UUIDs under some AD type is.
+    /// The form of a list of UUIDs, which its AD type determines.
     struct UUIDListForm {
         let kind: ServiceUUIDs.Kind
         let width: UUIDWidth
     }
 
-    /// What a list of this type is, when this is a type of lists.
+    /// The form of a list of this type, or nil if this is not a type of UUID lists.
     var uuidListForm: UUIDListForm? {
         switch self {
         case .incompleteServiceUUIDs16: UUIDListForm(kind: .incomplete, width: .two)
@@ -86,7 +86,7 @@ extension AdvertisingDataType {
 }
 
 extension UUIDWidth {
-    /// The width that holds what both hold.
+    /// Returns the larger of two widths.
     static func wider(_ left: UUIDWidth, _ right: UUIDWidth) -> UUIDWidth {
         left.rawValue > right.rawValue ? left : right
     }

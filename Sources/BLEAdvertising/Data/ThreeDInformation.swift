@@ -1,21 +1,21 @@
 import BLECore
 
-/// What a 3D display requires of 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
+/// The requirements of a 3D display for 3D glasses (3D Synchronization Profile 1.0.3, 4.3).
 package struct ThreeDInformation: Hashable, Sendable {
     /// The features of the 3D display.
     package struct Features: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
 
-        /// The features of that octet, reserved bits included.
+        /// Creates the features from that octet, including reserved bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The display notifies of associations.
+        /// The display supports association notification.
         package static let associationNotification = Self(rawValue: 0x01)
         /// The display accepts reports of the battery level.
         package static let batteryLevelReporting = Self(rawValue: 0x02)
-        /// The display requires one when glasses start.
+        /// The display requires a battery level report when glasses start.
         package static let batteryLevelOnStartUp = Self(rawValue: 0x04)
-        /// It is being tested in a factory.
+        /// The display is in factory test mode.
         package static let factoryTestMode = Self(rawValue: 0x80)
     }
 
@@ -24,7 +24,7 @@ package struct ThreeDInformation: Hashable, Sendable {
     /// The path loss above which glasses are too far away, in decibels.
     package var pathLossThreshold: UInt8
 
-    /// What a display does, and how far away.
+    /// Creates the information from features and a path loss threshold.
     package init(features: Features, pathLossThreshold: UInt8) {
         self.features = features
         self.pathLossThreshold = pathLossThreshold

@@ -1,15 +1,15 @@
 import BLECore
 
-/// Services that a device offers or looks for over other transports (Transport Discovery Service 1.1,
+/// Services that a device offers or searches for over other transports (Transport Discovery Service 1.1,
 /// 2.1): one block for each transport.
 package struct TransportDiscovery: Hashable, Sendable {
-    /// What there is about one transport.
+    /// The information about one transport.
     package struct Block: Hashable, Sendable {
-        /// The organization that defines the transport: 1 is the Bluetooth SIG's, 2 the Wi-Fi Alliance's.
+        /// The organization that defines the transport: 1 is the Bluetooth SIG, 2 the Wi-Fi Alliance.
         package var organization: UInt8
         /// Seeker or provider (bits 0 and 1), incomplete data (2), state of the transport (3 and 4).
         package var flags: UInt8
-        /// What the organization says; at most 255 octets reach the wire.
+        /// The data in the organization's format; at most 255 octets are encoded.
         package var data: [UInt8]
 
         package init(organization: UInt8, flags: UInt8, data: [UInt8]) {
@@ -28,7 +28,7 @@ package struct TransportDiscovery: Hashable, Sendable {
 extension TransportDiscovery: PacketDecodable, PacketEncodable {
     package static var packetName: String { "Transport Discovery Data" }
 
-    /// Reads all that is left as blocks, at least one.
+    /// Reads all remaining octets as blocks, at least one.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         blocks = []
         repeat {

@@ -1,17 +1,18 @@
-/// A cipher of blocks of 128 bits with a key that it holds.
+/// A block cipher for blocks of 128 bits, with a fixed key.
 package protocol BlockCipher: Sendable {
-    /// Encrypts one block, whose most significant octet is in[0] of FIPS 197.
+    /// Encrypts one block. Its most significant octet is in[0] of FIPS 197.
     func encrypt(_ block: UInt128) -> UInt128
 }
 
-/// AES with a key of 128 bits, encryption only (FIPS 197). Its time depends on what it encrypts, as tables
-/// in memory make it, so it is for hashes, for simulated controllers and for the readings of sensors. Keys that
-/// pairing distributes belong to a library made for that, which builds without pairing do not have.
+/// AES with a 128-bit key, encryption only (FIPS 197). Its running time depends on the encrypted data,
+/// because it uses lookup tables in memory. It is therefore only for hashes, for simulated controllers and
+/// for readings of sensors. Keys that pairing distributes require a dedicated library, which builds without
+/// pairing do not have.
 package struct AES128: BlockCipher {
-    /// Eleven keys of four columns each, the first octet of a column in its highest bits.
+    /// Eleven round keys of four columns each; the first octet of a column is in its highest bits.
     private let roundKeys: [UInt32]
 
-    /// The cipher of a key whose most significant octet is key[0] of FIPS 197.
+    /// Creates the cipher for a key. Its most significant octet is key[0] of FIPS 197.
     package init(key: UInt128) {
         var words = Self.columns(key)
         var constant: UInt8 = 1
@@ -26,7 +27,7 @@ package struct AES128: BlockCipher {
         roundKeys = words
     }
 
-    /// The cipher text of a block whose most significant octet is in[0] of FIPS 197.
+    /// Encrypts a block. Its most significant octet is in[0] of FIPS 197.
     package func encrypt(_ block: UInt128) -> UInt128 {
         let table = Self.rounds
         var (a, b, c, d) = (
@@ -35,8 +36,9 @@ package struct AES128: BlockCipher {
             UInt32(truncatingIfNeeded: block >> 32) ^ roundKeys[2],
             UInt32(truncatingIfNeeded: block) ^ roundKeys[3]
         )
-        // One column of the next state: row r comes from the column r to the right (5.1.2), goes through
-        // the S-box, and is multiplied into all four rows (5.1.3), which `table` has ready for row 0.
+        // Computes one column of the next state: row r comes from the column r to the right (5.1.2), is
+        // substituted by the S-box, and is multiplied into all four rows (5.1.3), which `table` contains for
+        // row 0.
         func column(_ first: UInt32, _ second: UInt32, _ third: UInt32, _ fourth: UInt32) -> UInt32 {
             let rows = (
                 table[Int(first >> 24)], table[Int(second >> 16 & 0xff)], table[Int(third >> 8 & 0xff)],
@@ -79,7 +81,7 @@ package struct AES128: BlockCipher {
         return (1...4).reduce(inverse ^ 0x63) { $0 ^ (inverse << UInt8($1) | inverse >> UInt8(8 - $1)) }
     }
 
-    /// What row 0 of a column becomes in all four rows: 2, 1, 1 and 3 times its octet of the S-box.
+    /// The contribution of row 0 of a column to all four rows: 2, 1, 1 and 3 times its octet of the S-box.
     private static let rounds: [UInt32] = box.map { octet in
         let twice = doubled(octet)
         return UInt32(twice) << 24 | UInt32(octet) << 16 | UInt32(octet) << 8 | UInt32(twice ^ octet)

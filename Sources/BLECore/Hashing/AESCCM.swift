@@ -1,5 +1,5 @@
-/// AES-CCM with a key of 128 bits and nonces of 13 octets (RFC 3610 with L = 2), as Bluetooth and BTHome encrypt
-/// with. Only what others have encrypted is opened here.
+/// AES-CCM with a 128-bit key and nonces of 13 octets (RFC 3610 with L = 2), which Bluetooth and BTHome use.
+/// Only decryption is implemented.
 ///
 /// ```swift
 /// AESCCM(key: key).open(ciphertext, tag: tag, nonce: nonce)  // nil: another key, or changed on the way
@@ -7,11 +7,12 @@
 package struct AESCCM: Sendable {
     private let cipher: AES128
 
-    /// For a key whose most significant octet is first in the RFC.
+    /// Creates the cipher for a key. Its most significant octet is the first octet in the RFC.
     package init(key: UInt128) { cipher = AES128(key: key) }
 
-    /// What was encrypted; nil when the tag does not fit, and for what the RFC does not allow: a nonce of other than 13
-    /// octets, a tag of other than 4, 6, 8 … 16, a message of more than 65,535 or other data of more than 65,279.
+    /// Decrypts a message; nil if the tag does not match or the arguments violate the RFC: a nonce of other
+    /// than 13 octets, a tag of other than 4, 6, 8 … 16, a message of more than 65,535 or other data of more
+    /// than 65,279.
     package func open(
         _ ciphertext: [UInt8], tag: [UInt8], nonce: [UInt8], authenticating data: [UInt8] = []
     ) -> [UInt8]? {
@@ -22,13 +23,13 @@ package struct AESCCM: Sendable {
         var plain: [UInt8] = []
         plain.reserveCapacity(ciphertext.count)
         for start in stride(from: 0, to: ciphertext.count, by: 16) {
-            // 2.3: the key stream's block 0 is for the tag.
+            // 2.3: block 0 of the key stream is for the tag.
             let stream = cipher.encrypt(1 << 120 | middle | UInt128(start / 16 + 1))
             for (place, octet) in ciphertext[start..<min(start + 16, ciphertext.count)].enumerated() {
                 plain.append(octet ^ UInt8(truncatingIfNeeded: stream >> UInt128(120 - 8 * place)))
             }
         }
-        // 2.2: the flags, the nonce and the message's length begin what the tag is about.
+        // 2.2: the authenticated data begins with the flags, the nonce and the length of the message.
         let flags = UInt128((data.isEmpty ? 0 : 0x40) | ((tag.count - 2) / 2) << 3 | 1)
         var code = cipher.encrypt(flags << 120 | middle | UInt128(plain.count))
         if !data.isEmpty {
@@ -40,7 +41,7 @@ package struct AESCCM: Sendable {
         return expected == tag ? plain : nil
     }
 
-    /// CBC-MAC of octets, filled with zeros up to a whole block.
+    /// Returns the CBC-MAC of octets, padded with zeros to a whole block.
     private func chained(_ octets: [UInt8], onto code: UInt128) -> UInt128 {
         stride(from: 0, to: octets.count, by: 16).reduce(code) { code, start in
             var block: UInt128 = 0

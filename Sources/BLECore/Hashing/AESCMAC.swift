@@ -1,5 +1,5 @@
-/// AES-CMAC with a key of 128 bits (RFC 4493), of a message that comes in pieces. Bluetooth hashes
-/// databases with it, and signs writes (Core Specification 5.4, Vol 3, Part H, 2.2.5).
+/// AES-CMAC with a 128-bit key (RFC 4493), for a message that is added in parts. Bluetooth uses it to hash
+/// databases and to sign writes (Core Specification 5.4, Vol 3, Part H, 2.2.5).
 ///
 /// ```swift
 /// var mac = AESCMAC(key: 0)
@@ -9,14 +9,14 @@
 package struct AESCMAC: Sendable {
     private let cipher: AES128
     private var chain: UInt128 = 0
-    /// Octets of the block that is not full yet, or is full and may be the last.
+    /// The octets of the block that is not yet full, or is full and could be the last block.
     private var block: UInt128 = 0
     private var filled = 0
 
-    /// The code of a key whose most significant octet is first in the RFC.
+    /// Creates a code for a key. Its most significant octet is the first octet in the RFC.
     package init(key: UInt128) { cipher = AES128(key: key) }
 
-    /// The code of a message that is at hand.
+    /// Returns the code of a complete message.
     package static func code(of message: [UInt8], key: UInt128) -> UInt128 {
         var mac = AESCMAC(key: key)
         mac.update(message)
@@ -33,23 +33,23 @@ package struct AESCMAC: Sendable {
         filled += 1
     }
 
-    /// Appends octets to the message.
+    /// Adds octets to the message.
     package mutating func update(_ octets: some Sequence<UInt8>) {
         for octet in octets { update(octet) }
     }
 
-    /// The code of the message so far; its most significant octet is first in the RFC.
+    /// Returns the code of the message so far. Its most significant octet is the first octet in the RFC.
     package func finalize() -> UInt128 {
         var subkey = Self.doubled(cipher.encrypt(0))
         var last = block
         if filled < 16 {
             subkey = Self.doubled(subkey)
-            // One bit, then zeros.
+            // A one bit, then zeros.
             last = (block << 1 | 1) << UInt128(127 - 8 * filled)
         }
         return cipher.encrypt(chain ^ last ^ subkey)
     }
 
-    /// 2.3: times x in the field of 2^128 elements.
+    /// 2.3: multiplies by x in the field of 2^128 elements.
     private static func doubled(_ value: UInt128) -> UInt128 { value << 1 ^ (value >> 127) &* 0x87 }
 }

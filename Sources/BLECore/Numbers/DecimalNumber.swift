@@ -1,19 +1,19 @@
-/// A decimal number as it is written: `36.60` is 3660 times 10 to the power of -2. IEEE-11073 numbers,
-/// scaled integers and durations all are such numbers, and no step through binary fractions bends them.
+/// A decimal number as written: `36.60` is 3660 times 10 to the power of -2. IEEE-11073 numbers, scaled
+/// integers and durations are such numbers, and are not rounded by a conversion to a binary fraction.
 public struct DecimalNumber: Hashable, Sendable {
     /// The digits as an integer, before scaling by the exponent.
     public var mantissa: Int128
     /// The power of ten that the mantissa is multiplied by.
     public var exponent: Int
 
-    /// `mantissa` times 10 to the power of `exponent`.
+    /// Creates the number `mantissa` times 10 to the power of `exponent`.
     public init(_ mantissa: Int128, exponent: Int = 0) {
         self.mantissa = mantissa
         self.exponent = exponent
     }
 
-    /// The number that `text` spells: digits with perhaps a sign, a point and an exponent (`-1.5e3`); nil
-    /// for anything else and for more digits than 128 bits hold.
+    /// Parses digits with an optional sign, point and exponent (`-1.5e3`); nil for anything else and for more
+    /// digits than fit into 128 bits.
     public init?(_ text: some StringProtocol) {
         var rest = Array(text.utf8)[...]
         let negative = rest.first == UInt8(ascii: "-")
@@ -48,8 +48,8 @@ public struct DecimalNumber: Hashable, Sendable {
         self.init(negative ? -digits : digits, exponent: power)
     }
 
-    /// The same number with the given exponent, or nil when that needs digits after the point or more
-    /// than 128 bits.
+    /// Returns the mantissa of the same number with the given exponent, or nil if that would need digits
+    /// after the point or more than 128 bits.
     package func mantissa(atExponent target: Int) -> Int128? {
         var value = mantissa
         if value == 0 { return 0 }
@@ -70,8 +70,8 @@ public struct DecimalNumber: Hashable, Sendable {
 }
 
 extension DecimalNumber: CustomStringConvertible {
-    /// The digits and the point where it is: `36.60`, `1500`, `-0.05`; with an exponent where many zeros
-    /// would be needed, `5e40`.
+    /// The digits with the decimal point in place: `36.60`, `1500`, `-0.05`. Numbers that would need many
+    /// zeros have an exponent, such as `5e40`.
     public var description: String {
         if exponent == 0 || mantissa == 0 && exponent > 0 { return String(mantissa) }
         guard (-18...9).contains(exponent) else { return "\(mantissa)e\(exponent)" }

@@ -1,24 +1,24 @@
-/// The decimal floating point numbers of IEEE 11073-20601: a signed mantissa times a power of ten, in two
-/// octets (SFLOAT, `medfloat16`) or four (FLOAT, `medfloat32`). Decimal in, decimal out: `36.60` keeps its
-/// last zero.
+/// A decimal floating-point number of IEEE 11073-20601: a signed mantissa times a power of ten, in two octets
+/// (SFLOAT, `medfloat16`) or four (FLOAT, `medfloat32`). Conversion from and to decimal text is exact:
+/// `36.60` keeps its trailing zero.
 public struct MedicalFloat: Hashable, Sendable {
     /// A number, or a special value in place of one.
     public enum Content: Hashable, Sendable {
-        /// An ordinary number, none of the special values.
+        /// An ordinary number, not a special value.
         case finite(DecimalNumber)
         /// The code for "not a number".
         case notANumber
-        /// NRes: the sensor has no value at this resolution.
+        /// NRes: the sensor cannot provide a value at this resolution.
         case notAtThisResolution
-        /// The code for a number greater than the greatest.
+        /// The code for a number greater than the maximum.
         case infinity
-        /// The code for a number less than the least.
+        /// The code for a number less than the minimum.
         case negativeInfinity
-        /// The one value set aside for later.
+        /// The value that is reserved for future use.
         case reserved
     }
 
-    /// How many bits each part has.
+    /// The size of a number: the bits of its mantissa and exponent.
     public enum Width: Hashable, Sendable {
         /// SFLOAT: 12 bits of mantissa, 4 of exponent.
         case two
@@ -28,11 +28,12 @@ public struct MedicalFloat: Hashable, Sendable {
         /// The number of octets: 2 or 4.
         package var octets: Int { self == .two ? 2 : 4 }
         var mantissaBits: Int { self == .two ? 12 : 24 }
-        /// The greatest mantissa of an ordinary number; the five after it are the special values, with exponent 0.
+        /// The maximum mantissa of an ordinary number; the five values after it are the special values, with
+        /// exponent 0.
         package var greatest: Int128 { (1 << (mantissaBits - 1)) - 3 }
         /// The range of exponents, in powers of 10.
         package var exponents: ClosedRange<Int> { self == .two ? -8...7 : -128...127 }
-        /// What IEEE 11073 calls it: `sfloat` or `float`.
+        /// The name of the width in IEEE 11073: `sfloat` or `float`.
         package var name: String { self == .two ? "sfloat" : "float" }
     }
 
@@ -41,7 +42,7 @@ public struct MedicalFloat: Hashable, Sendable {
     /// The width in octets: two or four.
     public let width: Width
 
-    /// The special values by their names in text, and their distance from the greatest mantissa.
+    /// The special values with their names in text and their distances from the maximum mantissa.
     static let special: [(name: String, content: Content, distance: Int128)] = [
         ("+INF", .infinity, 1), ("NaN", .notANumber, 2), ("NRes", .notAtThisResolution, 3),
         ("reserved", .reserved, 4), ("-INF", .negativeInfinity, 5),
@@ -60,7 +61,8 @@ public struct MedicalFloat: Hashable, Sendable {
     /// Creates a number; nil when this width cannot hold it exactly.
     public init?(_ number: DecimalNumber, width: Width) { self.init(.finite(number), width: width) }
 
-    /// The special value of that name, in either case; `INF` is `+INF`. Nil for any other text.
+    /// Creates the special value with the given name, in either case; `INF` is `+INF`. Nil for any other
+    /// text.
     package init?(special text: some StringProtocol, width: Width) {
         let lower = text.lowercased()
         let found = Self.special.first { $0.name.lowercased() == lower || lower == "inf" }
@@ -68,7 +70,7 @@ public struct MedicalFloat: Hashable, Sendable {
         self.init(found.content, width: width)
     }
 
-    /// The nearest binary number; nil for what is no number. Infinities stay so.
+    /// The nearest binary number, including infinities; nil for the other special values.
     public var double: Double? {
         switch content {
         case .finite(let number): Double("\(number.mantissa)e\(number.exponent)")
@@ -78,7 +80,7 @@ public struct MedicalFloat: Hashable, Sendable {
         }
     }
 
-    /// Creates the number with these bits, as they are on the wire: all 32, or the low 16 of an SFLOAT.
+    /// Creates the number with the given bits on the wire: all 32, or the low 16 for an SFLOAT.
     public init(bits: UInt32, width: Width) {
         let mask = Int128(1) << width.mantissaBits - 1
         let raw = Int128(bits) & mask
@@ -91,7 +93,7 @@ public struct MedicalFloat: Hashable, Sendable {
         self.width = width
     }
 
-    /// The bits on the wire: all 32, or the low 16 of an SFLOAT.
+    /// The bits on the wire: all 32, or the low 16 for an SFLOAT.
     public var bits: UInt32 {
         guard case .finite(let number) = content else {
             let distance = Self.special.first { $0.content == content }?.distance ?? 0

@@ -11,34 +11,34 @@ public struct Quantity: Hashable, Sendable {
         self.unit = unit
     }
 
-    /// `mantissa` times 10 to the power of `exponent`, of that unit.
+    /// Creates a quantity of `mantissa` times 10 to the power of `exponent` units.
     public init(_ mantissa: some BinaryInteger, exponent: Int = 0, _ unit: PhysicalUnit) {
         self.init(DecimalNumber(Int128(mantissa), exponent: exponent), unit)
     }
 }
 
 extension Quantity: CustomStringConvertible {
-    /// Number and symbol: `25.06 °C`; the number alone when it counts things.
+    /// The number and the symbol of the unit: `25.06 °C`; the number alone if it is a count.
     public var description: String { unit == .one ? "\(number)" : "\(number) \(unit)" }
 }
 
-/// The units that beacons and sensors measure in; the raw value is the symbol.
+/// The units in which beacons and sensors measure; the raw value is the symbol.
 public enum PhysicalUnit: String, Hashable, Sendable, CaseIterable {
-    /// Nothing but a number: counts, indexes.
+    /// A number without a unit: counts, indexes.
     case one = ""
     /// The degree Celsius, a unit of temperature.
     case celsius = "°C"
-    /// Hundredths of a whole, for example relative humidity.
+    /// A percentage, for example of relative humidity.
     case percent = "%"
     /// The pascal, a unit of pressure.
     case pascal = "Pa"
-    /// Pressure, 100 Pa; a millibar.
+    /// The hectopascal, a unit of pressure: 100 Pa, or a millibar.
     case hectopascal = "hPa"
     /// The lux, a unit of illuminance.
     case lux = "lx"
     /// The kilogram, a unit of mass.
     case kilogram = "kg"
-    /// Mass, 0.453 592 37 kg.
+    /// The pound, a unit of mass: 0.453 592 37 kg.
     case pound = "lb"
     /// The kilowatt-hour, a unit of energy.
     case kilowattHour = "kWh"
@@ -68,7 +68,7 @@ public enum PhysicalUnit: String, Hashable, Sendable, CaseIterable {
     case meterPerSecond = "m/s"
     /// Meters per second squared, a unit of acceleration.
     case meterPerSecondSquared = "m/s²"
-    /// Acceleration, 9.806 65 m/s².
+    /// The standard gravity, a unit of acceleration: 9.806 65 m/s².
     case standardGravity = "g"
     /// The liter, a unit of volume.
     case liter = "L"
@@ -80,7 +80,7 @@ public enum PhysicalUnit: String, Hashable, Sendable, CaseIterable {
     case cubicMeterPerHour = "m³/h"
     /// Microsiemens per centimeter, a unit of conductivity.
     case microsiemensPerCentimeter = "µS/cm"
-    /// Radio power, in relation to a milliwatt.
+    /// The decibel-milliwatt, radio power relative to a milliwatt.
     case decibelMilliwatt = "dBm"
 }
 
@@ -88,7 +88,7 @@ extension PhysicalUnit: CustomStringConvertible {
     /// The symbol of the unit, for example `°C`.
     public var description: String { rawValue }
 
-    /// The unit in letters, for the end of a name: the `C` of `temperatureC`.
+    /// The unit in letters, for the end of a property name: the `C` of `temperatureC`.
     package var suffix: String {
         switch self {
         case .one: ""

@@ -1,11 +1,11 @@
 import BLECore
 
-/// The database of a peer as it was last found, for a cache and for the disk.
+/// The database of a peer as it was last found, for a cache and for storage on disk.
 package struct CachedDatabase: Hashable, Sendable {
-    /// The database, with its hash where the server has one.
+    /// The database, with its hash if the server has one.
     package var database: RemoteDatabase
-    /// Whether the peer is bonded. A bonded peer also reports, by Service Changed, what has changed while it had
-    /// no link (Core Specification 5.4, Vol 3, Part G, 2.5.2).
+    /// Whether the peer is bonded. A bonded peer also reports, by Service Changed, the changes that were made
+    /// while it had no link (Core Specification 5.4, Vol 3, Part G, 2.5.2).
     package var isBonded: Bool
 
     package init(_ database: RemoteDatabase, isBonded: Bool = false) {
@@ -14,27 +14,30 @@ package struct CachedDatabase: Hashable, Sendable {
     }
 }
 
-/// The databases of the peers that a host met last, and which of them may be used again without discovery
-/// (Core Specification 5.4, Vol 3, Part G, 2.5.2).
+/// The last known databases of peers, and which of them can be used again without discovery (Core
+/// Specification 5.4, Vol 3, Part G, 2.5.2).
 ///
 /// ```swift
 /// if let known = cache.current(of: peer, hash: hash) { return known }
 /// let found = cache.keep(CachedDatabase(discovered), of: peer)
 /// ```
 package struct DatabaseCache: Sendable {
-    /// The most peers that are remembered. Beyond it the peer whose database was kept longest ago is forgotten.
+    /// The maximum number of peers that are remembered. Beyond it, the peer whose database was kept longest
+    /// ago is evicted.
     package static let peerLimit = 64
-    /// Attributes of a database that is remembered, so that a hostile server cannot fill the memory.
+    /// The maximum number of attributes of a remembered database, so that a hostile server cannot fill the
+    /// memory.
     package static let attributeLimit = 4096
 
     private struct Entry {
         var cached: CachedDatabase
-        /// False after the server said that it changed: good for comparing only.
+        /// Whether the database can be used; false after the server reported a change, when it is only
+        /// compared.
         var isCurrent = true
     }
 
     private var entries: [DeviceAddress: Entry] = [:]
-    /// The peers, the one met last at the end.
+    /// The peers, in the order in which their databases were kept.
     private var order: [DeviceAddress] = []
     private var last: UInt64 = 0
 
@@ -45,8 +48,8 @@ package struct DatabaseCache: Sendable {
         entries.filter { $1.isCurrent }.mapValues(\.cached)
     }
 
-    /// The database of `peer`, when it is certain to be the same as before: the hash that was read on this
-    /// link is the remembered one, or neither has one and the peer is bonded.
+    /// Returns the database of `peer` if it is certain to be unchanged: the hash that was read on this link
+    /// equals the remembered one, or there is neither and the peer is bonded.
     package func current(of peer: DeviceAddress, hash: [UInt8]?) -> RemoteDatabase? {
         guard let entry = entries[peer], entry.isCurrent, entry.cached.database.hash == hash else {
             return nil
@@ -54,8 +57,8 @@ package struct DatabaseCache: Sendable {
         return hash != nil || entry.cached.isBonded ? entry.cached.database : nil
     }
 
-    /// Remembers the database that a discovery found at `peer`. Returns it with the generation of the remembered
-    /// one when nothing has changed, else with a new one.
+    /// Stores the database that a discovery found at `peer`. Returns it with the generation of the remembered
+    /// database if nothing has changed, otherwise with a new one.
     @discardableResult
     package mutating func keep(_ found: CachedDatabase, of peer: DeviceAddress) -> RemoteDatabase {
         let before = entries[peer]?.cached
@@ -74,7 +77,7 @@ package struct DatabaseCache: Sendable {
         return kept.database
     }
 
-    /// Marks the database of `peer` as changed: it may not be used without a discovery.
+    /// Marks the database of `peer` as changed: it must not be used without a discovery.
     package mutating func invalidate(_ peer: DeviceAddress) { entries[peer]?.isCurrent = false }
 
     package mutating func forget(_ peer: DeviceAddress) {

@@ -1,17 +1,17 @@
 import ATT
 import BLECore
 
-/// The value of Service Changed: the handles among which something was added, removed or changed (Core
-/// Specification 5.4, Vol 3, Part G, 7.1).
+/// The value of Service Changed: the range of handles in which attributes were added, removed or changed
+/// (Core Specification 5.4, Vol 3, Part G, 7.1).
 public struct ServiceChange: Hashable, Sendable {
     /// The handles whose attributes have changed.
     public var range: AttributeRange
 
-    /// Something among these handles has changed.
+    /// Creates a change among these handles.
     package init(_ range: AttributeRange) { self.range = range }
 
-    /// Reads an indicated value. What is not two handles in order says at least that something changed, so
-    /// it stands for all.
+    /// Decodes an indicated value. A value that is not two handles in order still reports that something
+    /// changed, so it stands for all handles.
     package init(_ value: [UInt8]) {
         guard value.count == 4 else {
             range = .all

@@ -1,10 +1,10 @@
 import ATT
 import BLECore
 
-/// A value in parts of one size, of which the last one has the rest. How the receiver joins them is an agreement
-/// of both applications; `ValueReassembler` has the usual ones.
+/// A value in parts of one size, of which the last one has the rest. How the receiver joins them is agreed
+/// between both applications; `ValueReassembler` supports the usual rules.
 ///
-/// Credits say how many parts may go before the receiver grants more:
+/// Credits limit the number of parts that can be sent before the receiver grants more:
 ///
 /// ```swift
 /// var chunks = ValueChunks(firmware, size: 20, credits: 4)
@@ -12,34 +12,34 @@ import BLECore
 /// chunks.grant(2)
 /// ```
 package struct ValueChunks: Sendable {
-    /// Octets of every part but the last, 1 or more.
+    /// The size of every part but the last in octets, 1 or more.
     package let size: Int
     /// The length of all parts together, in octets.
     package var total: Int { value.count }
-    /// Octets that have been handed out.
+    /// The number of octets that `next` has returned.
     package private(set) var sent = 0
-    /// Parts that may go now; nil without limit.
+    /// The number of parts that can be sent now; nil if there is no limit.
     package private(set) var credits: Int?
 
     private let value: [UInt8]
 
-    /// `value` in parts of `size` octets, of which `credits` may go before `grant`; nil: all. A `size` less
-    /// than 1 is 1.
+    /// Creates parts of `size` octets from `value`, of which `credits` can be sent before `grant`; nil for
+    /// all. A `size` less than 1 becomes 1.
     package init(_ value: [UInt8], size: Int, credits: Int? = nil) {
         self.value = value
         self.size = max(1, size)
         self.credits = credits.map { max(0, $0) }
     }
 
-    /// What fits one packet at this MTU: 20 octets at 23, 244 at 247.
+    /// Creates parts that fit one packet at this MTU: 20 octets at 23, 244 at 247.
     package init(_ value: [UInt8], mtu: ATTMTU, credits: Int? = nil) {
         self.init(value, size: mtu.writeValue, credits: credits)
     }
 
-    /// Whether every part has been handed out.
+    /// Whether `next` has returned every part.
     package var isDone: Bool { sent == value.count }
 
-    /// Whether there are parts, and no credit for the next one.
+    /// Whether there are more parts but no credit for the next one.
     package var isStalled: Bool { !isDone && credits == 0 }
 
     /// Returns the next part; nil when there is none left, or no credit for it before `grant`.

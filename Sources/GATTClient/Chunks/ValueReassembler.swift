@@ -1,7 +1,7 @@
 import BLECore
 
-/// Puts messages together from parts that came one by one, as notifications or as writes. Parts may end
-/// anywhere, also in the middle of a delimiter, and may hold several messages.
+/// Joins messages from parts that arrive one by one, as notifications or as writes. A part can end anywhere,
+/// also in the middle of a delimiter, and can contain several messages.
 ///
 /// ```swift
 /// var lines = ValueReassembler(.delimiter([0x0a]), limit: 1024)
@@ -19,7 +19,7 @@ public struct ValueReassembler: Sendable {
         case prefixedLength(octets: Int, ByteOrder)
         /// These octets, one or more, follow the message; they are not part of it.
         case delimiter([UInt8])
-        /// The message ends when no further part comes for this time.
+        /// The message ends when no further part arrives for this time.
         case silence(Duration)
     }
 
@@ -33,13 +33,13 @@ public struct ValueReassembler: Sendable {
 
     /// How the end of a message is recognized.
     package let rule: Rule
-    /// The most octets of one message.
+    /// The maximum length of one message in octets.
     package let limit: Int
 
     private var buffer: [UInt8] = []
-    /// Octets at the beginning of the buffer that belong to messages which were taken.
+    /// The number of octets at the beginning of the buffer that belong to messages which were taken.
     private var consumed = 0
-    /// Octets of the buffer in which no delimiter begins.
+    /// The index in the buffer before which no delimiter begins.
     private var searched = 0
     private var lastPart = Instant.zero
     /// Messages that ended because no further part arrived.
@@ -58,11 +58,11 @@ public struct ValueReassembler: Sendable {
             }
     }
 
-    /// Octets that wait to become a message.
+    /// The number of octets that wait to become a message.
     public var pending: Int { buffer.count - consumed }
 
-    /// Adds a part. Call `next` until it returns nil before the following part: messages that are not taken are
-    /// kept.
+    /// Adds a part. Call `next` until it returns nil before adding the following part, because messages that
+    /// are not taken are kept.
     public mutating func receive(_ part: some Sequence<UInt8>, at now: Instant) {
         expire(at: now)
         compact()
@@ -70,9 +70,9 @@ public struct ValueReassembler: Sendable {
         lastPart = now
     }
 
-    /// Returns the next whole message, the oldest first; nil when there is none. Throws `ValueTooLong` when a
-    /// message is longer than the limit, or states a length that is. A message that ended by its delimiter or by
-    /// silence is then dropped alone; otherwise all octets that wait are dropped.
+    /// Returns the next complete message, oldest first; nil when there is none. Throws `ValueTooLong` when a
+    /// message is longer than the limit, or states a length that is. If the message ended by its delimiter or
+    /// by silence, only that message is dropped; otherwise, all waiting octets are dropped.
     public mutating func next() throws(ValueTooLong) -> [UInt8]? {
         switch rule {
         case .length(let length):
@@ -93,15 +93,15 @@ public struct ValueReassembler: Sendable {
         }
     }
 
-    /// Advances the time to `now`. With `.silence` the octets that wait may then be a whole message, which `next`
-    /// returns. Call it at `deadline`: without a further part, no other call ends a message.
+    /// Advances the time to `now`. With `.silence`, the waiting octets can then be a complete message, which
+    /// `next` returns. Call it at `deadline`: without a further part, no other call ends a message.
     public mutating func expire(at now: Instant) {
         guard let deadline, deadline <= now else { return }
         if let message = take(pending) { ended.append(message) }
     }
 
-    /// The time at which the octets that wait become a whole message if no part comes before; nil for rules
-    /// without a time.
+    /// The time at which the waiting octets become a complete message if no part arrives before; nil for
+    /// rules without a time, or when no octets wait.
     public var deadline: Instant? {
         guard case .silence(let duration) = rule, pending > 0 else { return nil }
         return lastPart + duration
@@ -116,7 +116,8 @@ public struct ValueReassembler: Sendable {
         return Array(buffer[start..<consumed])
     }
 
-    /// The number at the beginning; nil until it is whole. One over 64 bits is the greatest.
+    /// Returns the length at the beginning; nil until it is complete. A length above `Int.max` becomes
+    /// `Int.max`.
     private func length(_ octets: Int, _ order: ByteOrder) -> Int? {
         guard pending >= octets else { return nil }
         let digits = buffer[consumed..<(consumed + octets)]
@@ -142,12 +143,13 @@ public struct ValueReassembler: Sendable {
             return Array(buffer[message])
         }
         searched = at
-        // The last octets may be the beginning of a delimiter.
+        // The last octets can be the beginning of a delimiter.
         if at - consumed > limit { try check(pending) }
         return nil
     }
 
-    /// Throws, and drops what waits, when the message that has begun has `octets` over the limit.
+    /// Throws, and drops all waiting octets, if `octets`, the length of the message that has begun, is over
+    /// the limit.
     private mutating func check(_ octets: Int) throws(ValueTooLong) {
         guard octets > limit else { return }
         buffer.removeAll()
@@ -162,14 +164,14 @@ public struct ValueReassembler: Sendable {
     }
 }
 
-/// A message is longer than its reassembler takes.
+/// The error of a message that is longer than its reassembler accepts.
 public struct ValueTooLong: Error, Hashable, Sendable {
-    /// The most octets of a message.
+    /// The maximum length of a message in octets.
     public let limit: Int
-    /// Octets that it has, or says that it has.
+    /// The length of the message in octets, actual or stated.
     public let octets: Int
 
-    /// A message of `octets` where `limit` are taken.
+    /// Creates the error of a message of `octets` octets where at most `limit` are accepted.
     package init(limit: Int, octets: Int) {
         self.limit = limit
         self.octets = octets

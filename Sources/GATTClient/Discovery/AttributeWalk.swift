@@ -1,22 +1,22 @@
 import ATT
 import BLECore
 
-/// A walk over a range of handles that asks again and again for what follows. It only ever goes forward, so
-/// it ends after at most as many requests as there are handles, and a server that turns back is caught.
+/// A walk over a range of handles by repeated requests for what follows. It only moves forward, so it ends
+/// after at most as many requests as there are handles, and a server that moves backward is detected.
 struct AttributeWalk: Sendable {
-    /// What the requests of a walk ask for.
+    /// The attributes that the requests of a walk find.
     enum Method: Hashable, Sendable {
-        /// For groups that begin with an attribute of this type, with its value.
+        /// Groups that begin with an attribute of this type, with its value.
         case groups(BluetoothUUID)
-        /// For groups that begin with an attribute of this type and value.
+        /// Groups that begin with an attribute of this type and value.
         case matchingGroups(UInt16, value: [UInt8])
-        /// For attributes of this type, with their values.
+        /// Attributes of this type, with their values.
         case values(BluetoothUUID)
-        /// For all attributes, with their types.
+        /// All attributes, with their types.
         case types
     }
 
-    /// What an answer contains of one attribute, as far as the method has it.
+    /// The content of a response about one attribute, as far as the method provides it.
     struct Entry {
         let handle: AttributeHandle
         var end: AttributeHandle
@@ -25,18 +25,18 @@ struct AttributeWalk: Sendable {
     }
 
     private let method: Method
-    /// Codes by which this server may say that there is nothing more.
+    /// The error codes by which this server can report that there are no more attributes.
     var endings: Set<ATTErrorCode>
     private var rest: AttributeRange?
 
-    /// A walk over `range`; over nothing when there is no range.
+    /// Creates a walk over `range`; over nothing if there is no range.
     init(_ method: Method, in range: AttributeRange?, endings: Set<ATTErrorCode> = [.attributeNotFound]) {
         self.method = method
         self.endings = endings
         rest = range
     }
 
-    /// What to ask next; nil at the end.
+    /// The next request; nil at the end of the walk.
     var request: ATTRequest? {
         rest.map { range in
             switch method {
@@ -58,7 +58,7 @@ struct AttributeWalk: Sendable {
         }
     }
 
-    /// The attributes that a response brings.
+    /// Returns the attributes in a response, and moves the walk past them.
     mutating func receive(_ response: ATTResponse) throws(GATTClientError) -> [Entry] {
         let entries: [Entry]
         switch (method, response) {
@@ -91,7 +91,7 @@ struct AttributeWalk: Sendable {
         rest = range.after(entry.end)
     }
 
-    /// The declaration that an entry's value is.
+    /// Decodes the declaration in an entry's value.
     func declaration<Declaration: PacketDecodable>(
         _ entry: Entry, _: Declaration.Type = Declaration.self
     ) throws(GATTClientError) -> Declaration {
@@ -103,17 +103,17 @@ struct AttributeWalk: Sendable {
     }
 }
 
-/// A procedure that is one walk.
+/// A procedure that consists of one walk.
 protocol WalkingProcedure: GATTProcedure {
     var walk: AttributeWalk { get set }
-    /// What was found, once the walk is over.
+    /// The result, once the walk has ended.
     var result: Output { get }
-    /// Takes an attribute that was found, in the order of the handles.
+    /// Adds an attribute that was found; called in the order of the handles.
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError)
 }
 
 extension WalkingProcedure {
-    /// The next request of the walk, or what it found.
+    /// Returns the next request of the walk, or its result.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Output> {
         walk.request.map { .ask($0) } ?? .done(result)
     }

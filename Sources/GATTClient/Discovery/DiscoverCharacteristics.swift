@@ -9,18 +9,18 @@ package struct DiscoverCharacteristics: WalkingProcedure {
 
     var walk: AttributeWalk
     private var found: [RemoteCharacteristic] = []
-    /// The services that may have some, those first that come first.
+    /// The services that can still have characteristics, in the order of their handles.
     private var services: ArraySlice<AttributeRange>
     private let uuid: BluetoothUUID?
 
-    /// Looks for those in `range`, a service's handles; only for those of type `uuid` if it is given. The
-    /// client compares the types, since only the next characteristic shows where one ends.
+    /// Finds the characteristics in `range`, a service's handles; only those of type `uuid` if it is given.
+    /// The client compares the types, because only the next characteristic shows where one ends.
     package init(in range: AttributeRange, uuid: BluetoothUUID? = nil) {
         self.init(in: range, of: [range], uuid: uuid)
     }
 
-    /// Looks for those of several services at once, whose handles ascend within `range`. What is in none of
-    /// them is left out.
+    /// Finds the characteristics of several services at once, whose handles ascend within `range`.
+    /// Characteristics in none of the services are left out.
     init(in range: AttributeRange, of services: [AttributeRange], uuid: BluetoothUUID? = nil) {
         walk = AttributeWalk(.values(.characteristic), in: range)
         self.services = services[...]
@@ -29,7 +29,8 @@ package struct DiscoverCharacteristics: WalkingProcedure {
 
     var result: [RemoteCharacteristic] { found.filter { uuid == nil || $0.uuid == uuid } }
 
-    /// The value comes after its declaration, and the next declaration after that (3.3).
+    /// Adds a characteristic. The value must come after its declaration, and the next declaration after the
+    /// value (3.3).
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
         let declaration = try walk.declaration(entry, CharacteristicDeclaration.self)
         services = services.drop { $0.end < entry.handle }
@@ -59,7 +60,8 @@ package struct DiscoverDescriptors: WalkingProcedure {
     var walk: AttributeWalk
     private(set) var result: [RemoteDescriptor] = []
 
-    /// Looks for those in `range`, a characteristic's `descriptorRange`; asks nothing when it has none.
+    /// Finds the descriptors in `range`, a characteristic's `descriptorRange`; sends no request if that is
+    /// nil.
     package init(in range: AttributeRange?) { walk = AttributeWalk(.types, in: range) }
 
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {

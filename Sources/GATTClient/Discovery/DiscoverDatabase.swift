@@ -1,14 +1,14 @@
 import ATT
 import BLECore
 
-/// Finds everything, or all of the primary services of one type: services, the services they include,
+/// Discovers everything, or all of the primary services of one type: services, the services they include,
 /// characteristics, descriptors (Core Specification 5.4, Vol 3, Part G, 4.4 to 4.7).
 ///
-/// Each request costs a connection interval or two, so it asks for whole ranges: for the includes and the
-/// characteristics of all services at once, and for the descriptors of as many characteristics as one
-/// response may hold.
+/// Each request costs a connection interval or two, so the procedure requests whole ranges: the includes and
+/// the characteristics of all services at once, and the descriptors of as many characteristics as one
+/// response can hold.
 package struct DiscoverDatabase: GATTProcedure {
-    /// What is being looked for; the numbers are places in `spans` and `gaps`.
+    /// What the procedure is looking for; the numbers are indices into `spans` and `gaps`.
     private enum Place: Equatable {
         case primaryServices, secondaryServices
         case includes(Int)
@@ -20,7 +20,7 @@ package struct DiscoverDatabase: GATTProcedure {
     private var place = Place.primaryServices
     private var services: [RemoteService] = []
     private var types: [AttributeHandle: BluetoothUUID] = [:]
-    /// Where includes and characteristics are looked for.
+    /// The ranges of handles in which includes and characteristics are searched.
     private var spans: [AttributeRange] = []
     /// The ranges of handles in which descriptors are searched.
     private var gaps: [AttributeRange] = []
@@ -37,20 +37,20 @@ package struct DiscoverDatabase: GATTProcedure {
         findServices = .primary
     }
 
-    /// Discovery of the primary services of type `uuid`.
+    /// Creates a discovery of the primary services of type `uuid`.
     package init(service uuid: BluetoothUUID) {
         isPartial = true
         findServices = .primary(uuid)
     }
 
-    /// The next request, or the database.
+    /// Returns the next request, or the database.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<RemoteDatabase> {
         request = nil
         while request == nil, place != .end { try look(mtu) }
         return request.map { .ask($0) } ?? .done(RemoteDatabase(services: services))
     }
 
-    /// Hands the response to the procedure that asked.
+    /// Passes the response to the procedure that sent the request.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch place {
         case .primaryServices, .secondaryServices: try findServices.receive(response)
@@ -61,7 +61,7 @@ package struct DiscoverDatabase: GATTProcedure {
         }
     }
 
-    /// Takes one procedure further: finds what to ask, or moves on to the next place.
+    /// Advances one procedure: stores its next request, or moves on to the next place.
     private mutating func look(_ mtu: Int) throws(GATTClientError) {
         switch place {
         case .primaryServices:
@@ -100,7 +100,7 @@ package struct DiscoverDatabase: GATTProcedure {
         }
     }
 
-    /// What a procedure found; nil when it first has to ask.
+    /// Returns the result of a procedure; nil if it has a request to send first.
     private static func step<Procedure: GATTProcedure>(
         _ procedure: inout Procedure, _ mtu: Int, _ request: inout ATTRequest?
     ) throws(GATTClientError) -> Procedure.Output? {
@@ -112,14 +112,15 @@ package struct DiscoverDatabase: GATTProcedure {
         }
     }
 
-    /// Adds the secondary services. No attribute belongs to two services (3.1).
+    /// Adds the secondary services. Throws if services overlap, because no attribute belongs to two services
+    /// (3.1).
     private mutating func join(_ secondary: [RemoteService]) throws(GATTClientError) {
         services = (services + secondary).sorted { $0.handle < $1.handle }
         for (service, next) in zip(services, services.dropFirst()) where service.endHandle >= next.handle {
             throw .misbehaving(.readByGroupTypeRequest, .badGroup(service.handle, end: service.endHandle))
         }
         types = Dictionary(uniqueKeysWithValues: services.map { ($0.handle, $0.uuid) })
-        // Those that have more than their declaration.
+        // The services that have more than their declaration.
         let ranges = services.map(\.range).filter { $0.start < $0.end }
         if isPartial {
             spans = ranges
@@ -146,8 +147,9 @@ package struct DiscoverDatabase: GATTProcedure {
         place = .descriptors(gap)
     }
 
-    /// Where the characteristics may have descriptors. What one response may answer together is joined: it
-    /// holds UUIDs of one width, so no value of a long type may lie between.
+    /// Returns the ranges in which the characteristics can have descriptors. Ranges that one response can
+    /// answer together are joined. A response holds UUIDs of one width, so no value of a long type must lie
+    /// between them.
     private static func descriptorRanges(
         of characteristics: [RemoteCharacteristic], _ mtu: Int
     ) -> [AttributeRange] {
@@ -169,7 +171,7 @@ package struct DiscoverDatabase: GATTProcedure {
         return ranges
     }
 
-    /// Gives descriptors to their characteristics; what else lies between those is known already.
+    /// Adds descriptors to their characteristics; the other attributes between them are already known.
     private mutating func take(_ found: [RemoteDescriptor]) {
         for descriptor in found {
             guard let service = services.position(of: descriptor.handle),

@@ -1,7 +1,7 @@
 import ATT
 import BLECore
 
-/// Finds services, without what is in them (Core Specification 5.4, Vol 3, Part G, 4.4).
+/// Finds services, without their contents (Core Specification 5.4, Vol 3, Part G, 4.4).
 package struct DiscoverServices: WalkingProcedure {
     /// The services in ascending order of handles.
     package typealias Output = [RemoteService]
@@ -9,7 +9,7 @@ package struct DiscoverServices: WalkingProcedure {
     var walk: AttributeWalk
     private(set) var result: [RemoteService] = []
     private let isPrimary: Bool
-    /// The type, where the server was asked for it and does not repeat it.
+    /// The type, if it was in the request, because the server does not repeat it.
     private let uuid: BluetoothUUID?
 
     private init(_ walk: AttributeWalk, isPrimary: Bool, uuid: BluetoothUUID? = nil) {
@@ -18,20 +18,20 @@ package struct DiscoverServices: WalkingProcedure {
         self.uuid = uuid
     }
 
-    /// All primary services (4.4.1).
+    /// The procedure that finds all primary services (4.4.1).
     package static var primary: DiscoverServices {
         DiscoverServices(AttributeWalk(.groups(.primaryService), in: .all), isPrimary: true)
     }
 
-    /// The primary services of one type (4.4.2).
+    /// Returns the procedure that finds the primary services of one type (4.4.2).
     package static func primary(_ uuid: BluetoothUUID) -> DiscoverServices {
         let value = ServiceDeclaration(uuid).encoded
         let walk = AttributeWalk(.matchingGroups(0x2800, value: value), in: .all)
         return DiscoverServices(walk, isPrimary: true, uuid: uuid)
     }
 
-    /// All secondary services. The specification has no procedure for them but lets servers group by their
-    /// declarations (2.5.3); a server that does not has none to show.
+    /// The procedure that finds all secondary services. The specification defines none, but allows servers to
+    /// group by their declarations (2.5.3); a server that does not do so has no secondary services to find.
     package static var secondary: DiscoverServices {
         let walk = AttributeWalk(
             .groups(.secondaryService), in: .all,

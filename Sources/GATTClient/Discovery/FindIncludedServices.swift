@@ -1,23 +1,23 @@
 import ATT
 import BLECore
 
-/// Finds the services that a service includes (Core Specification 5.4, Vol 3, Part G, 4.5.1). Their long
-/// UUIDs are not in the include declarations, so those are read one by one.
+/// Finds the services that a service includes (Core Specification 5.4, Vol 3, Part G, 4.5.1). Include
+/// declarations do not contain long UUIDs, so those are read one by one.
 package struct FindIncludedServices: GATTProcedure {
     private var walk: AttributeWalk
     private var found: [RemoteInclude] = []
-    /// What has no UUID yet, the last one first to be read.
+    /// The includes without a UUID; the last one is read first.
     private var nameless: [(handle: AttributeHandle, declaration: IncludeDeclaration)] = []
     private let known: [AttributeHandle: BluetoothUUID]
 
-    /// Looks for those in `range`, a service's handles. Services whose type `known` has, by the handle of
-    /// their declaration, are not read.
+    /// Finds the includes in `range`, a service's handles. Services whose type is in `known`, by the handle
+    /// of their declaration, are not read.
     package init(in range: AttributeRange, known: [AttributeHandle: BluetoothUUID] = [:]) {
         walk = AttributeWalk(.values(.include), in: range)
         self.known = known
     }
 
-    /// The next request, or the included services, the least declaration first.
+    /// Returns the next request, or the included services in ascending order of their declarations.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteInclude]> {
         if let request = walk.request { return .ask(request) }
         if let last = nameless.last { return .ask(.read(last.declaration.start)) }

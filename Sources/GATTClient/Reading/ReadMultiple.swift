@@ -4,7 +4,7 @@ import BLECore
 /// Reads several values at once, joined: only a caller that knows their lengths can separate them (Core
 /// Specification 5.4, Vol 3, Part G, 4.8.4).
 package struct ReadMultiple: SingleRequest {
-    /// The values, one after the other; cut at MTU - 1 octets.
+    /// The values, one after the other; truncated to MTU - 1 octets.
     package typealias Output = [UInt8]
 
     let request: ATTRequest
@@ -27,8 +27,8 @@ package struct ReadMultipleVariable: GATTProcedure {
     /// Reads the values of two handles or more.
     package init(_ handles: [AttributeHandle]) { self.handles = handles }
 
-    /// The request, or the values in the order of the handles. When they do not all fit the response, the
-    /// last one is truncated, and those after it are missing.
+    /// Returns the request, or the values in the order of the handles. If they do not all fit the response,
+    /// the last one is truncated, and those after it are missing.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[RemoteValue]> {
         room = ATTMTU(UInt16(clamping: mtu)).readValue
         return values.map { .done($0) } ?? .ask(.readMultipleVariable(handles))
@@ -44,7 +44,7 @@ package struct ReadMultipleVariable: GATTProcedure {
             let found = zip(handles, list).map {
                 RemoteValue(handle: $0, value: Array($1.value), length: $1.length)
             }
-            // Only a full response may lack values, or the end of one.
+            // Only a full response can lack values, or the end of one.
             let isWhole = found.count == handles.count && found.last?.isTruncated != true
             guard list.count <= handles.count, isWhole || octets == room else {
                 throw .misbehaving(request, .wrongCount(list.count, expected: handles.count))

@@ -1,14 +1,15 @@
 import ATT
 import BLECore
 
-/// Several values in as few requests as the server allows: by Read Multiple Variable, each by itself; else by
-/// Read Multiple, all in a row, since that does not show where one ends (Core Specification 5.4, Vol 3, Part
-/// G, 4.8.4 and 4.8.5). What does not fit the response is read one by one.
+/// Reads several values in as few requests as the server allows: by Read Multiple Variable, which returns
+/// each value separately, or otherwise by Read Multiple, which returns them joined, because it does not show
+/// where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4 and 4.8.5). Values that do not fit the
+/// response are read one by one.
 package struct ReadSeveralValues: GATTProcedure {
     private enum Step {
         case variable(ReadMultipleVariable)
         case joined(ReadMultiple, room: Int)
-        /// The value of the first handle that has none yet.
+        /// Reads the value of the first handle that has none yet.
         case each(ReadLongValue, joins: Bool)
         case end(joins: Bool)
     }
@@ -19,12 +20,12 @@ package struct ReadSeveralValues: GATTProcedure {
 
     package init(_ handles: [AttributeHandle]) {
         self.handles = handles
-        // Both requests want two handles or more (Vol 3, Part F, 3.4.4.7).
+        // Both requests require at least two handles (Vol 3, Part F, 3.4.4.7).
         step = handles.count > 1 ? .variable(ReadMultipleVariable(handles)) : .end(joins: false)
         if handles.count == 1 { readRest(joins: false) }
     }
 
-    /// The next request, or the values in the order of the handles.
+    /// Returns the next request, or the values in the order of the handles.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<MultipleReadResult> {
         while true {
             switch step {
@@ -43,7 +44,7 @@ package struct ReadSeveralValues: GATTProcedure {
                     step = .joined(read, room: ATTMTU(UInt16(clamping: mtu)).readValue)
                     return .ask(request)
                 case .done(let joined):
-                    // What fills the response may lack its end.
+                    // A result that fills the response may be truncated.
                     guard joined.count >= room else { return .done(.joined(joined)) }
                     readRest(joins: true)
                 }
@@ -63,7 +64,7 @@ package struct ReadSeveralValues: GATTProcedure {
         }
     }
 
-    /// Takes the answer. A server that does not know a request is asked another.
+    /// Handles the response. If the server does not support a request, another one is tried.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         let isUnknown =
             if case .error(let refusal) = response { refusal.code == .requestNotSupported } else { false }
@@ -90,7 +91,7 @@ package struct ReadSeveralValues: GATTProcedure {
     }
 }
 
-/// What several values read in one request came as.
+/// The values of several attributes that were read together.
 public enum MultipleReadResult: Hashable, Sendable {
     /// The values one by one, with their handles.
     case separate([RemoteValue])

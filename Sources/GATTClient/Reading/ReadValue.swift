@@ -15,8 +15,8 @@ package struct ReadValue: SingleRequest {
     }
 }
 
-/// Reads a value of any length: Read, then Read Blob while the parts fill the PDU (Core Specification 5.4,
-/// Vol 3, Part G, 4.8.1 and 4.8.3).
+/// Reads a value of any length: by Read, then by Read Blob while the parts fill the PDU (Core Specification
+/// 5.4, Vol 3, Part G, 4.8.1 and 4.8.3).
 package struct ReadLongValue: GATTProcedure {
     private let handle: AttributeHandle
     private let start: Int
@@ -32,7 +32,7 @@ package struct ReadLongValue: GATTProcedure {
 
     private var offset: Int { start + value.count }
 
-    /// The next request, or the value.
+    /// Returns the next request, or the value.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[UInt8]> {
         guard !isWhole else { return .done(value) }
         guard let offset = UInt16(exactly: offset), offset <= ATTLimits.valueLength else {
@@ -67,17 +67,18 @@ package struct ReadLongValue: GATTProcedure {
     private static let endings: Set<ATTErrorCode> = [.attributeNotLong, .invalidOffset, .requestNotSupported]
 }
 
-/// Reads the values of all attributes of a type (Core Specification 5.4, Vol 3, Part G, 4.8.2). Each is cut
-/// at 253 octets, and at 4 less than the MTU; values of different lengths come in different responses.
+/// Reads the values of all attributes of a type (Core Specification 5.4, Vol 3, Part G, 4.8.2). Each value is
+/// truncated to 253 octets, and to the MTU minus 4 octets; values of different lengths arrive in different
+/// responses.
 package struct ReadUsingUUID: WalkingProcedure {
-    /// Values, the least handle first; at least one.
+    /// The values in ascending order of handles; at least one.
     package typealias Output = [RemoteValue]
 
     var walk: AttributeWalk
     private(set) var result: [RemoteValue] = []
 
-    /// Reads the attributes of type `uuid` in `range`. When there are none, the server's Attribute Not Found
-    /// is the error.
+    /// Reads the attributes of type `uuid` in `range`. If there are none, the error is the server's Attribute
+    /// Not Found.
     package init(_ uuid: BluetoothUUID, in range: AttributeRange = .all) {
         walk = AttributeWalk(.values(uuid), in: range, endings: [])
     }
@@ -88,7 +89,7 @@ package struct ReadUsingUUID: WalkingProcedure {
     }
 }
 
-/// Reads the server's Database Hash by its type, since its handle may be unknown or stale (Core
+/// Reads the server's Database Hash by its type, because its handle can be unknown or stale (Core
 /// Specification 5.4, Vol 3, Part G, 7.3): one request, whatever the answer.
 package struct ReadDatabaseHash: SingleRequest {
     /// The hash's 16 octets; nil when the server has no valid one or refuses the read.
@@ -103,7 +104,7 @@ package struct ReadDatabaseHash: SingleRequest {
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch response {
         case .readByType(let list):
-            // One value alone: two hashes would be a database that is not one.
+            // Only a single value is accepted: two hashes would not be those of one database.
             guard list.count == 1, let first = list.first, first.value.count == Self.octets else { break }
             result = .some(Array(first.value))
             return

@@ -1,24 +1,24 @@
 import ATT
 import BLECore
 
-/// What the value of a descriptor says (Core Specification 5.4, Vol 3, Part G, 3.3.3).
+/// The decoded value of a descriptor (Core Specification 5.4, Vol 3, Part G, 3.3.3).
 public enum DescriptorValue: Hashable, Sendable {
-    /// 0x2900: what else can be done with the characteristic's value (3.3.3.1).
+    /// 0x2900: further properties of the characteristic's value (3.3.3.1).
     case extendedProperties(ExtendedCharacteristicProperties)
-    /// 0x2901: a text for people (3.3.3.2).
+    /// 0x2901: a human-readable description (3.3.3.2).
     case userDescription(String)
-    /// 0x2902: what this client is subscribed to (3.3.3.3).
+    /// 0x2902: the subscription of this client (3.3.3.3).
     case clientConfiguration(ClientCharacteristicConfiguration)
     /// 0x2903: whether the value is broadcast (3.3.3.4).
     case serverConfiguration(isBroadcast: Bool)
-    /// 0x2904: how the value is to be read (3.3.3.5).
+    /// 0x2904: the format of the value (3.3.3.5).
     case presentationFormat(CharacteristicPresentationFormat)
     /// 0x2905: the descriptors of type 0x2904 that describe the parts of the value, in order (3.3.3.6).
     case aggregateFormat([AttributeHandle])
     /// The octets of any other descriptor.
     case other([UInt8])
 
-    /// Reads the value of a descriptor of that type. Bits without an assigned meaning are kept.
+    /// Decodes the value of a descriptor of type `uuid`. Bits without an assigned meaning are kept.
     package init(_ uuid: BluetoothUUID, _ value: [UInt8]) throws(DecodeError) {
         var reader = ByteReader(value.span, of: "descriptor \(uuid)")
         switch uuid {

@@ -5,17 +5,17 @@ import BLECore
 public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     /// The UUID of the characteristic, which need not be unique in a service.
     public var uuid: BluetoothUUID
-    /// The handle of its declaration.
+    /// The handle of the characteristic's declaration.
     public var handle: AttributeHandle
-    /// The handle of its value.
+    /// The handle of the characteristic's value.
     public var valueHandle: AttributeHandle
-    /// The last handle that belongs to it.
+    /// The last handle that belongs to the characteristic.
     public var endHandle: AttributeHandle
-    /// What can be done with its value.
+    /// The operations that the value supports.
     public var properties: CharacteristicProperties
     /// The descriptors, in the order of their handles.
     public var descriptors: [RemoteDescriptor]
-    /// The state of the database that it was found in.
+    /// The state of the database in which the characteristic was found.
     public internal(set) var generation = DatabaseGeneration.unknown
 
     package init(
@@ -31,10 +31,10 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
         self.descriptors = descriptors
     }
 
-    /// The handles that its descriptors may have; nil when there is none left for them.
+    /// The handles that the characteristic's descriptors can have; nil if no handle is left for them.
     package var descriptorRange: AttributeRange? { AttributeRange(valueHandle, endHandle).after(valueHandle) }
 
-    /// The same characteristic with its descriptors, named as of `generation`.
+    /// Returns the same characteristic, with `generation` in it and its descriptors.
     package func stamped(_ generation: DatabaseGeneration) -> RemoteCharacteristic {
         var stamped = self
         stamped.generation = generation
@@ -42,7 +42,7 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
         return stamped
     }
 
-    /// The first descriptor of a type.
+    /// Returns the first descriptor of a type.
     public func descriptor(_ uuid: BluetoothUUID) -> RemoteDescriptor? {
         descriptors.first { $0.uuid == uuid }
     }
@@ -54,7 +54,7 @@ public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
     public var uuid: BluetoothUUID
     /// The handle of the descriptor.
     public var handle: AttributeHandle
-    /// The state of the database that it was found in.
+    /// The state of the database in which the descriptor was found.
     public internal(set) var generation = DatabaseGeneration.unknown
 
     package init(uuid: BluetoothUUID, handle: AttributeHandle) {
@@ -62,26 +62,26 @@ public struct RemoteDescriptor: Hashable, AttributeReference, HandleRun {
         self.handle = handle
     }
 
-    /// The same descriptor, named as of `generation`.
+    /// Returns the same descriptor, with `generation` in it.
     package func stamped(_ generation: DatabaseGeneration) -> RemoteDescriptor {
         var stamped = self
         stamped.generation = generation
         return stamped
     }
 
-    /// Its handle: a descriptor is its own value.
+    /// The handle of the descriptor itself, which is its own value.
     public var valueHandle: AttributeHandle { handle }
 
     var endHandle: AttributeHandle { handle }
 }
 
-/// A value of a remote server, and the attribute that has it.
+/// A value of a remote server, and the handle of its attribute.
 public struct RemoteValue: Hashable, Sendable {
     /// The handle of the attribute that was read.
     public var handle: AttributeHandle
-    /// The value, or as much of it as fitted the response.
+    /// The value, or as much of it as fits the response.
     public var value: [UInt8]
-    /// Octets of the whole value, where the response states it.
+    /// The length of the whole value in octets, if the response states it.
     public var length: Int?
 
     package init(handle: AttributeHandle, value: [UInt8], length: Int? = nil) {
@@ -90,7 +90,7 @@ public struct RemoteValue: Hashable, Sendable {
         self.length = length
     }
 
-    /// Whether the response states that it has only the beginning of the value.
+    /// Whether the response states that it contains only the beginning of the value.
     public var isTruncated: Bool { length.map { $0 > value.count } ?? false }
 }
 

@@ -5,13 +5,13 @@ import BLECore
 public struct RemoteDatabase: Hashable, Sendable {
     /// All services in ascending order of handles, primary and secondary.
     public private(set) var services: [RemoteService]
-    /// The server's Database Hash, 16 octets as read (Core Specification 5.4, Vol 3, Part G, 7.3); nil where
-    /// it has none.
+    /// The server's Database Hash, 16 octets as read (Core Specification 5.4, Vol 3, Part G, 7.3); nil if it
+    /// has none.
     public let hash: [UInt8]?
-    /// Which state of the server's database this is.
+    /// The state of the server's database that was found.
     public private(set) var generation = DatabaseGeneration.unknown
 
-    /// A database of `services`, which must not overlap.
+    /// Creates a database of `services`, which must not overlap.
     package init(services: [RemoteService] = [], hash: [UInt8]? = nil) {
         self.services = services.sorted { $0.handle < $1.handle }
         self.hash = hash
@@ -24,7 +24,7 @@ public struct RemoteDatabase: Hashable, Sendable {
         }
     }
 
-    /// The same database, all of it named as of `generation`.
+    /// Returns the same database, with `generation` in all parts of it.
     package func stamped(_ generation: DatabaseGeneration) -> RemoteDatabase {
         var stamped = self
         stamped.generation = generation
@@ -35,10 +35,10 @@ public struct RemoteDatabase: Hashable, Sendable {
     /// Returns the services with this UUID, which may be more than one.
     public func services(_ uuid: BluetoothUUID) -> [RemoteService] { services.filter { $0.uuid == uuid } }
 
-    /// The first service of a type.
+    /// Returns the first service of a type.
     public func service(_ uuid: BluetoothUUID) -> RemoteService? { services.first { $0.uuid == uuid } }
 
-    /// The characteristics of a type, in all services or in those of one type.
+    /// Returns the characteristics of a type, in all services or in those of one type.
     public func characteristics(
         _ uuid: BluetoothUUID, in service: BluetoothUUID? = nil
     ) -> [RemoteCharacteristic] {
@@ -46,12 +46,13 @@ public struct RemoteDatabase: Hashable, Sendable {
             .flatMap { $0.characteristics.filter { $0.uuid == uuid } }
     }
 
-    /// The service that an attribute belongs to.
+    /// Returns the service that an attribute belongs to.
     public func service(containing handle: AttributeHandle) -> RemoteService? {
         services.containing(handle)
     }
 
-    /// The characteristic that an attribute belongs to, be it the declaration, the value or a descriptor.
+    /// Returns the characteristic that an attribute belongs to, as its declaration, its value or a
+    /// descriptor.
     public func characteristic(containing handle: AttributeHandle) -> RemoteCharacteristic? {
         services.containing(handle)?.characteristics.containing(handle)
     }
@@ -62,14 +63,15 @@ public struct RemoteDatabase: Hashable, Sendable {
     }
 }
 
-/// Something that takes a run of handles.
+/// An element that occupies a range of handles.
 protocol HandleRun {
     var handle: AttributeHandle { get }
     var endHandle: AttributeHandle { get }
 }
 
 extension Array where Element: HandleRun {
-    /// Where the element is that `handle` lies in, found by halving; the array is in the order of the handles.
+    /// Returns the index of the element that contains `handle`, by binary search; the array must be in the
+    /// order of the handles.
     func position(of handle: AttributeHandle) -> Int? {
         var (low, high) = (startIndex, endIndex)
         while low < high {
@@ -79,7 +81,7 @@ extension Array where Element: HandleRun {
         return low < endIndex && self[low].handle <= handle ? low : nil
     }
 
-    /// The element that `handle` lies in.
+    /// Returns the element that contains `handle`.
     func containing(_ handle: AttributeHandle) -> Element? { position(of: handle).map { self[$0] } }
 }
 

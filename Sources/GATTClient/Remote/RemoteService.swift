@@ -5,17 +5,17 @@ import BLECore
 public struct RemoteService: Hashable, ServiceReference, HandleRun {
     /// The UUID of the service, which need not be unique on a device.
     public var uuid: BluetoothUUID
-    /// The handle of its declaration.
+    /// The handle of the service's declaration.
     public var handle: AttributeHandle
-    /// The last handle that belongs to it.
+    /// The last handle that belongs to the service.
     public var endHandle: AttributeHandle
-    /// Whether it stands for itself; a secondary one is only there to be included.
+    /// Whether the service is primary; a secondary service exists only to be included.
     public var isPrimary: Bool
     /// The services that this one includes, in ascending order of their declarations.
     public var includes: [RemoteInclude]
     /// The characteristics, in the order of their handles.
     public var characteristics: [RemoteCharacteristic]
-    /// The state of the database that it was found in.
+    /// The state of the database in which the service was found.
     public internal(set) var generation = DatabaseGeneration.unknown
 
     package init(
@@ -39,7 +39,7 @@ public struct RemoteService: Hashable, ServiceReference, HandleRun {
         characteristics = characteristics.map { $0.stamped(generation) }
     }
 
-    /// The first characteristic of a type.
+    /// Returns the first characteristic of a type.
     public func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
         characteristics.first { $0.uuid == uuid }
     }
@@ -55,13 +55,13 @@ public struct RemoteInclude: Hashable, ServiceReference {
     public var serviceHandle: AttributeHandle
     /// The last handle of the included service.
     public var endHandle: AttributeHandle
-    /// The state of the database that it was found in.
+    /// The state of the database in which the include was found.
     public internal(set) var generation = DatabaseGeneration.unknown
 
     /// The handles of the included service.
     public var range: AttributeRange { AttributeRange(serviceHandle, endHandle) }
 
-    /// The same include, named as of `generation`.
+    /// Returns the same include, with `generation` in it.
     package func stamped(_ generation: DatabaseGeneration) -> RemoteInclude {
         var stamped = self
         stamped.generation = generation
@@ -79,11 +79,11 @@ public struct RemoteInclude: Hashable, ServiceReference {
     }
 }
 
-/// A service that discovery found, by itself or included by another.
+/// A service that discovery found, by itself or as included by another, or a bare range of handles.
 public protocol ServiceReference: Sendable {
     /// The handles of the service, from its declaration to its last attribute.
     var range: AttributeRange { get }
-    /// The state of the server's database that the handles are of.
+    /// The state of the server's database that the handles belong to.
     var generation: DatabaseGeneration { get }
 }
 

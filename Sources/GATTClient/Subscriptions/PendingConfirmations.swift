@@ -1,7 +1,7 @@
 import BLECore
 
-/// Indications whose confirmation waits until their subscribers have taken them, by 25 s at the latest: the
-/// server gives up the bearer after 30 s (Core Specification 5.4, Vol 3, Part F, 3.3.3).
+/// Indications whose confirmation waits until their subscribers have taken them, for 25 s at most, because
+/// the server gives up the bearer after 30 s (Core Specification 5.4, Vol 3, Part F, 3.3.3).
 ///
 /// ```swift
 /// let number = held.hold(for: [subscriber], at: now)
@@ -13,7 +13,7 @@ package struct PendingConfirmations: Sendable {
         let rawValue: UInt64
     }
 
-    /// How long a confirmation waits at most.
+    /// The maximum time that a confirmation waits.
     package static let timeLimit: Duration = .seconds(25)
 
     private struct Held {
@@ -22,13 +22,13 @@ package struct PendingConfirmations: Sendable {
         let due: Instant
     }
 
-    /// In the order in which they came, so the first is due first.
+    /// The indications in order of arrival, so that the first is due first.
     private var held: [Held] = []
     private var last: UInt64 = 0
 
     package init() {}
 
-    /// Holds the confirmation of an indication that came `now`, until all of `takers` have taken it.
+    /// Holds the confirmation of an indication that arrived at `now`, until all of `takers` have taken it.
     package mutating func hold(for takers: [SubscriptionID], at now: Instant) -> Number {
         last += 1
         let number = Number(rawValue: last)
@@ -36,8 +36,9 @@ package struct PendingConfirmations: Sendable {
         return number
     }
 
-    /// Notes that a subscriber has taken the value. Returns whether the confirmation is to be sent now: true when
-    /// this was the last subscriber that had not taken it, false also when the confirmation was sent already.
+    /// Records that a subscriber has taken the value. Returns whether the confirmation is to be sent now:
+    /// true when this was the last subscriber that had not taken it, false also when the confirmation was
+    /// sent already.
     package mutating func taken(_ number: Number, by taker: SubscriptionID) -> Bool {
         guard let index = held.firstIndex(where: { $0.number == number }) else { return false }
         held[index].takers.remove(taker)
@@ -46,16 +47,16 @@ package struct PendingConfirmations: Sendable {
         return true
     }
 
-    /// Removes a subscriber, which takes no values any more. Returns how many confirmations are to be sent now.
+    /// Removes a subscriber, which takes no more values. Returns the number of confirmations to send now.
     package mutating func released(by taker: SubscriptionID) -> Int {
         for index in held.indices { held[index].takers.remove(taker) }
         return remove { $0.takers.isEmpty }
     }
 
-    /// Ends the waits whose time limit has passed by `now`. Returns how many confirmations are to be sent now.
+    /// Ends the waits whose time limit has passed by `now`. Returns the number of confirmations to send now.
     package mutating func expire(at now: Instant) -> Int { remove { $0.due <= now } }
 
-    /// When the first confirmation can wait no longer.
+    /// The time limit of the confirmation that is due first.
     package var deadline: Instant? { held.first?.due }
 
     private mutating func remove(where isOver: (Held) -> Bool) -> Int {

@@ -1,18 +1,18 @@
 import ATT
 import BLECore
 
-/// A value that the peer sent by itself.
+/// A value that the peer sent without a request.
 public struct ReceivedValue: Hashable, Sendable {
     /// The handle of the characteristic's value.
     public var handle: AttributeHandle
     /// The octets that were notified or indicated.
     public var value: [UInt8]
-    /// Whether it was indicated, and so is confirmed to the peer.
+    /// Whether the value was indicated, and is therefore confirmed to the peer.
     public var isIndication: Bool
-    /// Whether the value fills its packet, so that its end may be missing: of a longer value a server sends the
-    /// first MTU - 3 octets, and does not mark that it is cut (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
+    /// Whether the value fills its packet, so that its end may be missing: a server truncates a longer value
+    /// to MTU - 3 octets, and does not mark it as truncated (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
     public var mayBeTruncated: Bool
-    /// When it came, by the loop's clock.
+    /// The time of arrival, by the loop's clock.
     public var received: Instant
     /// The confirmation that waits until the value is taken.
     package var held: PendingConfirmations.Number?
@@ -30,7 +30,7 @@ public struct ReceivedValue: Hashable, Sendable {
 }
 
 extension ATTUnsolicited {
-    /// The values that it brings, on a bearer with this MTU.
+    /// Returns the values in the PDU, received on a bearer with this MTU.
     package func values(mtu: ATTMTU, at now: Instant) -> [ReceivedValue] {
         switch self {
         case .notification(let handle, let value), .indication(let handle, let value):
@@ -49,7 +49,7 @@ extension ATTUnsolicited {
 }
 
 extension ReceivedValue: CustomStringConvertible {
-    /// `notification of 0x0012: b208`, or `indication of …`; a value that may go on ends in `…`.
+    /// `notification of 0x0012: b208`, or `indication of …`; a value that may be truncated ends in `…`.
     public var description: String {
         "\(isIndication ? "indication" : "notification") of \(handle): \(value.hex)\(mayBeTruncated ? "…" : "")"
     }

@@ -1,7 +1,7 @@
 import ATT
 import BLECore
 
-/// Names one subscriber of a characteristic on one bearer.
+/// Identifies one subscriber of a characteristic on one bearer.
 package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
     /// The number; each is used once in a table.
     package let rawValue: UInt64
@@ -9,9 +9,9 @@ package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The subscribers of each characteristic. A server knows one configuration a client, so the table
-/// joins what the subscribers want, and shows when to write it to the server (Core Specification 5.4, Vol
-/// 3, Part G, 4.10 and 4.11).
+/// The subscribers of each characteristic. A server has one configuration per client, so the table joins the
+/// configurations of the subscribers, and shows when to write the result to the server (Core Specification
+/// 5.4, Vol 3, Part G, 4.10 and 4.11).
 package struct SubscriptionTable: Sendable {
     private struct Subscriber {
         let id: SubscriptionID
@@ -34,7 +34,8 @@ package struct SubscriptionTable: Sendable {
         return id
     }
 
-    /// Removes a subscriber; returns the value handle it listened to, or nil when it is not there.
+    /// Removes a subscriber; returns the value handle that it had subscribed to, or nil if there is no such
+    /// subscriber.
     @discardableResult
     package mutating func unsubscribe(_ id: SubscriptionID) -> AttributeHandle? {
         guard let handle = subscribers.first(where: { $1.contains { $0.id == id } })?.key else { return nil }
@@ -43,8 +44,8 @@ package struct SubscriptionTable: Sendable {
         return handle
     }
 
-    /// Returns the configuration to write to the server for the characteristic whose value is at `handle`: the
-    /// union of those that its subscribers want.
+    /// Returns the configuration to write to the server for the characteristic whose value is at `handle`:
+    /// the union of those of its subscribers.
     package func configuration(of handle: AttributeHandle) -> ClientCharacteristicConfiguration {
         (subscribers[handle] ?? []).reduce([]) { $0.union($1.wants) }
     }

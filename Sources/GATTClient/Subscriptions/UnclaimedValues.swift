@@ -1,16 +1,16 @@
 import BLECore
 import DequeModule
 
-/// Values that came before the application subscribed: a server that remembers a subscription sends from the
-/// first moment of a link, while the client is still looking for what it subscribes to.
+/// Values that arrived before the application subscribed: a server that remembers a subscription sends values
+/// from the beginning of a link, while the client is still discovering what it subscribes to.
 ///
 /// Values of any characteristic are kept until the first discovery has ended, then only those of
-/// characteristics that had some before, so that the first listener has them without a gap. The oldest go
-/// when there are too many.
+/// characteristics that had some before, so that the first subscriber receives them without a gap. The oldest
+/// are dropped when there are too many.
 package struct UnclaimedValues: Sendable {
-    /// The most values that are kept.
+    /// The maximum number of values that are kept.
     package static let valueLimit = 64
-    /// The greatest number of octets in all values together.
+    /// The maximum number of octets in all values together.
     package static let octetLimit = 16_384
 
     private var values: Deque<ReceivedValue> = []
@@ -30,7 +30,7 @@ package struct UnclaimedValues: Sendable {
         }
     }
 
-    /// Hands the values of a characteristic to its first listener, the oldest first.
+    /// Removes and returns the values of a characteristic for its first subscriber, oldest first.
     package mutating func take(_ handle: AttributeHandle) -> [ReceivedValue] {
         let taken = values.filter { $0.handle == handle }
         values.removeAll { $0.handle == handle }

@@ -1,27 +1,27 @@
 import ATT
 import BLECore
 
-/// A procedure that has the server queue parts and then write them all at once.
+/// A procedure that makes the server queue parts and then write them all at once.
 protocol PreparingProcedure: GATTProcedure where Output == Void {
     var writes: PreparedWrites { get set }
 }
 
 extension PreparingProcedure {
-    /// The next request, or nothing when all is written.
+    /// Returns the next request, or no value when everything is written.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
         try writes.next(ATTMTU(UInt16(clamping: mtu))).map { .ask($0) } ?? .done(())
     }
 
-    /// Takes the response. After a refusal the queue is emptied first; the error comes then.
+    /// Handles the response. After a rejection, the queue is emptied first, and then the error is thrown.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         try writes.receive(response)
     }
 
-    /// Empties the queue, once there may be something in it.
+    /// The request that empties the queue, if the queue may contain something.
     package var undo: ATTRequest? { writes.mayBeQueued ? .executeWrite(.cancel) : nil }
 }
 
-/// Prepare Write for every part, then Execute Write; on failure Execute Write that cancels.
+/// A Prepare Write for every part, then Execute Write; after a failure, an Execute Write that cancels.
 struct PreparedWrites: Sendable {
     struct Write {
         let handle: AttributeHandle
@@ -31,19 +31,19 @@ struct PreparedWrites: Sendable {
 
     private enum Phase {
         case preparing, executing, done
-        /// The queue is being emptied because of this.
+        /// The queue is being emptied because of this error.
         case cancelling(GATTClientError)
     }
 
     private let writes: [Write]
     private let comparesEcho: Bool
     private var phase = Phase.preparing
-    /// The write, and how much of its value, that the server has queued.
+    /// The index of the current write, and the number of octets of its value that the server has queued.
     private var index = 0
     private var count = 0
     private var part: ArraySlice<UInt8> = []
     private var isQueued = false
-    /// Whether the server has queued a part, or will when it reads what was asked.
+    /// Whether the server has queued a part, or will when it processes the last request.
     private(set) var mayBeQueued = false
 
     init(_ writes: [Write], comparesEcho: Bool) {
@@ -51,7 +51,7 @@ struct PreparedWrites: Sendable {
         self.comparesEcho = comparesEcho
     }
 
-    /// The next request; nil when all is written.
+    /// Returns the next request; nil when everything is written.
     mutating func next(_ mtu: ATTMTU) throws(GATTClientError) -> ATTRequest? {
         switch phase {
         case .done: return nil
@@ -79,7 +79,7 @@ struct PreparedWrites: Sendable {
             phase = .done
             mayBeQueued = false
         case (.executing, .error(let error)):
-            // The queue is empty whatever came of it (Part F, 3.4.6.3).
+            // The queue is empty whether or not the writes succeeded (Part F, 3.4.6.3).
             mayBeQueued = false
             throw .att(error)
         case (.preparing, .error(let error)):
@@ -107,7 +107,7 @@ struct PreparedWrites: Sendable {
         if count == write.value.count { (index, count) = (index + 1, 0) }
     }
 
-    /// Within 16 bits, as `checkLengths` saw.
+    /// The offset of the next part, which fits 16 bits because of `checkLengths`.
     private var offset: UInt16 { UInt16(clamping: Int(writes[index].start) + count) }
 
     private func checkLengths() throws(GATTClientError) {
@@ -119,7 +119,7 @@ struct PreparedWrites: Sendable {
         }
     }
 
-    /// Ends with `error`, at once or when the queue is empty.
+    /// Fails with `error`, at once or after the queue is emptied.
     private mutating func fail(_ error: GATTClientError) throws(GATTClientError) {
         guard mayBeQueued else { throw error }
         phase = .cancelling(error)

@@ -1,8 +1,8 @@
 import ATT
 import BLECore
 
-/// Writes a value of any length: by one Write Request where it fits, else in parts that take effect together
-/// (Core Specification 5.4, Vol 3, Part G, 4.9.3 and 4.9.4).
+/// Writes a value of any length: by one Write Request if it fits, otherwise in parts that take effect
+/// together (Core Specification 5.4, Vol 3, Part G, 4.9.3 and 4.9.4).
 package struct WriteCharacteristicValue: GATTProcedure {
     private enum Form {
         case undecided
@@ -20,11 +20,11 @@ package struct WriteCharacteristicValue: GATTProcedure {
         self.value = value
     }
 
-    /// The next request, or nothing when all is written.
+    /// Returns the next request, or no value when everything is written.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<Void> {
         switch form {
         case .undecided:
-            // The MTU may have grown since the caller asked, so it counts when the turn has come.
+            // The MTU may have grown since the procedure was created, so the current one decides.
             let fits = value.count <= ATTMTU(UInt16(clamping: mtu)).writeValue
             form = fits ? .short(WriteValue(handle, value)) : .long(WriteLongValue(handle, value))
             return try next(mtu: mtu)
@@ -37,7 +37,7 @@ package struct WriteCharacteristicValue: GATTProcedure {
         }
     }
 
-    /// Hands the response to the write that asked.
+    /// Passes the response to the write that sent the request.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         switch form {
         case .undecided: break
@@ -50,7 +50,7 @@ package struct WriteCharacteristicValue: GATTProcedure {
         }
     }
 
-    /// Empties the queue, once there may be something in it.
+    /// The request that empties the queue, if the queue may contain something.
     package var undo: ATTRequest? {
         if case .long(let write) = form { write.undo } else { nil }
     }

@@ -4,10 +4,10 @@ import BLECore
 public struct Central: Hashable, Sendable {
     /// The device's address on the link.
     public let address: DeviceAddress
-    /// The link; the same device connected again has another one.
+    /// The link; a device that connects again has another one.
     package let client: ClientID
 
-    /// The device at `address`, at the other end of the link of `client`.
+    /// Creates the device at `address`, at the other end of the link of `client`.
     package init(address: DeviceAddress, client: ClientID) {
         self.address = address
         self.client = client

@@ -9,20 +9,20 @@ struct ChangeAwareness: Hashable, Sendable {
 
     private var state = State.aware
 
-    /// Whether the client is known to know.
+    /// Whether the client is known to be change-aware.
     var isAware: Bool { state == .aware }
 
-    /// The database changed, or had changed before the client came.
+    /// Records that the database changed, or had changed before the client connected.
     mutating func databaseChanged() { state = .unaware }
 
     /// Notes that the client confirmed Service Changed.
     mutating func confirmed() { state = .aware }
 
-    /// The client's read of the Database Hash is answered.
+    /// Records that the client's read of the Database Hash was answered.
     mutating func readHash() { if state == .unaware { state = .informed } }
 
-    /// A request comes. False when it uses a handle of which the client does not know that it changed, and
-    /// is to be refused with Database Out Of Sync, once.
+    /// Decides on a request. Returns false when the request uses a handle and the client does not know that
+    /// the database changed: then it is rejected with Database Out Of Sync, once.
     mutating func admit(usesHandle: Bool, isRobust: Bool) -> Bool {
         switch state {
         case .aware: return true

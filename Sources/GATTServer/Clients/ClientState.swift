@@ -1,21 +1,21 @@
 import ATT
 import BLECore
 
-/// What a server knows of one client, on whichever of its bearers that came.
+/// The state that a server keeps of one client, shared by all bearers of the client.
 struct ClientState: Sendable {
     let central: Central
-    /// Asks what the link's security is now, where that can change without a word.
+    /// Returns the current security of the link, if the security can change without a report.
     private let askSecurity: (@Sendable () -> LinkSecurity?)?
     private(set) var security: LinkSecurity
-    /// By value handle; those that are empty are not kept.
+    /// The configurations by value handle; empty ones are not kept.
     private(set) var configurations: [AttributeHandle: ClientCharacteristicConfiguration] = [:]
-    /// Values whose configuration the client has written on this link.
+    /// The values whose configuration the client has written on this link.
     private var chosen: Set<AttributeHandle> = []
     private(set) var features = ClientSupportedFeatures()
     private var awareness = ChangeAwareness()
     /// Handles that changed and were not indicated yet.
     private var waitingChange: AttributeRange?
-    /// Handles that changed and were indicated, which is not confirmed.
+    /// Handles that changed and were indicated, but whose indication is not confirmed.
     private var indicatedChange: AttributeRange?
     private var signingKey: ATTSigningKey?
     private var nextSignCounter: UInt32 = 0
@@ -32,17 +32,18 @@ struct ClientState: Sendable {
 extension ClientState {
     mutating func setSecurity(_ security: LinkSecurity) { self.security = security }
 
-    /// Why the link is not safe enough for `access`; nil when it is. What is known to be enough is not asked for again.
+    /// Returns the error code if the link is not secure enough for `access`; nil if it is. The current
+    /// security is queried only if the known security is not enough.
     mutating func refusal(of access: SecurityLevel?, minimumKeySize: Int) -> ATTErrorCode? {
         guard let refusal = security.refusal(of: access, minimumKeySize: minimumKeySize) else { return nil }
         guard var current = askSecurity?() else { return refusal }
-        // That is about encryption; whether there is a key for it does not change by it.
+        // The queried security is about encryption only; it does not change whether there is a key for it.
         if current.level == .open { current.isBonded = security.isBonded }
         security = current
         return security.refusal(of: access, minimumKeySize: minimumKeySize)
     }
 
-    /// Whether the link is safe enough for writing an attribute with these permissions.
+    /// Returns whether the link is secure enough for writing an attribute with these permissions.
     func isSafe(for permissions: AttributePermissions) -> Bool {
         func refuses(_ security: LinkSecurity) -> Bool {
             security.refusal(of: permissions.write, minimumKeySize: permissions.minimumKeySize) != nil
@@ -50,15 +51,15 @@ extension ClientState {
         return !refuses(security) || askSecurity?().map { !refuses($0) } ?? false
     }
 
-    /// Gives the key by which a bonded client signs its writes, and the least counter that it may use.
+    /// Sets the key with which a bonded client signs its writes, and the least counter that it may use.
     mutating func setSigningKey(_ key: ATTSigningKey?, nextCounter: UInt32) {
-        // Each key has a count of its own.
+        // Each key has its own counter.
         nextSignCounter = key?.csrk == signingKey?.csrk ? max(nextSignCounter, nextCounter) : nextCounter
         signingKey = key
     }
 
-    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5). The
-    /// next counter; nil when the signature is of no worth.
+    /// Checks a signature, and that its counter is new (Core Specification 5.4, Vol 3, Part H, 2.4.5).
+    /// Returns the next counter; nil if the signature is not valid.
     mutating func verify(_ command: ATTCommand) -> UInt32? {
         guard case .signedWrite(_, _, let signature) = command, let signingKey,
             signature.counter >= nextSignCounter, signature.counter < .max, signingKey.verifies(command)
@@ -71,8 +72,8 @@ extension ClientState {
 // MARK: - Subscriptions and features
 
 extension ClientState {
-    /// Remembers the client's configuration of a characteristic, and reports a change of it, except for Service
-    /// Changed, which is the server's own business.
+    /// Stores the client's configuration of a characteristic, and reports a change of it, except for Service
+    /// Changed, which concerns only the server.
     mutating func configure(
         _ handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration,
         _ shared: inout GATTServer.Shared
@@ -99,22 +100,23 @@ extension ClientState {
         configure(handle, configuration, &shared)
     }
 
-    /// Remembers the features that the client supports, and reports a change of them.
+    /// Stores the features that the client supports, and reports a change of them.
     mutating func setFeatures(_ features: ClientSupportedFeatures, _ shared: inout GATTServer.Shared) {
         guard features != self.features else { return }
         self.features = features
         shared.events.append(.features(central: id, features))
     }
 
-    /// Whether values may be sent to it that were not asked for: one with robust caching that does not know of a change
-    /// of the database gets none until it does, and its commands do nothing (Vol 3, Part G, 2.5.2.1).
+    /// Whether values can be sent to the client without a request. A client with robust caching that does not
+    /// know of a change of the database receives none until it does, and its commands have no effect (Vol 3,
+    /// Part G, 2.5.2.1).
     var isInStep: Bool { awareness.isAware || !features.contains(.robustCaching) }
 }
 
 // MARK: - Prepared writes
 
 extension ClientState {
-    /// Queues a part; false when the queue is full.
+    /// Queues a part; returns false when the queue is full.
     mutating func prepare(_ part: PreparedWrite, limit: Int) -> Bool { prepared.append(part, limit: limit) }
 
     /// The prepared writes that Execute Write will write.
@@ -126,17 +128,17 @@ extension ClientState {
 // MARK: - Changes of the database
 
 extension ClientState {
-    /// A request comes. False when it is to be refused with Database Out Of Sync.
+    /// Decides on a request. Returns false when it must be rejected with Database Out Of Sync.
     mutating func admit(usesHandle: Bool) -> Bool {
         guard awareness.admit(usesHandle: usesHandle, isRobust: features.contains(.robustCaching)) else {
             return false
         }
-        // It found out by itself.
+        // The client has learned of the change without the indication.
         if awareness.isAware { waitingChange = nil }
         return true
     }
 
-    /// The client's read of the Database Hash is answered.
+    /// Records that the client's read of the Database Hash was answered.
     mutating func readHash() { awareness.readHash() }
 
     mutating func databaseChanged(_ range: AttributeRange) {
@@ -144,8 +146,8 @@ extension ClientState {
         awareness.databaseChanged()
     }
 
-    /// Handles are gone: what the client subscribed to there, and what it prepared, which a new attribute with such a
-    /// handle must not get.
+    /// Handles the removal of handles: ends the client's subscriptions there, and breaks its prepared writes,
+    /// because a new attribute with such a handle must not receive them.
     mutating func forget(_ range: AttributeRange, _ shared: inout GATTServer.Shared) {
         for handle in configurations.keys.sorted() where range.contains(handle) {
             configure(handle, [], &shared)
@@ -154,7 +156,8 @@ extension ClientState {
         prepared.breakParts(in: range)
     }
 
-    /// The range to indicate now by Service Changed, whose value has that handle.
+    /// Returns the range to indicate now by Service Changed, whose value has this handle; nil if there is
+    /// none.
     mutating func nextReport(_ handle: AttributeHandle) -> AttributeRange? {
         guard indicatedChange == nil, let range = waitingChange,
             configurations[handle]?.contains(.indicate) == true
@@ -172,7 +175,7 @@ extension ClientState {
 // MARK: - Between links
 
 extension ClientState {
-    /// What to remember of a bonded client.
+    /// Returns what to remember of a bonded client.
     func record(_ shared: GATTServer.Shared) -> GATTClientRecord {
         var record = GATTClientRecord()
         record.configurations = configurations
@@ -184,13 +187,14 @@ extension ClientState {
         return record
     }
 
-    /// Takes up what was remembered, except where the client has chosen anew on this link. When the database is another
-    /// by now, subscriptions may be to anything: only that to Service Changed is kept, to report it.
+    /// Restores what was remembered, except the configurations that the client has written on this link. If
+    /// the database has changed since, a subscription can be to any attribute: only that to Service Changed
+    /// is kept, to report the change.
     mutating func restore(_ record: GATTClientRecord, _ shared: inout GATTServer.Shared) {
         nextSignCounter = max(nextSignCounter, record.signCounter)
-        // A bond that is new has no more.
+        // The record of a new bond contains nothing else.
         guard !record.databaseHash.isEmpty else { return }
-        // Bits that are set stay so (Vol 3, Part G, 7.2).
+        // Bits that are set remain set (Vol 3, Part G, 7.2).
         features.formUnion(record.features)
         let isSame = record.databaseHash == shared.database.hash
         if !isSame {
@@ -210,7 +214,7 @@ extension ClientState {
 }
 
 extension ClientCharacteristicConfiguration {
-    /// The bits that a characteristic with `properties` has.
+    /// Creates the bits that a characteristic with `properties` supports.
     init(allowedBy properties: CharacteristicProperties) {
         self = []
         if properties.contains(.notify) { insert(.notify) }

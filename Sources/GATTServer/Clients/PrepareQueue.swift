@@ -11,11 +11,10 @@ struct PreparedWrite: Hashable, Sendable {
 /// The prepared writes of one link, in order (Core Specification 5.4, Vol 3, Part F, 3.4.6).
 struct PrepareQueue: Hashable, Sendable {
     private(set) var parts: [PreparedWrite] = []
-    /// The attribute of the first part whose attribute went away meanwhile, so that the parts are not what
-    /// they were.
+    /// The attribute of the first part whose attribute was removed meanwhile, which makes the parts invalid.
     private(set) var broken: AttributeHandle?
 
-    /// Queues a part; false when the queue is full.
+    /// Queues a part; returns false when the queue is full.
     mutating func append(_ part: PreparedWrite, limit: Int) -> Bool {
         guard parts.count < limit else { return false }
         parts.append(part)
@@ -24,12 +23,12 @@ struct PrepareQueue: Hashable, Sendable {
 
     mutating func removeAll() { self = PrepareQueue() }
 
-    /// Attributes with these handles are gone.
+    /// Marks the queue as broken if it has parts for these handles, whose attributes were removed.
     mutating func breakParts(in range: AttributeRange) {
         broken = broken ?? parts.first { range.contains($0.handle) }?.handle
     }
 
-    /// The attributes in the order of their first parts.
+    /// The handles of the attributes, in the order of their first parts.
     var handles: [AttributeHandle] {
         parts.reduce(into: []) { handles, part in
             if !handles.contains(part.handle) { handles.append(part.handle) }

@@ -1,21 +1,22 @@
 import ATT
 import BLECore
 
-/// Answers the requests and commands that come on one bearer of a client (Core Specification 5.4, Vol 3, Part F, 3.4):
-/// whether an attribute may be used, what its handlers say, and which response that makes.
+/// Answers the requests and commands that arrive on one bearer of a client (Core Specification 5.4, Vol 3,
+/// Part F, 3.4): checks whether an attribute may be used, calls its handlers, and creates the response.
 ///
-/// What the client is known by, and what all clients share, belongs to others, so both are parameters.
+/// The state of the client, and the state that all clients share, are owned by others, so both are
+/// parameters.
 struct RequestResponder: Sendable {
     typealias Shared = GATTServer.Shared
 
-    /// Why a request has no response yet, or gets an error.
+    /// The reason why a request has no response yet, or gets an error.
     enum Interruption: Error {
         case refused(ATTErrorCode, AttributeHandle)
         case later
     }
 
-    /// A request while it is answered. When a handler needs time, the request starts over once the handler
-    /// is done, and what handlers have said already is taken from `results`.
+    /// A request that is being answered. If a handler needs time, the request is restarted when the handler
+    /// has completed, and results that handlers have already returned are taken from `results`.
     private struct OpenRequest: Sendable {
         let request: ATTRequest
         let mtu: ATTMTU
@@ -24,10 +25,11 @@ struct RequestResponder: Sendable {
     }
 
     private let bearer: BearerID
-    /// As it was when the last request or command came.
+    /// The MTU when the last request or command arrived.
     private var mtu = ATTMTU.default
     private var open: OpenRequest?
-    /// What a handler gave to the first read of a long value, so that the parts that follow fit it.
+    /// The value that a handler returned for the first read of a long value, so that the parts that follow
+    /// are consistent with it.
     private var longRead: (handle: AttributeHandle, value: [UInt8])?
 
     init(_ bearer: BearerID) { self.bearer = bearer }
@@ -63,7 +65,7 @@ struct RequestResponder: Sendable {
         _ command: ATTCommand, mtu: ATTMTU, _ client: inout ClientState, _ shared: inout Shared
     ) -> Bool {
         self.mtu = mtu
-        // A request may be open at the same time; what its handlers said is not about this write.
+        // A request can be open at the same time; the results of its handlers do not concern this write.
         let request = open
         open = nil
         defer { open = request }
@@ -86,14 +88,14 @@ struct RequestResponder: Sendable {
         }
     }
 
-    /// Forgets the request that is open, and with an execution what was prepared for it.
+    /// Abandons the open request, and also the prepared writes if the request executes them.
     mutating func abandon(_ client: inout ClientState) {
         if case .executeWrite? = open?.request { client.cancelPreparedWrites() }
         open = nil
         longRead = nil
     }
 
-    /// Values of before may not be any more what they were.
+    /// Discards the long value that is being read, because values can differ after a change of the database.
     mutating func databaseChanged() { longRead = nil }
 
     private mutating func answer(
@@ -105,7 +107,7 @@ struct RequestResponder: Sendable {
             open = nil
             return .respond(response)
         } catch {
-            // What was read for an answer that did not come about is not reported.
+            // Reads for an answer that was not completed are not reported.
             shared.events.removeLast(shared.events.count - before)
             guard case .refused(let code, let handle) = error else { return .later }
             open = nil
@@ -148,8 +150,8 @@ struct RequestResponder: Sendable {
 }
 
 extension ATTRequest {
-    /// The handle that a client has from an earlier discovery, the first of several; nil when the request is
-    /// one of those that discover, or has none (Part G, 2.5.2.1).
+    /// The handle that a client knows from an earlier discovery, the first of several; nil if the request is
+    /// one of those that discover, or has no handle (Part G, 2.5.2.1).
     fileprivate var knownHandle: AttributeHandle? {
         switch self {
         case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
@@ -164,8 +166,9 @@ extension ATTRequest {
         }
     }
 
-    /// Whether the request is to read or write values; else it discovers attributes, where a refusal is how a procedure
-    /// ends. Read Using Characteristic UUID has the request that discovery has, and counts as discovery.
+    /// Whether the request reads or writes values. Other requests discover attributes, where an error is how
+    /// a procedure ends. Read Using Characteristic UUID uses the same request as discovery, and counts as
+    /// discovery.
     fileprivate var isAccess: Bool {
         switch self {
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite, .executeWrite:
@@ -175,10 +178,10 @@ extension ATTRequest {
     }
 }
 
-// MARK: - Permissions and handlers: the one way to a value, whatever the request
+// MARK: - Permissions and handlers, for every request that uses a value
 
 extension RequestResponder {
-    /// Where `handle` is, or Invalid Handle.
+    /// Returns the index of the attribute with `handle`, or throws Invalid Handle.
     private func index(of handle: AttributeHandle, _ shared: Shared) throws(Interruption) -> Int {
         guard let index = shared.database.index(of: handle) else { throw .refused(.invalidHandle, handle) }
         return index
@@ -204,7 +207,8 @@ extension RequestResponder {
         }
     }
 
-    /// The whole value, if the client may read it. `offset` is only for the handler to know.
+    /// Returns the whole value, if the client may read it. `offset` is passed to the handler; if it is not 0,
+    /// the value of a long read in progress is used again.
     private mutating func value(
         _ index: Int, offset: Int = 0, _ client: inout ClientState, _ shared: inout Shared
     ) throws(Interruption) -> [UInt8] {
@@ -233,7 +237,8 @@ extension RequestResponder {
         return value
     }
 
-    /// What the handler of an attribute says, or said when the request was first tried; nil is "later".
+    /// Returns the result of an attribute's handler, taken from an earlier attempt at the request if there
+    /// was one; `ask` returns nil for `.later`.
     private mutating func result(
         for handle: AttributeHandle, of client: ClientID, _ shared: inout Shared,
         _ ask: (PendingAnswer, ATTMTU) throws -> [UInt8]?
@@ -273,7 +278,8 @@ extension RequestResponder {
         return .findInformation(try found.list(range))
     }
 
-    /// Values that the client may not read match nothing, so that matching does not reveal them.
+    /// Finds attributes by type and value. Values that the client may not read match nothing, so that
+    /// matching does not reveal them.
     private mutating func findByTypeValue(
         _ range: AttributeRange, _ type: BluetoothUUID, _ value: [UInt8], _ client: inout ClientState,
         _ shared: inout Shared
@@ -293,7 +299,8 @@ extension RequestResponder {
         return .findByTypeValue(try found.list(range))
     }
 
-    /// A value that the client may not read ends the list, and is an error when it is the first.
+    /// Reads values by type. A value that the client may not read ends the list, and is an error if it is the
+    /// first.
     private mutating func readByType(
         _ range: AttributeRange, _ type: BluetoothUUID, _ client: inout ClientState, _ shared: inout Shared
     ) throws(Interruption) -> ATTResponse {
@@ -333,7 +340,7 @@ extension RequestResponder {
         return .readByGroupType(try found.list(range))
     }
 
-    /// Returns where the attributes of a range are. Refuses an invalid range with Invalid Handle.
+    /// Returns the indices of the attributes in a range. Rejects an invalid range with Invalid Handle.
     private func indices(in range: AttributeRange, _ shared: Shared) throws(Interruption) -> Range<Int> {
         guard range.isValid else { throw .refused(.invalidHandle, range.start) }
         let start = shared.database.index(atOrAfter: range.start)
@@ -342,7 +349,7 @@ extension RequestResponder {
     }
 }
 
-/// The entries of a response while they are found: all of one length, and no more than there is room for.
+/// The entries found so far for a response: all of one length, and no more than there is room for.
 private struct Found<Entry: ATTEntry> {
     let room: Int
     private var entries: ATTEntryList<Entry>?
@@ -351,7 +358,8 @@ private struct Found<Entry: ATTEntry> {
 
     var isEmpty: Bool { entries == nil }
 
-    /// Adds an entry; false when it has another length or there is no room, and the list ends.
+    /// Adds an entry. Returns false, which ends the list, when the entry has another length or there is no
+    /// room.
     mutating func add(_ entry: Entry) -> Bool {
         guard let list = entries else {
             entries = ATTEntryList(entry, capacity: room)
@@ -361,7 +369,7 @@ private struct Found<Entry: ATTEntry> {
         return entries?.append(entry) ?? false
     }
 
-    /// The list, or Attribute Not Found at the start of `range`.
+    /// Returns the list, or throws Attribute Not Found with the start of `range`.
     func list(_ range: AttributeRange) throws(RequestResponder.Interruption) -> ATTEntryList<Entry> {
         guard let entries else { throw .refused(.attributeNotFound, range.start) }
         return entries
@@ -371,7 +379,7 @@ private struct Found<Entry: ATTEntry> {
 // MARK: - Reads (3.4.4)
 
 extension RequestResponder {
-    /// A value from `offset` on, as far as it fits.
+    /// Returns a value from `offset` on, as far as it fits the response.
     private mutating func read(
         _ handle: AttributeHandle, from offset: Int = 0, _ client: inout ClientState, _ shared: inout Shared
     ) throws(Interruption) -> [UInt8] {
@@ -417,8 +425,8 @@ extension RequestResponder {
         return value
     }
 
-    /// Reports to the application what was read; declarations, and what GATT itself works by, are the server's own
-    /// business.
+    /// Reports a read to the application. Declarations, and values that GATT itself uses, concern only the
+    /// server and are not reported.
     private func reportRead(_ index: Int, _ value: [UInt8], by client: ClientID, _ shared: inout Shared) {
         let attribute = shared.database.attributes[index]
         guard attribute.kind != .declaration, attribute.role == nil else { return }
@@ -426,7 +434,7 @@ extension RequestResponder {
             .read(central: client, handle: attribute.handle, uuid: attribute.type, value: value))
     }
 
-    /// Reports to the application what was refused, reads and writes alike.
+    /// Reports a rejection to the application, of reads and writes alike.
     private func reportRefusal(_ refusal: ATTErrorResponse, to client: ClientID, _ shared: inout Shared) {
         let uuid = shared.database[refusal.handle]?.type
         shared.events.append(.refused(central: client, refusal, uuid: uuid))
@@ -434,7 +442,7 @@ extension RequestResponder {
 }
 
 extension ClientCharacteristicConfiguration {
-    /// The descriptor's value, made once for all that read it.
+    /// The descriptor's value, created once for all reads.
     fileprivate var octets: [UInt8] { Self.allOctets[Int(rawValue & 3)] }
 
     private static let allOctets: [[UInt8]] = [[0, 0], [1, 0], [2, 0], [3, 0]]
@@ -463,13 +471,14 @@ extension RequestResponder {
         }
     }
 
-    /// Writes all that is queued, or nothing; the queue is empty afterwards, unless a handler needs time.
+    /// Writes everything that is queued, or nothing; the queue is empty afterwards, unless a handler needs
+    /// time.
     private mutating func execute(
         _ client: inout ClientState, _ shared: inout Shared
     ) throws(Interruption) {
         let prepared = client.preparedWrites
         do throws(Interruption) {
-            // The code is that of version 6.1 on, which has a rule for this (3.4.6.3).
+            // The error code is that of version 6.1 and later, which have a rule for this (3.4.6.3).
             if let broken = prepared.broken { throw .refused(.databaseOutOfSync, broken) }
             var writes: [GATTWrite] = []
             for handle in prepared.handles {
@@ -485,7 +494,7 @@ extension RequestResponder {
         client.cancelPreparedWrites()
     }
 
-    /// Offers writes to their handlers, and stores all of them once all are accepted.
+    /// Passes writes to their handlers, and stores all of them once all are accepted.
     private mutating func perform(
         _ writes: some Collection<GATTWrite>, _ kind: GATTWriteKind, _ client: inout ClientState,
         _ shared: inout Shared
@@ -522,14 +531,15 @@ extension RequestResponder {
         }
     }
 
-    /// Where an attribute is that the client may write in this way.
+    /// Returns the index of an attribute that the client may write in this way.
     private func writableIndex(
         of handle: AttributeHandle, _ kind: GATTWriteKind, _ client: inout ClientState, _ shared: Shared
     ) throws(Interruption) -> Int {
         let index = try index(of: handle, shared)
         try permit(isWrite: true, index, &client, shared)
         if case .value(let properties) = shared.database.attributes[index].kind, !properties.offer(kind) {
-            // On an encrypted link a client writes without response what it would sign on another (Part C, 10.4.1).
+            // On an encrypted link, a client writes without response what it would sign on an unencrypted
+            // link (Part C, 10.4.1).
             let standsForSigned = kind == .command && properties.offer(.signed)
             guard standsForSigned, client.refusal(of: .encrypted, minimumKeySize: 7) == nil else {
                 throw .refused(.writeNotPermitted, handle)
@@ -540,8 +550,8 @@ extension RequestResponder {
 }
 
 extension CharacteristicProperties {
-    /// Whether a value may be written in this way. Where permissions alone open it to writing, any way will
-    /// do.
+    /// Returns whether a value can be written in this way. If only the permissions allow writing, any way is
+    /// accepted.
     fileprivate func offer(_ kind: GATTWriteKind) -> Bool {
         if isDisjoint(with: .anyWrite) { return true }
         return switch kind {
@@ -553,8 +563,8 @@ extension CharacteristicProperties {
 }
 
 extension GATTWrite {
-    /// The features that a client writes: bits that are set stay so, and the reserved ones are ignored
-    /// (Part G, 7.2).
+    /// Returns the features that a client writes. Bits that are set must remain set, and reserved bits are
+    /// ignored (Part G, 7.2).
     fileprivate func features(
         beside now: ClientSupportedFeatures
     ) throws(RequestResponder.Interruption) -> ClientSupportedFeatures {
@@ -565,9 +575,9 @@ extension GATTWrite {
         return features
     }
 
-    /// The configuration that is written to a CCCD of a characteristic with `properties`; bits that the
-    /// characteristic lacks are improper (Core Specification Supplement, Part B, 1.2), bits that are reserved
-    /// are ignored (Vol 1, Part E, 2.1).
+    /// Returns the configuration that is written to a Client Characteristic Configuration of a characteristic
+    /// with `properties`. Bits that the characteristic does not support are improper (Core Specification
+    /// Supplement, Part B, 1.2); reserved bits are ignored (Vol 1, Part E, 2.1).
     fileprivate func configuration(
         _ properties: CharacteristicProperties
     ) throws(RequestResponder.Interruption) -> ClientCharacteristicConfiguration {

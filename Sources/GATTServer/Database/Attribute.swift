@@ -3,22 +3,22 @@ import BLECore
 
 /// One row of a server's database (Core Specification 5.4, Vol 3, Part F, 3.2).
 package struct Attribute: Sendable {
-    /// What an attribute is for, as far as the server treats it in a way of its own.
+    /// The purpose of an attribute, as far as the server treats it specially.
     package enum Kind: Hashable, Sendable {
         /// A service, include or characteristic declaration.
         case declaration
         /// The value of a characteristic with these properties.
         case value(CharacteristicProperties)
-        /// Where a client subscribes to the characteristic with this value handle and these properties. Its
-        /// value is each link's own.
+        /// The Client Characteristic Configuration of the characteristic with this value handle and these
+        /// properties. Each link has its own value.
         case clientConfiguration(of: AttributeHandle, CharacteristicProperties)
         /// A descriptor other than a Client Characteristic Configuration.
         case descriptor
     }
 
-    /// A value of the GATT service that the server makes or keeps itself.
+    /// A value of the GATT service that the server creates or maintains itself.
     enum Role: Hashable, Sendable {
-        /// The handles that changed; only ever indicated.
+        /// The handles that changed; sent only by indication.
         case serviceChanged
         /// The features of the client that reads or writes it.
         case clientFeatures
@@ -27,19 +27,20 @@ package struct Attribute: Sendable {
     }
 
     package let handle: AttributeHandle
-    /// Its type; of a characteristic's value, the characteristic's UUID.
+    /// The type of the attribute; for a characteristic's value, the characteristic's UUID.
     package let type: BluetoothUUID
     /// The kind of declaration or value.
     package let kind: Kind
-    /// Who may read and write it.
+    /// The conditions for reading and writing the attribute.
     package let permissions: AttributePermissions
-    /// How long its value may be.
+    /// The allowed length of the value.
     package let length: AttributeLength
     package internal(set) var value: [UInt8]
-    /// The last attribute of the group that it begins, as services and characteristics do; else itself.
+    /// The last attribute of the group that this attribute begins, as services and characteristics do;
+    /// otherwise the attribute itself.
     package internal(set) var groupEnd: AttributeHandle
 
-    /// Whether the value stays as it is.
+    /// Whether the value never changes.
     let isCached: Bool
     let role: Role?
     let onRead: ReadHandler?
@@ -64,10 +65,11 @@ package struct Attribute: Sendable {
     }
 }
 
-/// What an attribute's value becomes by writing.
+/// The value of an attribute after a write.
 extension Attribute {
-    /// The value after a write of one PDU (Core Specification 5.4, Vol 3, Part F, 3.4.5.1): a fixed length
-    /// keeps what a shorter write does not reach. A CCCD is all or nothing.
+    /// Returns the value after a write of one PDU (Core Specification 5.4, Vol 3, Part F, 3.4.5.1). A value
+    /// of fixed length keeps the octets that a shorter write does not reach. A Client Characteristic
+    /// Configuration is written as a whole.
     func replacing(_ new: [UInt8]) throws(RequestResponder.Interruption) -> GATTWrite {
         guard new.count <= length.maximum else { throw .refused(.invalidAttributeValueLength, handle) }
         guard case .fixed(let count) = length, new.count < count, !isClientConfiguration else {
@@ -76,8 +78,8 @@ extension Attribute {
         return write(new + value[new.count...])
     }
 
-    /// The value after prepared writes, in order (3.4.6.3). Parts that begin at 0 make a new value, as a long
-    /// write does; others change the one that is there.
+    /// Returns the value after prepared writes, in order (3.4.6.3). Parts that begin at 0 make a new value,
+    /// as a long write does; others change the present value.
     func applying(_ parts: [PreparedWrite]) throws(RequestResponder.Interruption) -> GATTWrite {
         var new = parts.first?.offset == 0 && !isFixed ? [] : value
         if isClientConfiguration { new = [] }

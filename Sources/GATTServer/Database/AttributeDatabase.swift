@@ -2,20 +2,21 @@ import ATT
 import BLECore
 
 /// A server's attributes in the order of their handles (Core Specification 5.4, Vol 3, Part F, 3.2). Handles
-/// may have gaps; finding one takes O(1) where there are none before it, else O(log n).
+/// can have gaps; finding one takes O(1) if there are none before it, otherwise O(log n).
 package struct AttributeDatabase: Sendable {
     /// The attributes in ascending order of handles.
     package private(set) var attributes: [Attribute]
-    /// The greatest handle that an attribute ever had.
+    /// The greatest handle that an attribute has ever had.
     private var highest = AttributeHandle.none
 
-    /// Where in `attributes` the one with `handle` is.
+    /// Returns the index in `attributes` of the one with `handle`.
     package func index(of handle: AttributeHandle) -> Int? {
         let index = index(atOrAfter: handle)
         return index < attributes.count && attributes[index].handle == handle ? index : nil
     }
 
-    /// Where in `attributes` the first one with `handle` or a greater handle is; the end when there is none.
+    /// Returns the index in `attributes` of the first one with `handle` or a greater handle; the end if there
+    /// is none.
     package func index(atOrAfter handle: AttributeHandle) -> Int {
         let dense = Int(handle.rawValue) - 1
         if dense >= 0, dense < attributes.count, attributes[dense].handle == handle { return dense }
@@ -33,7 +34,8 @@ package struct AttributeDatabase: Sendable {
     /// Replaces the value of the attribute at `index` in `attributes`.
     mutating func setValue(_ value: [UInt8], at index: Int) { attributes[index].value = value }
 
-    /// Where clients subscribe to the characteristic with this value handle; nil when they cannot.
+    /// Returns the Client Characteristic Configuration of the characteristic with this value handle; nil if
+    /// it has none.
     func configuration(of value: AttributeHandle) -> Attribute? {
         guard let index = index(of: value) else { return nil }
         return attributes[index...].dropFirst().prefix { $0.kind != .declaration }.first {
@@ -41,7 +43,7 @@ package struct AttributeDatabase: Sendable {
         }
     }
 
-    /// The value handle of the first characteristic `uuid`, in the first service `service` where that is
+    /// Returns the value handle of the first characteristic `uuid`, in the first service `service` if that is
     /// given.
     package func valueHandle(of uuid: BluetoothUUID, in service: BluetoothUUID? = nil) -> AttributeHandle? {
         var range = AttributeRange.all
@@ -65,8 +67,8 @@ extension Attribute {
 }
 
 extension AttributeDatabase {
-    /// Lays out `services`, after the generic ones unless those are nil, and checks all of it. Services with
-    /// a handle stay where they say; the others take, in order, the first room after the service before
+    /// Lays out `services`, after the generic ones unless those are nil, and checks all of them. Services
+    /// with a handle are placed there; the others take, in order, the first room after the service before
     /// them.
     package init(
         _ services: [GATTService], generic: GenericServices? = GenericServices()
@@ -76,14 +78,15 @@ extension AttributeDatabase {
         _ = try insert(own + services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) })
     }
 
-    /// Adds services, and gives the handles from the first to the last of their attributes. Services without
-    /// a handle come after all that there ever were, so that no client mistakes them for services that are
-    /// gone; when there is no room left, in the first gap.
+    /// Adds services, and returns the handles from the first to the last of their attributes. Services
+    /// without a handle are placed after all that ever existed, so that no client mistakes them for removed
+    /// services; if there is no room left, in the first gap.
     mutating func add(_ services: [GATTService]) throws(DatabaseError) -> AttributeRange? {
         try insert(services.enumerated().map { (DatabaseError.Place(service: $0, $1.uuid), $1) })
     }
 
-    /// The handles of the service that begins at `handle`, if it can go: none of the others includes it.
+    /// Returns the handles of the service that begins at `handle`. Throws if there is no such service, or if
+    /// another service includes it.
     func removable(_ handle: AttributeHandle) throws(DatabaseError) -> AttributeRange {
         guard let index = index(of: handle), attributes[index].isService else {
             throw DatabaseError(DatabaseError.Place(service: nil, 0x0000), .serviceNotFound(handle))
@@ -141,7 +144,7 @@ extension AttributeDatabase {
         return AttributeRange(first.range.start, last.range.end)
     }
 
-    /// The service in the first room at `start` or later, else anywhere.
+    /// Lays out the service in the first room at `start` or later, otherwise anywhere.
     private static func layout(
         _ service: GATTService, _ place: DatabaseError.Place, from start: Int, around taken: [AttributeRange]
     ) throws(DatabaseError) -> ServiceLayout {
@@ -180,7 +183,8 @@ extension AttributeDatabase {
                 edges[including] += layouts.indices.filter { layouts[$0].range == found.range }
             }
         }
-        // Services whose includes are all proved free of circles are so too; what is left has a circle.
+        // Services whose includes are all proved free of cycles are free of cycles too; the remaining ones
+        // have a cycle.
         var unproved = layouts.indices.filter { !edges[$0].isEmpty }
         while let first = unproved.first {
             let left = unproved.filter { edges[$0].contains(where: unproved.contains) }
@@ -200,8 +204,9 @@ extension AttributeDatabase {
 // MARK: - Services of an earlier process
 
 extension AttributeDatabase {
-    /// Lays out `services`, each where its record says, when it has one that fits; others, and those whose make has
-    /// changed, come after `highest`, so that no client mistakes them for services that are gone.
+    /// Lays out `services`, each at the handle in its record if it has one that fits. Other services, and
+    /// services whose structure has changed, are placed after `highest`, so that no client mistakes them for
+    /// removed services.
     package init(
         _ services: [GATTService], generic: GenericServices?, like records: [ServiceRecord],
         above highest: AttributeHandle
@@ -213,7 +218,7 @@ extension AttributeDatabase {
         _ = try insert(Self.placed(all, like: records))
     }
 
-    /// Adds services, each where its record says.
+    /// Adds services, each at the handle in its record.
     mutating func add(
         _ services: [GATTService], like records: [ServiceRecord], above highest: AttributeHandle
     ) throws(DatabaseError) -> AttributeRange? {
@@ -223,7 +228,8 @@ extension AttributeDatabase {
         return try insert(Self.placed(all, like: free))
     }
 
-    /// Services with the handles of their records, after those that have none: these find their room first.
+    /// Returns the services with the handles of their records, after the services without a record, whose
+    /// room is searched first.
     private static func placed(
         _ described: [(place: DatabaseError.Place, service: GATTService)], like records: [ServiceRecord]
     ) -> [(place: DatabaseError.Place, service: GATTService)] {
@@ -244,7 +250,7 @@ extension AttributeDatabase {
         return others + placed
     }
 
-    /// What there is to remember of the services.
+    /// The records with which to remember the services.
     package var records: [ServiceRecord] {
         attributes.filter(\.isService).map { service in
             let range = AttributeRange(service.handle, service.groupEnd)
@@ -267,20 +273,20 @@ struct Included {
 }
 
 extension Attribute {
-    /// Of a service declaration: which service.
+    /// The UUID of the service that a service declaration declares.
     fileprivate var declaredService: BluetoothUUID { (try? ServiceDeclaration(value))?.uuid ?? 0x0000 }
 }
 
 extension AttributeDatabase {
-    /// No attribute at all: every request is answered with an error.
+    /// A database without attributes: every request is answered with an error.
     package static let empty = AttributeDatabase(attributes: [])
 }
 
 extension AttributeDatabase {
-    /// A hash of the structure, by which a client knows that what it remembers still holds (Core
-    /// Specification 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of zeros over handle, type and value of
-    /// declarations and Extended Properties, and handle and type of the other GATT descriptors. 16 octets,
-    /// the least significant first.
+    /// A hash of the structure, from which a client recognizes that its remembered database is still valid
+    /// (Core Specification 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of zeros over handle, type and
+    /// value of declarations and Extended Properties, and handle and type of the other GATT descriptors. 16
+    /// octets, least significant first.
     package var hash: [UInt8] {
         var mac = AESCMAC(key: 0)
         for attribute in attributes {
@@ -292,12 +298,12 @@ extension AttributeDatabase {
     }
 }
 
-/// What of an attribute goes into the hash.
+/// The part of an attribute that the hash covers.
 private enum HashedPart {
     case withValue
     case withoutValue
 
-    /// Nil for attributes that the hash leaves out.
+    /// Creates the part for an attribute type; nil for attributes that the hash omits.
     init?(_ type: UInt16) {
         switch type {
         case 0x2800...0x2803, 0x2900: self = .withValue

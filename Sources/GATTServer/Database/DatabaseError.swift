@@ -1,17 +1,18 @@
 import ATT
 import BLECore
 
-/// Why a description cannot become a database: where in it, and what is wrong there.
+/// The error of a description that cannot become a database: the place in the description, and the rule that
+/// it breaks.
 public struct DatabaseError: Error, Hashable, Sendable {
     /// The rule that the description breaks.
     public enum Reason: Hashable, Sendable {
         /// The handle is 0x0000, is taken, or comes after a greater one of the same service.
         case handleNotFree(AttributeHandle)
-        /// There is no room up to 0xffff.
+        /// There are no free handles left up to 0xffff.
         case outOfHandles
-        /// The value has `octets`, but `maximum` is the most.
+        /// The value has `octets` octets, but at most `maximum` are allowed.
         case valueTooLong(octets: Int, maximum: Int)
-        /// The value has `octets`, but is to have `count` always.
+        /// The value has `octets` octets, but must always have `count`.
         case valueNotFixed(octets: Int, count: Int)
         /// The length is not within 0 to 512.
         case lengthOutOfRange(Int)
@@ -19,23 +20,23 @@ public struct DatabaseError: Error, Hashable, Sendable {
         case keySizeOutOfRange(Int)
         /// The properties offer what the permissions forbid.
         case propertyNotPermitted(CharacteristicProperties)
-        /// The value is cached, yet with these properties it would change.
+        /// The value is cached, but would change with these properties.
         case cachedValueChanges(CharacteristicProperties)
-        /// The value is cached, yet a handler would answer in its place.
+        /// The value is cached, but a handler would answer in its place.
         case cachedValueHandled
-        /// A descriptor that a characteristic has once is there again.
+        /// A descriptor that a characteristic can have only once is repeated.
         case repeatedDescriptor(BluetoothUUID)
-        /// The included service is not there.
+        /// The included service does not exist.
         case includeNotFound(GATTInclude)
-        /// The service includes itself, by way of others perhaps.
+        /// The service includes itself, directly or by way of others.
         case circularInclude
         /// No service begins at the handle.
         case serviceNotFound(AttributeHandle)
-        /// The service at the handle includes this one, which therefore cannot go.
+        /// The service at the handle includes this one, which therefore cannot be removed.
         case included(by: AttributeHandle)
     }
 
-    /// Where in the description something is: numbers count from 0.
+    /// A place in the description; numbers count from 0.
     public struct Place: Hashable, Sendable {
         /// The number of the service; nil for the generic services, which the description does not list.
         public var service: Int?
@@ -43,11 +44,11 @@ public struct DatabaseError: Error, Hashable, Sendable {
         public var serviceUUID: BluetoothUUID
         /// The number of the characteristic in the service.
         public var characteristic: Int?
-        /// The UUID of the characteristic, if it is in one.
+        /// The UUID of the characteristic, if the place is in one.
         public var characteristicUUID: BluetoothUUID?
         /// The number of the descriptor in the characteristic.
         public var descriptor: Int?
-        /// The UUID of the descriptor, if it is in one.
+        /// The UUID of the descriptor, if the place is in one.
         public var descriptorUUID: BluetoothUUID?
 
         init(service: Int?, _ uuid: BluetoothUUID) {
@@ -100,7 +101,7 @@ extension DatabaseError.Place: CustomStringConvertible {
 }
 
 extension DatabaseError.Reason: CustomStringConvertible {
-    /// Says in one clause what is wrong.
+    /// A clause that describes the broken rule.
     public var description: String {
         switch self {
         case .handleNotFree(let handle): "handle \(handle) is taken or out of order"

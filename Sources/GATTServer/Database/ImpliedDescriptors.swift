@@ -2,9 +2,9 @@ import ATT
 import BLECore
 
 extension GATTCharacteristic {
-    /// The descriptors as listed, then those that the properties need and the list lacks (Core Specification
-    /// 5.4, Vol 3, Part G, 3.3.3). One that may be there once must not be listed twice. With `allowsContradictions` the
-    /// list stands as it is.
+    /// Returns the listed descriptors, then those that the properties require and the list lacks (Core
+    /// Specification 5.4, Vol 3, Part G, 3.3.3). A descriptor that can exist only once must not be listed
+    /// twice. With `allowsContradictions`, the list is returned unchanged.
     func allDescriptors(
         _ place: DatabaseError.Place, allowsContradictions: Bool
     ) throws(DatabaseError) -> [GATTDescriptor] {
@@ -30,7 +30,7 @@ extension GATTCharacteristic {
         return all
     }
 
-    /// What a descriptor's kind implies where it says nothing itself.
+    /// Returns the permissions that a descriptor's type implies if the descriptor specifies none.
     func permissions(for descriptor: GATTDescriptor) -> AttributePermissions {
         switch descriptor.uuid {
         case .clientCharacteristicConfiguration: AttributePermissions(read: .open, write: subscription)
@@ -43,7 +43,8 @@ extension GATTCharacteristic {
 }
 
 extension GATTDescriptor {
-    /// The descriptor with the value that its kind starts with, and its length, where it has none of its own.
+    /// Returns the descriptor with the initial value and the length of its type, where it has none of its
+    /// own.
     fileprivate func completed(with value: [UInt8]) -> GATTDescriptor {
         var completed = self
         if self.value.isEmpty { completed.value = value }

@@ -3,7 +3,7 @@ import BLECore
 
 /// The attributes of one service, laid out from a handle on.
 struct ServiceLayout {
-    /// An include declaration whose value waits for the other services to have their places.
+    /// An include declaration whose value is set after the other services are laid out.
     struct PendingInclude {
         let index: Int
         let target: GATTInclude
@@ -11,14 +11,15 @@ struct ServiceLayout {
 
     let place: DatabaseError.Place
     let uuid: BluetoothUUID
-    /// Whether what contradicts itself stays as it is described.
+    /// Whether contradictions stay as they are described.
     let allowsContradictions: Bool
     private(set) var attributes: [Attribute] = []
     private(set) var includes: [PendingInclude] = []
-    /// The least handle that is free, 0x10000 when none is.
+    /// The lowest free handle; 0x10000 if there is none.
     private var next: Int
 
-    /// Puts the declaration at `start` and the rest where it says or else follows.
+    /// Places the declaration at `start`, and each other attribute at the handle that it specifies, or else
+    /// after the previous one.
     init(_ service: GATTService, _ place: DatabaseError.Place, at start: Int) throws(DatabaseError) {
         self.place = place
         uuid = service.uuid
@@ -43,7 +44,7 @@ struct ServiceLayout {
         AttributeRange(attributes.first?.handle ?? .none, attributes.last?.handle ?? .none)
     }
 
-    /// Fills in what the include at `index` of the attributes includes.
+    /// Sets the value of the include declaration at `include.index` to the included service.
     mutating func resolve(_ include: PendingInclude, as included: Included) {
         attributes[include.index].value =
             IncludeDeclaration(
@@ -107,7 +108,7 @@ struct ServiceLayout {
     }
 }
 
-/// The value if it has an allowed length; a fixed length without a value is that many zeros.
+/// Returns the value if it has an allowed length; a fixed length without a value gives that many zeros.
 private func checkedValue(
     _ value: [UInt8], _ length: AttributeLength, _ place: DatabaseError.Place
 ) throws(DatabaseError) -> [UInt8] {
@@ -138,7 +139,8 @@ private func checkedPermissions(
     return try checkedKeySize(permissions, place)
 }
 
-/// Whether the value is cached; if so, nothing else may promise that it changes.
+/// Returns whether the value is cached. Throws if properties, permissions or handlers would let a cached
+/// value change.
 private func checkedCaching(
     _ characteristic: GATTCharacteristic, _ permissions: AttributePermissions, _ place: DatabaseError.Place
 ) throws(DatabaseError) -> Bool {

@@ -1,13 +1,14 @@
 import ATT
 import BLECore
 
-/// A service as a server had it, for the next process to have it again with the same handles: what clients remember
-/// of it stays true.
+/// The layout of a service in a server, from which the next process can publish it again with the same
+/// handles, so that what clients remember of it remains valid.
 public struct ServiceRecord: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package var handle: AttributeHandle
         package var type: BluetoothUUID
-        /// What a declaration of a service or characteristic says: UUID, properties, handle. Of others nothing.
+        /// The value of a service or characteristic declaration: UUID, properties, handle. Empty for other
+        /// attributes.
         package var declaration: [UInt8]
 
         package init(handle: AttributeHandle, type: BluetoothUUID, declaration: [UInt8]) {
@@ -17,10 +18,11 @@ public struct ServiceRecord: Hashable, Sendable {
         }
     }
 
-    /// The declaration, then the rest of it; handles ascending.
+    /// The declaration of the service, then its other attributes, in ascending order of handles.
     package let entries: [Entry]
 
-    /// A service of these attributes; nil when they do not begin with its declaration, or their handles do not ascend.
+    /// Creates the record of a service of these attributes; nil if they do not begin with its declaration, or
+    /// their handles do not ascend.
     package init?(_ entries: [Entry]) {
         guard let first = entries.first, first.type == .primaryService || first.type == .secondaryService,
             (try? ServiceDeclaration(first.declaration)) != nil, first.handle > .none,
@@ -46,7 +48,7 @@ public struct ServiceRecord: Hashable, Sendable {
     /// The handle of the service's last attribute.
     public var endHandle: AttributeHandle { entries.last?.handle ?? handle }
 
-    /// Whether a service that is described now is laid out just so where this one was.
+    /// Returns whether a service, as it is described now, has the same layout as this one at the same handle.
     func fits(_ service: GATTService) -> Bool {
         guard service.handle ?? handle == handle, service.uuid == uuid else { return false }
         let place = DatabaseError.Place(service: nil, service.uuid)

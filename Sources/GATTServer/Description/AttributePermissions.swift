@@ -1,15 +1,15 @@
 import ATT
 import BLECore
 
-/// Who may do what with an attribute (Core Specification 5.4, Vol 3, Part F, 3.2.5).
+/// The conditions for access to an attribute (Core Specification 5.4, Vol 3, Part F, 3.2.5).
 public struct AttributePermissions: Hashable, Sendable {
-    /// The level that a link must have for reading; nil: reading is never permitted.
+    /// The security level that a link must have for reading; nil if reading is never permitted.
     public var read: SecurityLevel?
-    /// The level that a link must have for writing; nil: writing is never permitted.
+    /// The security level that a link must have for writing; nil if writing is never permitted.
     public var write: SecurityLevel?
-    /// Whether the application is asked as well.
+    /// Whether the application must authorize each access as well.
     public var authorize: Bool
-    /// The least octets of the encryption key, 7 to 16, where reading or writing requires encryption; level 4
+    /// The minimum encryption key size in octets, 7 to 16, if reading or writing requires encryption; level 4
     /// requires 16.
     public var minimumKeySize: Int
 
@@ -24,14 +24,15 @@ public struct AttributePermissions: Hashable, Sendable {
         self.minimumKeySize = minimumKeySize
     }
 
-    /// What a characteristic's properties imply: what they offer is open, the rest is closed.
+    /// Creates the permissions that a characteristic's properties imply: what they offer is open, the rest is
+    /// forbidden.
     package init(impliedBy properties: CharacteristicProperties) {
         self.init(
             read: properties.contains(.read) ? .open : nil,
             write: properties.isDisjoint(with: .anyWrite) ? nil : .open)
     }
 
-    /// Any client may read, no client may write: declarations.
+    /// The permissions of declarations: any client can read, no client can write.
     package static let readable = AttributePermissions(read: .open)
 }
 
@@ -39,10 +40,10 @@ public struct AttributePermissions: Hashable, Sendable {
 public struct LinkSecurity: Hashable, Sendable {
     /// The level that the encryption reaches.
     public var level: SecurityLevel
-    /// Octets of the encryption key, 7 to 16; 0 while the link is not encrypted.
+    /// The size of the encryption key in octets, 7 to 16; 0 while the link is not encrypted.
     public var keySize: Int
-    /// Whether a key from an earlier pairing is there, so that the client need only encrypt. What a host reports is
-    /// bonded when its disk has the bond.
+    /// Whether there is a key from an earlier pairing, so that the client only needs to encrypt. In what a
+    /// host reports, a link is bonded when the bond is on the host's disk.
     public var isBonded: Bool
 
     /// Creates the security of a link; `keySize` is in octets, and 0 for the level `open`.
@@ -55,7 +56,8 @@ public struct LinkSecurity: Hashable, Sendable {
     /// A link that is not encrypted and has no key.
     public static let none = LinkSecurity(level: .open)
 
-    /// Why this link is not enough for `wanted`, in the codes of Part C, Table 10.2; nil when it is.
+    /// Returns the error code, of those in Part C, Table 10.2, if this link is not secure enough for
+    /// `wanted`; nil if it is.
     func refusal(of wanted: SecurityLevel?, minimumKeySize: Int) -> ATTErrorCode? {
         guard let wanted, wanted > .open else { return nil }
         if level == .open { return isBonded ? .insufficientEncryption : .insufficientAuthentication }

@@ -1,21 +1,22 @@
 import ATT
 import BLECore
 
-/// A service as its owner describes it; `AttributeDatabase` makes attributes of it (Core Specification
+/// A service as its owner describes it; `AttributeDatabase` creates attributes from it (Core Specification
 /// 5.4, Vol 3, Part G, 3.1).
 public struct GATTService: Sendable {
-    /// The UUID of the service; several services may have the same.
+    /// The UUID of the service; several services can have the same.
     public var uuid: BluetoothUUID
-    /// False for a service that only others include.
+    /// Whether the service is primary; false for a service that only others include.
     public var isPrimary: Bool
-    /// Where the declaration goes; nil for the first room after the services before it.
+    /// The handle of the declaration; nil for the first room after the services before it.
     public var handle: AttributeHandle?
-    /// The services it includes, declared before its characteristics.
+    /// The included services, declared before the characteristics.
     public var includes: [GATTInclude]
     /// The characteristics, in the order of the database.
     public var characteristics: [GATTCharacteristic]
-    /// Whether the service is published as it is described, also where it contradicts itself: properties that the
-    /// permissions do not allow, descriptors twice, missing or beside the properties, includes in a circle.
+    /// Whether the service is published as it is described even if it contradicts itself: properties that the
+    /// permissions do not allow, descriptors that are repeated, missing or not in accordance with the
+    /// properties, circular includes.
     package var allowsContradictions = false
 
     /// Creates a service, a primary one by default.
@@ -31,7 +32,7 @@ public struct GATTService: Sendable {
     }
 }
 
-/// Names the service that another one includes (Core Specification 5.4, Vol 3, Part G, 3.2).
+/// The service that another one includes (Core Specification 5.4, Vol 3, Part G, 3.2).
 public enum GATTInclude: Hashable, Sendable {
     /// The service whose declaration has this handle.
     case handle(AttributeHandle)
@@ -39,18 +40,18 @@ public enum GATTInclude: Hashable, Sendable {
     case uuid(BluetoothUUID)
 }
 
-/// How long a value may be.
+/// The allowed length of a value.
 public enum AttributeLength: Hashable, Sendable {
     /// 0 to `max` octets; writing sets the length.
     case variable(max: Int)
-    /// Always so many octets; writing fewer changes the first ones and keeps the rest (Core Specification
+    /// Always that many octets; writing fewer changes the first ones and keeps the rest (Core Specification
     /// 5.4, Vol 3, Part F, 3.4.5.1).
     case fixed(Int)
 
     /// A value of 0 to 512 octets.
     public static let any = AttributeLength.variable(max: ATTLimits.valueLength)
 
-    /// The greatest number of octets that the value may have.
+    /// The maximum length of the value in octets.
     public var maximum: Int {
         switch self {
         case .variable(let max): max
@@ -61,31 +62,31 @@ public enum AttributeLength: Hashable, Sendable {
 
 /// A characteristic as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3).
 public struct GATTCharacteristic: Sendable {
-    /// The UUID of the characteristic; several of a service may have the same.
+    /// The UUID of the characteristic; several in a service can have the same.
     public var uuid: BluetoothUUID
-    /// What clients can do with it.
+    /// The operations on the value that clients can use.
     public var properties: CharacteristicProperties
     /// Further properties of the value. Any of them sets `.extendedProperties` in `properties`.
     public var extendedProperties: ExtendedCharacteristicProperties
-    /// The permissions to read and to write the value; nil for what the properties imply.
+    /// The permissions to read and to write the value; nil for those that the properties imply.
     public var permissions: AttributePermissions?
     /// The security level that a link must have to subscribe.
     public var subscription: SecurityLevel
-    /// What clients read, and whether it may change.
+    /// The value that clients read, and whether it can change.
     public var value: GATTValue
-    /// How long the value may be.
+    /// The allowed length of the value.
     public var length: AttributeLength
-    /// Gives a fresh value for each read, in place of the stored one.
+    /// Provides a new value for each read, in place of the stored one.
     public var onRead: ReadHandler?
-    /// Takes or refuses what is written.
+    /// Accepts or rejects what is written.
     public var onWrite: WriteHandler?
-    /// Its descriptors, in order. Those that the properties need and that are missing are added.
+    /// The descriptors, in order. Those that the properties require and that are missing are added.
     public var descriptors: [GATTDescriptor]
-    /// Where the declaration goes; nil for after what comes before it.
+    /// The handle of the declaration; nil for the one after the previous attribute.
     public var handle: AttributeHandle?
-    /// Where the value goes; nil for after the declaration.
+    /// The handle of the value; nil for the one after the declaration.
     public var valueHandle: AttributeHandle?
-    /// What the server does with the value itself.
+    /// The server's own use of the value, if there is one.
     var role: Attribute.Role?
 
     /// Creates a characteristic. Extended properties add `.extendedProperties` to `properties`.
@@ -112,22 +113,22 @@ public struct GATTCharacteristic: Sendable {
     }
 }
 
-/// A descriptor as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3.3). Of a Client
-/// Characteristic Configuration only the place counts: each client has a value of its own.
+/// A descriptor as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3.3). The value, length
+/// and handlers of a Client Characteristic Configuration are ignored, because each client has its own value.
 public struct GATTDescriptor: Sendable {
-    /// The UUID of the descriptor, which says what its value means.
+    /// The UUID of the descriptor, which determines the meaning of its value.
     public var uuid: BluetoothUUID
     /// The permissions of the descriptor; nil for those that its kind implies.
     public var permissions: AttributePermissions?
     /// The stored value; what clients write replaces it.
     public var value: [UInt8]
-    /// How long the value may be.
+    /// The allowed length of the value.
     public var length: AttributeLength
-    /// Gives a fresh value for each read, in place of the stored one.
+    /// Provides a new value for each read, in place of the stored one.
     public var onRead: ReadHandler?
-    /// Takes or refuses what is written.
+    /// Accepts or rejects what is written.
     public var onWrite: WriteHandler?
-    /// Where it goes; nil for after what comes before it.
+    /// The handle of the descriptor; nil for the one after the previous attribute.
     public var handle: AttributeHandle?
 
     /// Creates a descriptor with a stored value, which is empty by default.
@@ -159,7 +160,7 @@ public struct GATTDescriptor: Sendable {
 
 /// Services that are ready to be published.
 extension GATTService {
-    /// A Battery Service (1.1) with a level, which `PeripheralManager.update(_:to:)` changes.
+    /// Creates a Battery Service (1.1) with a level, which `PeripheralManager.update(_:to:)` changes.
     ///
     /// ```swift
     /// try await manager.publish([.battery(80), .deviceInformation(information)])
@@ -208,16 +209,16 @@ extension GATTService {
 extension BluetoothUUID {
     /// The UUID of the Nordic UART Service.
     public static let nordicUARTService: BluetoothUUID = 0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e
-    /// What the device receives: clients write it.
+    /// The characteristic that the device receives: clients write it.
     public static let nordicUARTReceive: BluetoothUUID = 0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e
-    /// What the device transmits: clients are notified of it.
+    /// The characteristic that the device transmits: clients are notified of it.
     public static let nordicUARTTransmit: BluetoothUUID = 0x6e40_0003_b5a3_f393_e0a9_e50e_24dc_ca9e
 }
 
 extension CharacteristicKey<[UInt8]> {
-    /// What a device with a Nordic UART Service receives.
+    /// The octets that a device with a Nordic UART Service receives.
     public static let nordicUARTReceive = CharacteristicKey(.nordicUARTReceive, in: .nordicUARTService)
-    /// What a device with a Nordic UART Service transmits.
+    /// The octets that a device with a Nordic UART Service transmits.
     public static let nordicUARTTransmit = CharacteristicKey(.nordicUARTTransmit, in: .nordicUARTService)
 }
 
@@ -233,24 +234,24 @@ extension CharacteristicKey<[UInt8]> {
 /// }
 /// ```
 @resultBuilder public enum GATTBuilder<Element> {
-    /// Takes one element of the list.
+    /// Adds one element to the list.
     public static func buildExpression(_ element: Element) -> [Element] { [element] }
-    /// Takes several elements of the list.
+    /// Adds several elements to the list.
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
-    /// Joins the statements, in their order.
+    /// Joins the elements of the statements, in their order.
     public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap(\.self) }
-    /// Takes what an `if` without `else` gives, or nothing.
+    /// Adds the elements of an `if` without `else`, or nothing.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
-    /// Takes what the first branch of an `if` gives.
+    /// Adds the elements of the first branch of an `if`.
     public static func buildEither(first part: [Element]) -> [Element] { part }
-    /// Takes what the second branch of an `if` gives.
+    /// Adds the elements of the second branch of an `if`.
     public static func buildEither(second part: [Element]) -> [Element] { part }
-    /// Joins what the rounds of a loop give.
+    /// Joins the elements of the iterations of a loop.
     public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap(\.self) }
 }
 
 extension GATTService {
-    /// A service of the characteristics that are listed.
+    /// Creates a service of the listed characteristics.
     public init(
         _ uuid: BluetoothUUID, isPrimary: Bool = true, includes: [GATTInclude] = [],
         @GATTBuilder<GATTCharacteristic> characteristics: () -> [GATTCharacteristic]
@@ -260,7 +261,7 @@ extension GATTService {
 }
 
 extension GATTCharacteristic {
-    /// A characteristic with the descriptors that are listed.
+    /// Creates a characteristic with the listed descriptors.
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,

@@ -1,4 +1,4 @@
-/// The value of a characteristic, and whether it may change.
+/// The value of a characteristic, and whether it can change.
 ///
 /// ```swift
 /// GATTCharacteristic(.modelNumber, properties: .read, value: .cached(Array("M1".utf8)))
@@ -11,7 +11,7 @@ public enum GATTValue: Hashable, Sendable {
     /// Clients that write the value replace it, and the application can replace it.
     case stored([UInt8])
 
-    /// The octets that the value begins with.
+    /// The initial value, in octets.
     public var octets: [UInt8] {
         switch self {
         case .cached(let octets), .stored(let octets): octets

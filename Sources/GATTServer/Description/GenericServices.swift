@@ -3,18 +3,20 @@ import BLECore
 
 /// The services that every server has: GAP (Core Specification 5.4, Vol 3, Part C, 12) and GATT (Part G, 7).
 public struct GenericServices: Hashable, Sendable {
-    /// The device's name, up to 248 octets of UTF-8 (Part C, 12.1); nil: the name of the connectable advertisement that
-    /// was started last, and before that none.
+    /// The device's name, up to 248 octets of UTF-8 (Part C, 12.1). If nil, the name is that of the
+    /// connectable advertisement that was started last, and empty before that.
     public var deviceName: String?
-    /// What the device looks like, from the SIG's Assigned Numbers; 0 is unknown (Part C, 12.2).
+    /// The appearance of the device, from the SIG's Assigned Numbers; 0 is unknown (Part C, 12.2).
     public var appearance: UInt16
-    /// The connection parameters that the device prefers as a peripheral, if it says (Part C, 12.3).
+    /// The connection parameters that the device prefers as a peripheral; nil for no such characteristic
+    /// (Part C, 12.3).
     public var preferredConnection: ConnectionParameters?
 
-    /// Whether this host, as a central, resolves private addresses, if it says (Part C, 12.4).
+    /// Whether this host, as a central, resolves private addresses; nil for no such characteristic (Part C,
+    /// 12.4).
     public var resolvesAddresses: Bool?
 
-    /// The generic services of a device.
+    /// Creates the generic services of a device.
     public init(
         deviceName: String? = nil, appearance: UInt16 = 0, preferredConnection: ConnectionParameters? = nil,
         resolvesAddresses: Bool? = nil
@@ -50,7 +52,7 @@ public struct GenericServices: Hashable, Sendable {
         ]
     }
 
-    /// The GATT service. The features of the server are none: it has one bearer a link.
+    /// The GATT service. It has no server features, because the server has one bearer per link.
     private static var genericAttribute: [GATTCharacteristic] {
         var changed = GATTCharacteristic(.serviceChanged, properties: .indicate, length: .fixed(4))
         changed.role = .serviceChanged
@@ -67,8 +69,8 @@ public struct GenericServices: Hashable, Sendable {
 }
 
 extension ConnectionParameters {
-    /// As the characteristic has them: the interval in steps of 1.25 ms, the timeout in steps of 10 ms, each the
-    /// nearest.
+    /// The parameters as the characteristic encodes them: the interval in steps of 1.25 ms, the timeout in
+    /// steps of 10 ms, each rounded to the nearest.
     fileprivate var steps: [UInt16] {
         func steps(_ time: Duration, _ step: Duration) -> UInt16 {
             UInt16(min(max((time / step).rounded(), 0), Double(UInt16.max)))

@@ -1,7 +1,7 @@
 import ATT
 import BLECore
 
-/// A value that the application has set, on its way to those who subscribed to it.
+/// A value that the application has set, to be sent to its subscribers.
 package struct ValueUpdate: Hashable, Sendable {
     package let handle: AttributeHandle
     /// The type of the attribute, which is the characteristic's UUID.
@@ -13,15 +13,17 @@ package struct ValueUpdate: Hashable, Sendable {
     }
 }
 
-/// What one client is sent of values that were set together, each in the way that it asked for.
+/// The values to send to one client of those that were set together, each in the way to which the client has
+/// subscribed.
 package struct Delivery: Hashable, Sendable {
     /// The values to send by notification, in order.
     package var notifications: [ValueUpdate]
     /// The values to send by indication, in order.
     package var indications: [ValueUpdate]
-    /// Whether several notifications may go in one PDU, as many as fit (Core Specification 5.4, Vol 3, Part G, 4.10.2).
+    /// Whether several notifications can be sent in one PDU, as many as fit (Core Specification 5.4, Vol 3,
+    /// Part G, 4.10.2).
     package var packs: Bool
-    /// Whether only the beginning is sent of a value of more than the MTU less 3 octets.
+    /// Whether only the beginning of a value is sent if it is longer than the MTU minus 3 octets.
     package var truncates: Bool
 
     package init(

@@ -1,10 +1,10 @@
 import BLECore
 
-/// One parameter of a command or an event: something that reads and writes itself and keeps all its bits,
-/// so that an unknown value survives decoding and encoding.
+/// A parameter of a command or an event, which can be decoded and encoded and keeps all its bits, so that an
+/// unknown value survives decoding and encoding.
 package protocol HCIField: Hashable, Sendable {
-    /// Reads the parameter at the cursor. Only the layout around it knows the parameter's name and puts it
-    /// into errors whose field is empty.
+    /// Reads the parameter at the cursor. Errors have an empty field name, because only the layout knows the
+    /// name of the parameter and fills it in.
     init(reading reader: inout ByteReader) throws(DecodeError)
     /// The number of octets that `write(into:)` writes.
     var fieldWidth: Int { get }
@@ -12,7 +12,7 @@ package protocol HCIField: Hashable, Sendable {
     func write(into output: inout OutputSpan<UInt8>)
 }
 
-/// Integers are little-endian and as wide as they are.
+/// Integers are little-endian and have the width of their type.
 extension HCIField where Self: FixedWidthInteger {
     /// Reads `bitWidth / 8` octets, least significant first.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
@@ -44,9 +44,9 @@ extension UInt32: HCIField {}
 extension UInt64: HCIField {}
 extension UInt128: HCIField {}
 
-/// A number with named values. The set is open: a number without a name is kept as it is.
+/// A number with named values. The set of values is open: a number without a name is kept.
 package protocol HCICode: RawRepresentable, HCIField where RawValue: HCIField & FixedWidthInteger {
-    /// The value of that number, whether it has a name or not.
+    /// Creates the value with that number, whether it has a name or not.
     init(rawValue: RawValue)
 }
 
@@ -60,14 +60,14 @@ extension HCICode {
     package func write(into output: inout OutputSpan<UInt8>) { rawValue.write(into: &output) }
 }
 
-/// Only 12 bits of a handle count; the four above them are reserved and read as zero.
+/// Only the low 12 bits of a handle are used; the upper four are reserved and ignored.
 extension ConnectionHandle: HCICode {}
 
-/// Counted: an octet that says how many, then the elements, each one whole. So an array of octets is data
-/// with its length, and an array of entries is what the specification writes as columns, `Handle[i]`,
-/// `Count[i]`, and lays out row by row (Core Specification 5.4, Vol 4, Part E, 5.2).
+/// A counted array: an octet with the number of elements, then the elements, each complete. An array of
+/// octets is thus data with its length. An array of entries is what the specification describes as columns,
+/// `Handle[i]`, `Count[i]`, and lays out row by row (Core Specification 5.4, Vol 4, Part E, 5.2).
 extension Array: HCIField where Element: HCIField {
-    /// Reads the count and that many elements.
+    /// Reads the count, then as many elements.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
         let count = Int(try reader.u8(""))
         self.init()
@@ -75,17 +75,17 @@ extension Array: HCIField where Element: HCIField {
         for _ in 0..<count { append(try Element(reading: &reader)) }
     }
 
-    /// The count's octet and the elements.
+    /// The encoded size in octets: one for the count, plus the elements.
     package var fieldWidth: Int { reduce(1) { $0 + $1.fieldWidth } }
 
-    /// Writes the count and the elements. No packet has room for more than 255.
+    /// Writes the count and the elements. A packet cannot contain more than 255.
     package func write(into output: inout OutputSpan<UInt8>) {
         output.u8(UInt8(clamping: count))
         for element in self { element.write(into: &output) }
     }
 }
 
-/// Octets with their count before them, at most `limit`.
+/// Octets preceded by their count, at most `limit`.
 struct Counted<let limit: Int>: HCIField {
     let octets: [UInt8]
 
@@ -115,7 +115,7 @@ struct Remainder: HCIField {
     func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
 }
 
-/// A device address without its type, which the message says elsewhere.
+/// A device address without its type, which another field or the message itself determines.
 struct BareAddress: HCIField {
     private let value: UInt64
 
@@ -131,11 +131,11 @@ struct BareAddress: HCIField {
     func write(into output: inout OutputSpan<UInt8>) { output.u48(value) }
 }
 
-/// `width` octets, never more nor fewer.
+/// An array of exactly `width` octets.
 package struct FixedOctets<let width: Int>: HCIField {
     package private(set) var octets: [UInt8]
 
-    /// Those octets, or nil when there are not `width` of them.
+    /// Creates a value from the octets; nil if their number is not `width`.
     package init?(_ octets: [UInt8]) {
         guard octets.count == width else { return nil }
         self.octets = octets
@@ -159,7 +159,7 @@ package struct FixedOctets<let width: Int>: HCIField {
     package func write(into output: inout OutputSpan<UInt8>) { output.bytes(octets) }
 }
 
-/// A public key on the curve P-256: X, then Y, 32 octets each, least significant first (Core Specification
+/// A public key on the P-256 curve: X, then Y, 32 octets each, least significant first (Core Specification
 /// 5.4, Vol 4, Part E, 7.8.37).
 package typealias P256PublicKey = FixedOctets<64>
 

@@ -1,13 +1,14 @@
 import BLECore
 
-/// The wire form of a value: its fields in order, stated once, for reading, measuring and writing alike.
+/// The encoding of a value: its fields in order, defined once for decoding, measuring and encoding.
 ///
 /// ```swift
 /// static let layout = HCILayout("Connection_Handle, Reason", Self.init) { ($0.connection, $0.reason) }
 /// ```
-/// The text names the fields for errors, as the specification spells them; the initializer takes them in the order of
-/// the wire, and the closure gives them in that order. A field that covers several parameters has the name of one of
-/// them. That there is a name for each field is asserted in debug builds, in which tests use every layout.
+/// The text contains the names of the fields for errors, as in the specification. The initializer takes the
+/// fields in wire order, and the closure returns them in that order. A field that covers several parameters
+/// has the name of one of them. Debug builds assert that there is a name for each field; the tests use every
+/// layout in such builds.
 package struct HCILayout<Value: Sendable>: Sendable {
     let decode: @Sendable (inout ByteReader) throws(DecodeError) -> Value
     let count: @Sendable (Value) -> Int
@@ -45,7 +46,7 @@ private func fieldCount<each Field>(_ fields: repeat (each Field).Type) -> Int {
     return count
 }
 
-/// Reads a field and counts it.
+/// Reads a field and increments its index.
 private func next<Field: HCIField>(
     _: Field.Type, _ reader: inout ByteReader, _ index: inout Int
 ) throws(DecodeError) -> Field {
@@ -54,7 +55,7 @@ private func next<Field: HCIField>(
     return field
 }
 
-/// The error with the field's name filled in, the one at `index` of the comma-separated `names`.
+/// Returns the error with the name of its field: the one at `index` in the comma-separated `names`.
 private func named(_ error: DecodeError, _ names: StaticString, _ index: Int) -> DecodeError {
     guard error.field.isEmpty else { return error }
     var error = error

@@ -1,18 +1,18 @@
 import BLECore
 
-/// Parameters for each PHY of a set: an octet that says which, then the parameters in the order of its
-/// bits (Core Specification 5.4, Vol 4, Part E, 7.8.64 and 7.8.66).
+/// Parameters for each PHY in a set: an octet with the set, then the parameters in the order of its bits
+/// (Core Specification 5.4, Vol 4, Part E, 7.8.64 and 7.8.66).
 package struct PerPHY<Parameters: HCIField>: HCIField {
     package let phys: PHYSet
     private let values: [Parameters]
 
-    /// The same parameters for each PHY of a set.
+    /// Creates the same parameters for each PHY in a set.
     package init(_ phys: PHYSet, _ parameters: Parameters) {
         self.phys = phys
         values = [Parameters](repeating: parameters, count: phys.rawValue.nonzeroBitCount)
     }
 
-    /// Parameters for LE 1M, LE 2M and LE Coded, where given.
+    /// Creates parameters for LE 1M, LE 2M and LE Coded; nil leaves out a PHY.
     package init(le1M: Parameters? = nil, le2M: Parameters? = nil, leCoded: Parameters? = nil) {
         var phys: PHYSet = []
         if le1M != nil { phys.insert(.le1M) }
@@ -22,14 +22,14 @@ package struct PerPHY<Parameters: HCIField>: HCIField {
         values = [le1M, le2M, leCoded].compactMap(\.self)
     }
 
-    /// The parameters for the one PHY that `phy` names, or nil when it is not in the set.
+    /// Returns the parameters for the single PHY in `phy`, or nil if the set does not contain it.
     package subscript(phy: PHYSet) -> Parameters? {
         guard phy.rawValue.nonzeroBitCount == 1, phys.isSuperset(of: phy) else { return nil }
         let before = phys.rawValue & (phy.rawValue &- 1)
         return values[before.nonzeroBitCount]
     }
 
-    /// Reads the set, and parameters for each of its bits.
+    /// Reads the set, and then the parameters for each of its bits.
     package init(reading reader: inout ByteReader) throws(DecodeError) {
         phys = try PHYSet(reading: &reader)
         var values: [Parameters] = []
@@ -37,7 +37,7 @@ package struct PerPHY<Parameters: HCIField>: HCIField {
         self.values = values
     }
 
-    /// The set's octet and the parameters.
+    /// The encoded size in octets: one for the set, plus the parameters.
     package var fieldWidth: Int { values.reduce(1) { $0 + $1.fieldWidth } }
 
     /// Writes the set and the parameters.

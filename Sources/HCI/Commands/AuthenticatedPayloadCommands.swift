@@ -1,6 +1,6 @@
 import BLECore
 
-/// Asks how long an encrypted connection may be without a packet that proves its key.
+/// Reads the authenticated payload timeout of a connection.
 package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.93.
     package static let definition = command(
@@ -8,7 +8,7 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     ) {
         $0.connection
     }
-    /// The timeout, from 10 ms to 655.35 s.
+    /// The timeout, 10 ms to 655.35 s.
     package typealias ReturnParameters = ReturnedForConnection<Centiseconds>
 
     package var connection: ConnectionHandle
@@ -16,8 +16,8 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Says how long an encrypted connection may be without a packet that proves its key, before Authenticated
-/// Payload Timeout Expired comes.
+/// Sets the authenticated payload timeout of a connection: the maximum time without a packet that proves
+/// possession of the key. After that time the controller sends Authenticated Payload Timeout Expired.
 package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.94.
     package static let definition = command(
@@ -28,7 +28,8 @@ package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// 10 ms to 655.35 s, and no less than the connection's interval times one more than its latency.
+    /// The timeout, 10 ms to 655.35 s. It must not be less than the connection's interval times one more than
+    /// its latency.
     package var timeout: Centiseconds
 
     package init(connection: ConnectionHandle, timeout: Centiseconds) {
@@ -36,13 +37,13 @@ package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     }
 }
 
-/// Asks how long the key of an encrypted connection is.
+/// Reads the size of an encrypted connection's key.
 package struct ReadEncryptionKeySize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.5.7.
     package static let definition = command(.readEncryptionKeySize, "Connection_Handle", Self.init) {
         $0.connection
     }
-    /// Octets, 7 to 16 on Low Energy.
+    /// The key size in octets, 7 to 16 on Low Energy.
     package typealias ReturnParameters = ReturnedForConnection<UInt8>
 
     package var connection: ConnectionHandle

@@ -1,12 +1,12 @@
-/// The two sets of LE commands for advertising, scanning and connecting. A controller that has seen one of
-/// the extended set answers the legacy ones with Command Disallowed until it is reset, and the other way
-/// round (Core Specification 5.4, Vol 4, Part E, 3.1.1).
+/// The two families of LE commands for advertising, scanning and connecting. A controller that has received a
+/// command of the extended family rejects the legacy ones with Command Disallowed until it is reset, and vice
+/// versa (Core Specification 5.4, Vol 4, Part E, 3.1.1).
 package enum CommandFamily: Sendable {
     case legacy
     case extended
 
-    /// The family that a command belongs to, if it does to one. LE Create Connection Cancel and LE Set Random
-    /// Address, for example, are of both.
+    /// Creates the family of a command; nil if it belongs to neither. LE Create Connection Cancel and LE Set
+    /// Random Address, for example, can be used with both.
     package init?(_ opcode: HCIOpcode) {
         if Self.legacyCommands.contains(opcode) {
             self = .legacy

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Ends everything and returns to the state after power-on.
+/// Resets the controller to its state after power-on.
 package struct Reset: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.2.
     package static let definition = command(.reset, "", Self.init) { _ in }
@@ -8,30 +8,30 @@ package struct Reset: HCICommand {
     package init() {}
 }
 
-/// Chooses the events that may come.
+/// Selects the events that the controller can send.
 package struct SetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.1.
     package static let definition = command(.setEventMask, "Event_Mask", Self.init) { $0.mask }
 
     package var mask: HCIEventMask
 
-    /// Lets the events of `mask` come.
+    /// Creates a command that enables the events in `mask`.
     package init(mask: HCIEventMask) { self.mask = mask }
 }
 
-/// Chooses the events with codes from 0x40 on that may come.
+/// Selects the events with codes from 0x40 on that the controller can send.
 package struct SetEventMaskPage2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.69.
     package static let definition = command(.setEventMaskPage2, "Event_Mask_Page_2", Self.init) { $0.mask }
 
     package var mask: HCIEventMaskPage2
 
-    /// Lets the events of `mask` come.
+    /// Creates a command that enables the events in `mask`.
     package init(mask: HCIEventMaskPage2) { self.mask = mask }
 }
 
-/// Makes the controller count on Host Number Of Completed Packets before it sends more than the host has
-/// buffers for.
+/// Enables flow control from controller to host: the controller waits for Host Number Of Completed Packets
+/// before it sends more packets than the host can buffer.
 package struct SetControllerToHostFlowControl: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.38.
     package static let definition = command(
@@ -50,14 +50,14 @@ package struct SetControllerToHostFlowControl: HCICommand {
         package static let synchronous = Kinds(rawValue: 1 << 1)
     }
 
-    /// The data that are under flow control.
+    /// The kinds of data that are under flow control.
     package var kinds: Kinds
 
-    /// Flow control for `kinds` of data.
+    /// Creates a command that enables flow control for `kinds` of data.
     package init(kinds: Kinds) { self.kinds = kinds }
 }
 
-/// Informs the controller what buffers the host has.
+/// Reports the host's buffers to the controller.
 package struct HostBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.39.
     package static let definition = command(
@@ -70,13 +70,13 @@ package struct HostBufferSize: HCICommand {
         ($0.aclLength, $0.synchronousLength, $0.aclPackets, $0.synchronousPackets)
     }
 
-    /// The most octets of data in an ACL packet, without its header.
+    /// The maximum number of data octets in an ACL packet, without its header.
     package var aclLength: UInt16
-    /// The most octets of data in a synchronous packet, without its header.
+    /// The maximum number of data octets in a synchronous packet, without its header.
     package var synchronousLength: UInt8
-    /// How many ACL packets the host can take.
+    /// The number of ACL packets that the host can buffer.
     package var aclPackets: UInt16
-    /// How many synchronous packets the host can take.
+    /// The number of synchronous packets that the host can buffer.
     package var synchronousPackets: UInt16
 
     package init(
@@ -87,42 +87,42 @@ package struct HostBufferSize: HCICommand {
     }
 }
 
-/// Informs the controller that the host's buffers are free again. It may be sent at any time and is
-/// answered only when it is wrong.
+/// Reports to the controller that buffers of the host are free again. The host can send it at any time, and
+/// the controller answers only if a parameter is wrong.
 package struct HostNumberOfCompletedPackets: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.40.
     package static let definition = command(.hostNumberOfCompletedPackets, "Num_Handles", Self.init) {
         $0.completed
     }
-    /// None, unless a parameter is wrong.
+    /// No answer, unless a parameter is wrong.
     package static let answer = HCIAnswer.none
 
-    /// For each connection the packets since the last time; at most 63 fit.
+    /// The packets of each connection since the last such command; at most 63 entries fit.
     package var completed: [CompletedPackets]
 
-    /// Frees the buffers of `completed` packets.
+    /// Creates a command that frees the buffers of `completed` packets.
     package init(completed: [CompletedPackets]) { self.completed = completed }
 }
 
-/// Informs a dual-mode controller whether the host supports Low Energy.
+/// Sets in a dual-mode controller whether the host supports Low Energy.
 package struct WriteLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.79.
     package static let definition = command(.writeLEHostSupport, "LE_Supported_Host, Unused", Self.init) {
         ($0.isSupported, $0.unused)
     }
 
-    /// Whether the host does Low Energy.
+    /// Whether the host supports Low Energy.
     package var isSupported: HCIFlag
-    /// Once "simultaneous LE host"; zero.
+    /// The former "Simultaneous LE Host" parameter; zero.
     package var unused: UInt8
 
-    /// Switches Low Energy on or off.
+    /// Creates a command that enables or disables Low Energy support.
     package init(isSupported: HCIFlag, unused: UInt8 = 0) {
         (self.isSupported, self.unused) = (isSupported, unused)
     }
 }
 
-/// Reads back what `WriteLEHostSupport` wrote to a dual-mode controller.
+/// Reads the value that `WriteLEHostSupport` wrote to a dual-mode controller.
 package struct ReadLEHostSupport: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.78.
     package static let definition = command(.readLEHostSupport, "", Self.init) { _ in }
@@ -136,9 +136,9 @@ package struct ReadLEHostSupport: HCICommand {
         }
         package static let packetName = "LE host support"
 
-        /// Whether the host does Low Energy.
+        /// Whether the host supports Low Energy.
         package var isSupported: HCIFlag
-        /// Once "simultaneous LE host"; zero.
+        /// The former "Simultaneous LE Host" parameter; zero.
         package var unused: UInt8
 
         package init(isSupported: HCIFlag, unused: UInt8 = 0) {

@@ -1,24 +1,24 @@
 import BLECore
 
-/// A command, and what its answer carries (Core Specification 5.4, Vol 4, Part E, 5.4.1). It reads and
-/// writes its parameters only; `packet` adds the header. A value of the right length is always taken:
-/// whether a parameter makes sense is for the controller to say, with a status.
+/// A command and its return parameters (Core Specification 5.4, Vol 4, Part E, 5.4.1). Only the parameters
+/// are decoded and encoded; `packet` adds the header. Any value of the right length is accepted: the
+/// controller checks whether a parameter is valid and returns a status.
 package protocol HCICommand: HCIParameters {
-    /// What follows the status in the Command Complete event.
+    /// The parameters after the status in the Command Complete event.
     associatedtype ReturnParameters: HCIParameters = NoReturnParameters
     /// The opcode and the parameters in the order of the wire.
     static var definition: HCIDefinition<HCIOpcode, Self> { get }
-    /// Which event answers the command: Command Complete or Command Status.
+    /// The event that answers the command: Command Complete or Command Status.
     static var answer: HCIAnswer { get }
 }
 
-/// How a controller answers a command (Core Specification 5.4, Vol 4, Part E, 4.4).
+/// The way in which a controller answers a command (Core Specification 5.4, Vol 4, Part E, 4.4).
 package enum HCIAnswer: Hashable, Sendable {
     /// Command Complete, with the return parameters.
     case complete
-    /// Command Status now; the outcome is an event of its own, later.
+    /// Command Status now; another event reports the outcome later.
     case status
-    /// Nothing, unless the parameters are wrong.
+    /// No answer, unless a parameter is wrong.
     case none
 }
 
@@ -26,12 +26,12 @@ extension HCICommand {
     package static var opcode: HCIOpcode { definition.code }
     /// The parameters in the order of the wire.
     package static var layout: HCILayout<Self> { definition.layout }
-    /// What the specification calls the command.
+    /// The name of the command in the specification.
     package static var packetName: String { opcode.description }
-    /// Most commands are answered when they are done.
+    /// Command Complete by default, since most commands are answered when they are done.
     package static var answer: HCIAnswer { .complete }
-    /// The definition of this command: its opcode, its fields' names for errors, how it is made of them,
-    /// and they of it.
+    /// Returns the definition of this command: its opcode, the names of its fields for errors, and the
+    /// conversions from and to its fields.
     static func command<each Field: HCIField>(
         _ opcode: HCIOpcode, _ names: StaticString, _ make: @escaping @Sendable (repeat each Field) -> Self,
         _ fields: @escaping @Sendable (Self) -> (repeat each Field)
@@ -42,7 +42,7 @@ extension HCICommand {
     package var packet: HCICommandPacket { HCICommandPacket(opcode: Self.opcode, parameters: encoded) }
 }
 
-/// The return parameters of a command that returns nothing beside the status.
+/// The return parameters of a command that returns only the status.
 package struct NoReturnParameters: HCIParameters {
     package static let layout = HCILayout("", Self.init) { _ in }
     package static let packetName = "no return parameters"
@@ -66,7 +66,7 @@ package struct ReturnedForConnection<Value: HCIField>: HCIParameters {
     package static var packetName: String { "return parameters" }
     package var connection: ConnectionHandle
     package var value: Value
-    /// A return of `value` for `connection`.
+    /// Creates the return of `value` for `connection`.
     package init(_ connection: ConnectionHandle, _ value: Value) {
         (self.connection, self.value) = (connection, value)
     }

@@ -1,7 +1,7 @@
 import BLECore
 
 extension HCIOpcode {
-    /// The command of this number, when it has a type here.
+    /// The type of the command with this opcode, if it has one here.
     package var command: (any HCICommand.Type)? { Self.commands[self] }
 
     private static let commands: [HCIOpcode: any HCICommand.Type] = {
@@ -134,14 +134,14 @@ extension HCIOpcode {
 }
 
 extension HCICommandPacket {
-    /// The command, or nil when it has no type here.
+    /// Decodes the command; nil if it has no type here.
     package func decoded() throws(DecodeError) -> (any HCICommand)? {
         try opcode.command?.init(parameters)
     }
 }
 
 extension CommandComplete {
-    /// What the command returns, or nil when it failed or has no type here.
+    /// Decodes the return parameters; nil if the command failed or has no type here.
     package func returned() throws(DecodeError) -> (any HCIParameters)? {
         guard status == .success, let command = opcode.command else { return nil }
         return try returned(by: command)

@@ -1,6 +1,6 @@
 import BLECore
 
-/// The number of a command: a group in the upper 6 bits, a command of it in the lower 10 (Core
+/// The opcode of a command: a group in the upper 6 bits, and a command in that group in the lower 10 (Core
 /// Specification 5.4, Vol 4, Part E, 5.4.1).
 public struct HCIOpcode: HCICode {
     /// The group (OGF, 6 bits) and the command in it (OCF, 10 bits).
@@ -9,28 +9,28 @@ public struct HCIOpcode: HCICode {
     /// Creates an opcode: the OGF in the upper 6 bits and the OCF in the lower 10 (Vol 4, Part E, 5.4.1).
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The opcode of command `ocf` (10 bits) in group `ogf` (6 bits); bits beyond are cut off.
+    /// Creates the opcode of command `ocf` (10 bits) in group `ogf` (6 bits); higher bits are ignored.
     package init(ogf: UInt8, ocf: UInt16) {
         rawValue = UInt16(ogf & 0x3f) << 10 | ocf & 0x03ff
     }
 
-    /// The group (opcode group field); 0x08 is Low Energy, 0x3f is the vendor's.
+    /// The group (opcode group field); 0x08 is Low Energy, 0x3f is vendor-specific.
     package var ogf: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 10) }
 
     /// The command within the group (opcode command field).
     package var ocf: UInt16 { rawValue & 0x03ff }
 
-    /// Names no command: a controller uses it to grant command credits (4.4).
+    /// The opcode that stands for no command: a controller uses it to grant command credits (4.4).
     package static let none = HCIOpcode(rawValue: 0x0000)
 }
 
 extension HCIOpcode: CustomStringConvertible {
-    /// The specification's name, "LE Set Scan Enable", or the number, "0xfc01".
+    /// The name in the specification, "LE Set Scan Enable", or the number, "0xfc01".
     public var description: String { Self.names[self] ?? Self.namesOfOthers[rawValue] ?? "0x" + rawValue.hex }
 }
 
-/// The commands for every controller that a Low Energy host uses, with their sections in the Core
-/// Specification 5.4, Vol 4, Part E.
+/// The general commands that a Low Energy host uses, with their sections in the Core Specification 5.4, Vol
+/// 4, Part E.
 extension HCIOpcode {
     /// The Disconnect command, section 7.1.6.
     package static let disconnect = HCIOpcode(rawValue: 0x0406)
@@ -357,7 +357,7 @@ extension HCIOpcode {
 }
 
 extension HCIOpcode {
-    /// What the specification calls the commands above.
+    /// The names of the commands above in the specification.
     private static let names: [HCIOpcode: String] = [
         .disconnect: "Disconnect",
         .readRemoteVersionInformation: "Read Remote Version Information",
@@ -523,8 +523,8 @@ extension HCIOpcode {
         .leSetPeriodicAdvertisingParametersV2: "LE Set Periodic Advertising Parameters [v2]",
     ]
 
-    /// What the specification calls the commands that have no constant, because Low Energy does not use them (Core
-    /// Specification 5.4, Vol 4, Part E, 7.1 to 7.6).
+    /// The names of the commands without a constant, because Low Energy does not use them (Core Specification
+    /// 5.4, Vol 4, Part E, 7.1 to 7.6).
     private static let namesOfOthers: [UInt16: String] = [
         0x0401: "Inquiry",
         0x0402: "Inquiry Cancel",

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Asks for the controller's version and maker.
+/// Reads the version and the manufacturer of the controller.
 package struct ReadLocalVersionInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.1.
     package static let definition = command(.readLocalVersionInformation, "", Self.init) { _ in }
@@ -16,15 +16,15 @@ package struct ReadLocalVersionInformation: HCICommand {
         }
         package static let packetName = "local version"
 
-        /// The Core Specification that the HCI follows.
+        /// The version of the Core Specification that HCI complies with.
         package var hciVersion: CoreVersion
-        /// The maker's own number for it.
+        /// The revision of HCI, which the manufacturer defines.
         package var hciSubversion: UInt16
-        /// The Core Specification that the link layer follows.
+        /// The version of the Core Specification that the link layer complies with.
         package var lmpVersion: CoreVersion
-        /// The maker, by the SIG's company identifiers.
+        /// The manufacturer's company identifier, assigned by the SIG.
         package var company: UInt16
-        /// The maker's own number for the link layer.
+        /// The revision of the link layer, which the manufacturer defines.
         package var lmpSubversion: UInt16
 
         package init(
@@ -37,7 +37,7 @@ package struct ReadLocalVersionInformation: HCICommand {
     }
 }
 
-/// Asks which commands the controller knows.
+/// Reads the commands that the controller supports.
 package struct ReadLocalSupportedCommands: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.2.
     package static let definition = command(.readLocalSupportedCommands, "", Self.init) { _ in }
@@ -46,7 +46,7 @@ package struct ReadLocalSupportedCommands: HCICommand {
     package init() {}
 }
 
-/// Asks what the controller can do on BR/EDR, and whether it does Low Energy.
+/// Reads the BR/EDR features of the controller, and whether it supports Low Energy.
 package struct ReadLocalSupportedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.3.
     package static let definition = command(.readLocalSupportedFeatures, "", Self.init) { _ in }
@@ -55,7 +55,7 @@ package struct ReadLocalSupportedFeatures: HCICommand {
     package init() {}
 }
 
-/// Asks for a page of what the controller can do on BR/EDR and how it combines it with Low Energy.
+/// Reads a page of the features that the controller supports on BR/EDR and in combination with Low Energy.
 package struct ReadLocalExtendedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.4.
     package static let definition = command(.readLocalExtendedFeatures, "Page_Number", Self.init) { $0.page }
@@ -75,9 +75,10 @@ package struct ReadLocalExtendedFeatures: HCICommand {
         package static let packetName = "extended features"
 
         package var page: UInt8
-        /// The last page that there is.
+        /// The number of the last page.
         package var lastPage: UInt8
-        /// The bits; those of page 0 are `LMPFeatures`. Bit 1 of page 1: the host does Low Energy.
+        /// The feature bits; those of page 0 are `LMPFeatures`. Bit 1 of page 1: the host supports Low
+        /// Energy.
         package var features: UInt64
 
         package init(page: UInt8, lastPage: UInt8, features: UInt64) {
@@ -86,7 +87,7 @@ package struct ReadLocalExtendedFeatures: HCICommand {
     }
 }
 
-/// Asks for the controller's public address.
+/// Reads the public address of the controller.
 package struct ReadBDADDR: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.6.
     package static let definition = command(.readBDADDR, "", Self.init) { _ in }
@@ -109,8 +110,8 @@ package struct ReadBDADDR: HCICommand {
     }
 }
 
-/// Asks for the buffers of the controller, which Low Energy connections share when LE Read Buffer Size
-/// reports none.
+/// Reads the buffers of the controller, which Low Energy connections share if LE Read Buffer Size reports
+/// none.
 package struct ReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.4.5.
     package static let definition = command(.readBufferSize, "", Self.init) { _ in }
@@ -129,13 +130,13 @@ package struct ReadBufferSize: HCICommand {
         }
         package static let packetName = "buffer size"
 
-        /// The most octets of data in an ACL packet, without its header.
+        /// The maximum number of data octets in an ACL packet, without its header.
         package var aclLength: UInt16
-        /// The most octets of data in a synchronous packet, without its header.
+        /// The maximum number of data octets in a synchronous packet, without its header.
         package var synchronousLength: UInt8
-        /// How many ACL packets the controller can take.
+        /// The number of ACL packets that the controller can buffer.
         package var aclPackets: UInt16
-        /// How many synchronous packets the controller can take.
+        /// The number of synchronous packets that the controller can buffer.
         package var synchronousPackets: UInt16
 
         package init(

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Says how to advertise. Refused while advertising.
+/// Sets the advertising parameters. Rejected while advertising is enabled.
 package struct LESetAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.5.
     package static let definition = command(
@@ -13,18 +13,18 @@ package struct LESetAdvertisingParameters: HCICommand {
         ($0.intervalMin, $0.intervalMax, $0.type, $0.ownAddressType, $0.peer, $0.channels, $0.filterPolicy)
     }
 
-    /// The least time between advertising events, 20 ms to 10.24 s (0x0020 to 0x4000).
+    /// The minimum time between advertising events, 20 ms to 10.24 s (0x0020 to 0x4000).
     package var intervalMin: Slots
-    /// The greatest time between advertising events, 20 ms to 10.24 s.
+    /// The maximum time between advertising events, 20 ms to 10.24 s.
     package var intervalMax: Slots
-    /// What kind of advertising it is.
+    /// The kind of advertising.
     package var type: AdvertisingType
     /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
-    /// The target of directed advertising, or the peer whose keys make the own address.
+    /// The target of directed advertising, or the peer whose resolving list entry provides the own address.
     package var peer: HCIAddress
     package var channels: AdvertisingChannels
-    /// The devices whose scan and connection requests are answered.
+    /// The devices whose scan and connection requests are accepted.
     package var filterPolicy: AdvertisingFilterPolicy
 
     package init(
@@ -38,7 +38,7 @@ package struct LESetAdvertisingParameters: HCICommand {
     }
 }
 
-/// Asks how strong advertising is sent.
+/// Reads the transmit power of legacy advertising.
 package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.6.
     package static let definition = command(.leReadAdvertisingPhysicalChannelTxPower, "", Self.init) { _ in }

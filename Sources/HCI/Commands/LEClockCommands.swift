@@ -1,6 +1,6 @@
 import BLECore
 
-/// Makes the controller's sleep clock more or less accurate: a test of what its peers then do.
+/// Makes the controller's sleep clock more or less accurate, to test how peers react.
 package struct LEModifySleepClockAccuracy: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.94.
     package static let definition = command(.leModifySleepClockAccuracy, "Action", Self.init) { $0.action }
@@ -22,7 +22,7 @@ package struct LEModifySleepClockAccuracy: HCICommand {
     package init(action: Action) { self.action = action }
 }
 
-/// Asks a connected peer how accurate its sleep clock is. LE Request Peer SCA Complete follows.
+/// Reads the accuracy of a connected peer's sleep clock. LE Request Peer SCA Complete follows.
 package struct LERequestPeerSCA: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.108.
     package static let definition = command(.leRequestPeerSCA, "Connection_Handle", Self.init) {

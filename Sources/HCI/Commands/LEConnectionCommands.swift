@@ -1,6 +1,7 @@
 import BLECore
 
-/// Connects to an advertiser. LE Connection Complete follows when it answers or the host cancels.
+/// Connects to an advertiser. LE Connection Complete follows when the connection is created or the host
+/// cancels.
 package struct LECreateConnection: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.12.
     package static let definition = command(
@@ -15,17 +16,18 @@ package struct LECreateConnection: HCICommand {
     /// LE Connection Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// From the start of one window to that of the next, 2.5 ms to 10.24 s (0x0004 to 0x4000).
+    /// The time from the start of one scan window to the start of the next, 2.5 ms to 10.24 s (0x0004 to
+    /// 0x4000).
     package var scanInterval: Slots
-    /// How long to listen, at most `scanInterval`.
+    /// The duration of a scan window, at most `scanInterval`.
     package var scanWindow: Slots
     /// Whether to connect to `peer`, or to any device of the filter accept list.
     package var filterPolicy: InitiatorFilterPolicy
-    /// The advertiser; not used with the accept list.
+    /// The advertiser; ignored when the accept list is used.
     package var peer: HCIAddress
     /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
-    /// What the connection should be like.
+    /// The requested connection parameters.
     package var parameters: LEConnectionParameters
 
     package init(
@@ -38,7 +40,7 @@ package struct LECreateConnection: HCICommand {
     }
 }
 
-/// Gives up connecting. LE Connection Complete with status 0x02 follows.
+/// Cancels the creation of a connection. LE Connection Complete with status 0x02 follows.
 package struct LECreateConnectionCancel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.13.
     package static let definition = command(.leCreateConnectionCancel, "", Self.init) { _ in }
@@ -46,7 +48,7 @@ package struct LECreateConnectionCancel: HCICommand {
     package init() {}
 }
 
-/// Changes what a connection is like. LE Connection Update Complete follows.
+/// Changes the parameters of a connection. LE Connection Update Complete follows.
 package struct LEConnectionUpdate: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.18.
     package static let definition = command(
@@ -66,21 +68,21 @@ package struct LEConnectionUpdate: HCICommand {
     }
 }
 
-/// Informs the controller which data channels are known to be bad.
+/// Reports to the controller which data channels are known to be bad.
 package struct LESetHostChannelClassification: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.19.
     package static let definition = command(.leSetHostChannelClassification, "Channel_Map", Self.init) {
         $0.channels
     }
 
-    /// The channels not known to be bad, one at least.
+    /// The channels that are not known to be bad, at least one.
     package var channels: ChannelMap
 
-    /// Marks all other channels as bad.
+    /// Creates a command that marks all other channels as bad.
     package init(channels: ChannelMap) { self.channels = channels }
 }
 
-/// Asks which data channels a connection uses.
+/// Reads the data channels that a connection uses.
 package struct LEReadChannelMap: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.20.
     package static let definition = command(.leReadChannelMap, "Connection_Handle", Self.init) {
@@ -93,7 +95,7 @@ package struct LEReadChannelMap: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Asks what a peer's controller can do. LE Read Remote Features Complete follows.
+/// Reads the features of a peer's controller. LE Read Remote Features Complete follows.
 package struct LEReadRemoteFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.21.
     package static let definition = command(.leReadRemoteFeatures, "Connection_Handle", Self.init) {
@@ -107,7 +109,7 @@ package struct LEReadRemoteFeatures: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Accepts the parameters that a peer asked for.
+/// Accepts the connection parameters that a peer requested.
 package struct LERemoteConnectionParameterRequestReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.31.
     package static let definition = command(
@@ -126,7 +128,7 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     }
 }
 
-/// Refuses the parameters that a peer asked for.
+/// Rejects the connection parameters that a peer requested.
 package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.32.
     package static let definition = command(

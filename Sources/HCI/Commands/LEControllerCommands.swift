@@ -1,17 +1,17 @@
 import BLECore
 
-/// Chooses the Low Energy events that may come, when LE Meta may.
+/// Selects the Low Energy events that the controller can send, if LE Meta is enabled.
 package struct LESetEventMask: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.1.
     package static let definition = command(.leSetEventMask, "LE_Event_Mask", Self.init) { $0.mask }
 
     package var mask: LEEventMask
 
-    /// Lets the events of `mask` come.
+    /// Creates a command that enables the events in `mask`.
     package init(mask: LEEventMask) { self.mask = mask }
 }
 
-/// Asks for the buffers that the controller has for Low Energy connections.
+/// Reads the buffers that the controller has for Low Energy connections.
 package struct LEReadBufferSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.2.
     package static let definition = command(.leReadBufferSize, "", Self.init) { _ in }
@@ -28,9 +28,9 @@ package struct LEReadBufferSize: HCICommand {
         }
         package static let packetName = "LE buffer size"
 
-        /// The most octets of data in an ACL packet, without its header; 27 at least, or 0.
+        /// The maximum number of data octets in an ACL packet, without its header: at least 27, or 0.
         package var aclLength: UInt16
-        /// How many ACL packets the controller can take.
+        /// The number of ACL packets that the controller can buffer.
         package var aclPackets: UInt8
 
         package init(aclLength: UInt16, aclPackets: UInt8) {
@@ -39,7 +39,7 @@ package struct LEReadBufferSize: HCICommand {
     }
 }
 
-/// Asks for the buffers that the controller has for Low Energy connections and isochronous streams.
+/// Reads the buffers that the controller has for Low Energy connections and isochronous streams.
 package struct LEReadBufferSizeV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.2.
     package static let definition = command(.leReadBufferSizeV2, "", Self.init) { _ in }
@@ -59,13 +59,13 @@ package struct LEReadBufferSizeV2: HCICommand {
         }
         package static let packetName = "LE buffer size [v2]"
 
-        /// The most octets of data in an ACL packet, without its header; 27 at least, or 0.
+        /// The maximum number of data octets in an ACL packet, without its header: at least 27, or 0.
         package var aclLength: UInt16
-        /// How many ACL packets the controller can take.
+        /// The number of ACL packets that the controller can buffer.
         package var aclPackets: UInt8
-        /// The most octets in an isochronous packet, without its header.
+        /// The maximum number of octets in an isochronous packet, without its header.
         package var isoLength: UInt16
-        /// How many isochronous packets the controller can take.
+        /// The number of isochronous packets that the controller can buffer.
         package var isoPackets: UInt8
 
         package init(aclLength: UInt16, aclPackets: UInt8, isoLength: UInt16, isoPackets: UInt8) {
@@ -75,7 +75,7 @@ package struct LEReadBufferSizeV2: HCICommand {
     }
 }
 
-/// Asks what the controller can do on Low Energy.
+/// Reads the Low Energy features of the controller.
 package struct LEReadLocalSupportedFeatures: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.3.
     package static let definition = command(.leReadLocalSupportedFeatures, "", Self.init) { _ in }
@@ -84,7 +84,7 @@ package struct LEReadLocalSupportedFeatures: HCICommand {
     package init() {}
 }
 
-/// Gives the controller a random address of the host's making.
+/// Sets a random address that the host has generated.
 package struct LESetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.4.
     package static let definition = command(
@@ -98,21 +98,21 @@ package struct LESetRandomAddress: HCICommand {
     package init(address: DeviceAddress) { self.address = address }
 }
 
-/// Asks which roles and states the controller can combine.
+/// Reads the combinations of roles and states that the controller supports.
 package struct LEReadSupportedStates: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.27.
     package static let definition = command(.leReadSupportedStates, "", Self.init) { _ in }
-    /// A bit for each combination.
+    /// The supported combinations, a bit for each.
     package typealias ReturnParameters = Returned<UInt64>
 
     package init() {}
 }
 
-/// Asks how long the filter accept list may grow.
+/// Reads the capacity of the filter accept list.
 package struct LEReadFilterAcceptListSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.14.
     package static let definition = command(.leReadFilterAcceptListSize, "", Self.init) { _ in }
-    /// The most devices in the list.
+    /// The maximum number of devices in the list.
     package typealias ReturnParameters = Returned<UInt8>
 
     package init() {}
@@ -125,20 +125,20 @@ package struct LEClearFilterAcceptList: HCICommand {
     package init() {}
 }
 
-/// Puts a device on the filter accept list.
+/// Adds a device to the filter accept list.
 package struct LEAddDeviceToFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.16.
     package static let definition = command(.leAddDeviceToFilterAcceptList, "Address", Self.init) {
         $0.device
     }
 
-    /// Its address; type `.anonymous` stands for all anonymous advertisers.
+    /// The device's address; type `.anonymous` stands for all anonymous advertisers.
     package var device: HCIAddress
 
     package init(device: HCIAddress) { self.device = device }
 }
 
-/// Takes a device off the filter accept list.
+/// Removes a device from the filter accept list.
 package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.17.
     package static let definition = command(.leRemoveDeviceFromFilterAcceptList, "Address", Self.init) {

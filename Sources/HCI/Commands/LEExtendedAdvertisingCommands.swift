@@ -1,6 +1,6 @@
 import BLECore
 
-/// Gives an advertising set a random address of its own.
+/// Sets the random address of an advertising set.
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.52.
     package static let definition = command(
@@ -13,7 +13,7 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
     package var set: AdvertisingHandle
     package var address: DeviceAddress
 
-    /// Makes `address` the one of `set`.
+    /// Creates a command that sets the address of `set`.
     package init(set: AdvertisingHandle, address: DeviceAddress) { (self.set, self.address) = (set, address) }
 }
 
@@ -36,22 +36,22 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
             $0.notifiesScanRequests
         )
     }
-    /// dBm that the controller has chosen, -127 to 20.
+    /// The transmit power that the controller selected, in dBm, -127 to 20.
     package typealias ReturnParameters = Returned<Int8>
 
-    /// What kind of advertising it is.
+    /// The kind of advertising.
     package struct Properties: OptionSet, HCICode {
         package let rawValue: UInt16
 
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// Connection requests are accepted.
+        /// The advertiser accepts connection requests.
         package static let connectable = Properties(rawValue: 1 << 0)
-        /// Scan requests are answered.
+        /// The advertiser answers scan requests.
         package static let scannable = Properties(rawValue: 1 << 1)
-        /// It is directed at one device.
+        /// The advertising is directed at one device.
         package static let directed = Properties(rawValue: 1 << 2)
-        /// It is directed and as fast as can be, for 1.28 s at most.
+        /// The advertising is directed and as fast as possible, for at most 1.28 s.
         package static let highDutyCycle = Properties(rawValue: 1 << 3)
         /// The advertisement uses legacy packets.
         package static let legacy = Properties(rawValue: 1 << 4)
@@ -62,30 +62,30 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 
     package var set: AdvertisingHandle
-    /// What kind of advertising it is.
+    /// The kind of advertising.
     package var properties: Properties
-    /// The least time between advertising events, 20 ms at least.
+    /// The minimum time between advertising events, at least 20 ms.
     package var intervalMin: LongSlots
-    /// The greatest time between advertising events.
+    /// The maximum time between advertising events.
     package var intervalMax: LongSlots
     package var channels: AdvertisingChannels
     /// The address that the packets carry.
     package var ownAddressType: OwnAddressType
-    /// The target of directed advertising, or the peer whose keys make the own address.
+    /// The target of directed advertising, or the peer whose resolving list entry provides the own address.
     package var peer: HCIAddress
-    /// The devices whose scan and connection requests are answered.
+    /// The devices whose scan and connection requests are accepted.
     package var filterPolicy: AdvertisingFilterPolicy
-    /// dBm at most, -127 to 20; 127 leaves it to the controller.
+    /// The maximum transmit power in dBm, -127 to 20; with 127 the controller selects it.
     package var txPower: Int8
     /// The PHY of the primary channels: LE 1M or LE Coded.
     package var primaryPHY: PHY
-    /// How many advertising events may pass before the data are sent on the secondary channel.
+    /// The number of advertising events that can pass before the data is sent on the secondary channel.
     package var secondaryMaxSkip: UInt8
     /// The PHY of the auxiliary packets, which carry the data.
     package var secondaryPHY: PHY
-    /// The number of the set for scanners, 0x00 to 0x0f.
+    /// The advertising set identifier (SID) in the packets, 0x00 to 0x0f.
     package var sid: UInt8
-    /// Whether LE Scan Request Received may come.
+    /// Whether the controller sends LE Scan Request Received.
     package var notifiesScanRequests: HCIFlag
 
     package init(
@@ -103,7 +103,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 }
 
-/// A piece of the data of an advertising set.
+/// A fragment of the data of an advertising set.
 package struct AdvertisingDataFragment: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
@@ -113,7 +113,7 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
         ($0.set, $0.operation, $0.preference, $0.data)
     }
     package static let packetName = "advertising data fragment"
-    /// The most octets of data in one command.
+    /// The maximum number of data octets in one command.
     package static let capacity = 251
 
     /// The position of a fragment in the data.
@@ -124,37 +124,38 @@ package struct AdvertisingDataFragment: HCIParameters, HCIField {
 
         /// A fragment that is neither the first nor the last.
         package static let intermediate = Operation(rawValue: 0x00)
-        /// The first of several pieces.
+        /// The first of several fragments.
         package static let first = Operation(rawValue: 0x01)
-        /// The last of several pieces.
+        /// The last of several fragments.
         package static let last = Operation(rawValue: 0x02)
-        /// The only piece, with all the data.
+        /// The only fragment, with all the data.
         package static let complete = Operation(rawValue: 0x03)
-        /// None: the data stay, only the controller's number for them (DID) changes.
+        /// No fragment: the data is unchanged, and only the identifier that the controller assigns to it
+        /// (DID) changes.
         package static let unchanged = Operation(rawValue: 0x04)
     }
 
-    /// Whether the controller may send the data in pieces of its own making.
+    /// Whether the controller is allowed to fragment the data.
     package struct Preference: HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The controller may send the data in pieces of its own making.
+        /// The controller is allowed to fragment the data.
         package static let fragment = Preference(rawValue: 0x00)
-        /// It should not, or as little as it can.
+        /// The controller should not fragment the data, or as little as possible.
         package static let keepWhole = Preference(rawValue: 0x01)
     }
 
     package let set: AdvertisingHandle
     /// The fragment's position in the data.
     package let operation: Operation
-    /// Whether the controller may cut it again.
+    /// Whether the controller is allowed to fragment the data further.
     package let preference: Preference
     package let data: [UInt8]
 
-    /// A piece for `set`.
-    /// - Throws: when there are more than 251 octets.
+    /// Creates a fragment for `set`.
+    /// - Throws: if there are more than 251 octets.
     package init(
         set: AdvertisingHandle, operation: Operation = .complete, preference: Preference = .keepWhole,
         _ data: [UInt8]
@@ -177,7 +178,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
         $0.fragment
     }
 
-    /// The data, or a piece of them.
+    /// The data, or a fragment of it.
     package var fragment: AdvertisingDataFragment
 
     package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
@@ -190,7 +191,7 @@ package struct LESetExtendedScanResponseData: HCICommand {
         $0.fragment
     }
 
-    /// The data, or a piece of them.
+    /// The data, or a fragment of it.
     package var fragment: AdvertisingDataFragment
 
     package init(fragment: AdvertisingDataFragment) { self.fragment = fragment }
@@ -202,7 +203,7 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
         ($0.enable, $0.sets)
     }
 
-    /// A set, and for how long.
+    /// A set, and how long to advertise it.
     package struct Entry: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
@@ -213,9 +214,9 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
         package static let packetName = "advertising set"
 
         package var set: AdvertisingHandle
-        /// How long to advertise; zero for ever.
+        /// The duration of advertising; zero for no limit.
         package var duration: Centiseconds
-        /// How many extended advertising events to send; zero for no limit.
+        /// The maximum number of extended advertising events; zero for no limit.
         package var maxEvents: UInt8
 
         package init(
@@ -226,7 +227,7 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
     }
 
     package var enable: HCIFlag
-    /// What to start or stop, at most 63; none stops all.
+    /// The sets to start or stop, at most 63; an empty list stops all sets.
     package var sets: [Entry]
 
     package init(enable: HCIFlag, sets: [Entry] = []) { (self.enable, self.sets) = (enable, sets) }
@@ -235,7 +236,7 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
 /// The parameters of the second version begin with those of the first.
 extension LESetExtendedAdvertisingParameters: HCIField {}
 
-/// Creates an advertising set, or changes its parameters, which include the coding on LE Coded.
+/// Creates an advertising set or changes its parameters, including the coding on LE Coded.
 package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.53.
     package static let definition = command(
@@ -244,14 +245,14 @@ package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     ) {
         ($0.parameters, $0.primaryCoding, $0.secondaryCoding)
     }
-    /// dBm that the controller has chosen, -127 to 20.
+    /// The transmit power that the controller selected, in dBm, -127 to 20.
     package typealias ReturnParameters = Returned<Int8>
 
-    /// All that the first version has.
+    /// The parameters that the first version also has.
     package var parameters: LESetExtendedAdvertisingParameters
-    /// The coding where the set is announced.
+    /// The coding on the primary channels.
     package var primaryCoding: AdvertisingCoding
-    /// The coding where the data are sent.
+    /// The coding on the secondary channels.
     package var secondaryCoding: AdvertisingCoding
 
     package init(

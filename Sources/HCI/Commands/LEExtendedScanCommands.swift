@@ -1,6 +1,6 @@
 import BLECore
 
-/// Says how to scan on each PHY. Refused while scanning.
+/// Sets the scan parameters for each PHY. Rejected while scanning.
 package struct LESetExtendedScanParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.64.
     package static let definition = command(
@@ -9,7 +9,7 @@ package struct LESetExtendedScanParameters: HCICommand {
         ($0.ownAddressType, $0.filterPolicy, $0.phys)
     }
 
-    /// How to scan on one PHY.
+    /// The scan parameters for one PHY.
     package struct Scanning: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout("Scan_Type, Scan_Interval, Scan_Window", Self.init) {
@@ -17,11 +17,11 @@ package struct LESetExtendedScanParameters: HCICommand {
         }
         package static let packetName = "scan parameters"
 
-        /// Whether to ask for scan responses.
+        /// Whether the scanner requests scan responses.
         package var type: ScanType
-        /// From the start of one window to that of the next, 2.5 ms to 40.959375 s.
+        /// The time from the start of one scan window to the start of the next, 2.5 ms to 40.959375 s.
         package var interval: Slots
-        /// How long to listen, at most `interval`.
+        /// The duration of a scan window, at most `interval`.
         package var window: Slots
 
         package init(type: ScanType, interval: Slots, window: Slots) {
@@ -32,7 +32,7 @@ package struct LESetExtendedScanParameters: HCICommand {
     /// The address that scan requests carry.
     package var ownAddressType: OwnAddressType
     package var filterPolicy: ScanFilterPolicy
-    /// How to scan on LE 1M, LE Coded or both.
+    /// The scan parameters for LE 1M, LE Coded or both.
     package var phys: PerPHY<Scanning>
 
     package init(
@@ -42,7 +42,7 @@ package struct LESetExtendedScanParameters: HCICommand {
     }
 }
 
-/// Starts or stops scanning with the extended family.
+/// Starts or stops extended scanning.
 package struct LESetExtendedScanEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.65.
     package static let definition = command(
@@ -51,25 +51,26 @@ package struct LESetExtendedScanEnable: HCICommand {
         ($0.enable, $0.filterDuplicates, $0.duration, $0.period)
     }
 
-    /// Which repeated reports the controller leaves out.
+    /// The repeated reports that the controller filters out.
     package struct DuplicateFilter: HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let off = DuplicateFilter(rawValue: 0x00)
-        /// All repeated reports, across the scan periods.
+        /// Filters out all repeated reports, across scan periods.
         package static let on = DuplicateFilter(rawValue: 0x01)
-        /// Filters duplicates and starts afresh in each scan period.
+        /// Filters out repeated reports within each scan period.
         package static let eachPeriod = DuplicateFilter(rawValue: 0x02)
     }
 
     package var enable: HCIFlag
-    /// Which repeated reports to leave out.
+    /// The repeated reports to filter out.
     package var filterDuplicates: DuplicateFilter
-    /// How long to scan; zero for ever.
+    /// The duration of the scan; zero for no limit.
     package var duration: Centiseconds
-    /// From one start of scanning to the next, longer than `duration`; zero to scan once.
+    /// The time from the start of one scan to the start of the next, longer than `duration`; zero to scan
+    /// once.
     package var period: ScanPeriod
 
     package init(
@@ -81,8 +82,8 @@ package struct LESetExtendedScanEnable: HCICommand {
     }
 }
 
-/// Connects to an advertiser of either family. LE Enhanced Connection Complete follows when it answers or
-/// the host cancels.
+/// Connects to a legacy or extended advertiser. LE Enhanced Connection Complete follows when the connection
+/// is created or the host cancels.
 package struct LEExtendedCreateConnection: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.66.
     package static let definition = command(
@@ -94,7 +95,7 @@ package struct LEExtendedCreateConnection: HCICommand {
     /// LE Enhanced Connection Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// How to connect on one PHY.
+    /// The scan and connection parameters for one PHY.
     package struct Initiating: HCIParameters, HCIField {
         /// The fields in the order of the wire.
         package static let layout = HCILayout(
@@ -104,11 +105,11 @@ package struct LEExtendedCreateConnection: HCICommand {
         }
         package static let packetName = "initiating parameters"
 
-        /// From the start of one window to that of the next, 2.5 ms to 40.959375 s.
+        /// The time from the start of one scan window to the start of the next, 2.5 ms to 40.959375 s.
         package var scanInterval: Slots
-        /// How long to listen, at most `scanInterval`. Neither counts for LE 2M.
+        /// The duration of a scan window, at most `scanInterval`. Both are ignored for LE 2M.
         package var scanWindow: Slots
-        /// What the connection should be like.
+        /// The requested connection parameters.
         package var parameters: LEConnectionParameters
 
         package init(scanInterval: Slots, scanWindow: Slots, parameters: LEConnectionParameters) {
@@ -121,9 +122,9 @@ package struct LEExtendedCreateConnection: HCICommand {
     package var filterPolicy: InitiatorFilterPolicy
     /// The address that the connection request carries.
     package var ownAddressType: OwnAddressType
-    /// The advertiser; not used with the accept list.
+    /// The advertiser; ignored when the accept list is used.
     package var peer: HCIAddress
-    /// How to connect on each PHY; one of LE 1M and LE Coded must be there.
+    /// The parameters for each PHY; LE 1M or LE Coded must be included.
     package var phys: PerPHY<Initiating>
 
     package init(

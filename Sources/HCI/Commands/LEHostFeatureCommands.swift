@@ -1,6 +1,6 @@
 import BLECore
 
-/// Sets whether the host supports a feature that needs the support of both host and controller. Peers see it in
+/// Sets whether the host supports a feature that both host and controller must support. Peers receive it with
 /// the features.
 package struct LESetHostFeature: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.115.
@@ -8,16 +8,16 @@ package struct LESetHostFeature: HCICommand {
         ($0.bit, $0.value)
     }
 
-    /// The feature's bit in `LEFeatures`, one of those for host support, 0 to 63.
+    /// The feature's bit in `LEFeatures`, 0 to 63; it must be a host support bit.
     package var bit: UInt8
     /// Whether the host supports the feature.
     package var value: HCIFlag
 
-    /// Makes the feature of bit `bit` `value`.
+    /// Creates a command that sets the feature of bit `bit` to `value`.
     package init(bit: UInt8, value: HCIFlag) { (self.bit, self.value) = (bit, value) }
 }
 
-/// Sets which changes of data give a set a new resolvable private address, besides the passing of time.
+/// Sets which data changes give a set a new resolvable private address, in addition to its timeout.
 package struct LESetDataRelatedAddressChanges: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.122.
     package static let definition = command(

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Asks for longer data packets on a connection. LE Data Length Change follows when it works.
+/// Requests longer data packets on a connection. LE Data Length Change follows if the length changes.
 package struct LESetDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.33.
     package static let definition = command(.leSetDataLength, "Connection_Handle, TX_Octets", Self.init) {
@@ -9,7 +9,7 @@ package struct LESetDataLength: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// The greatest packets that this side may send.
+    /// The maximum size of the packets that this side sends.
     package var transmit: DataLength
 
     package init(connection: ConnectionHandle, transmit: DataLength) {
@@ -17,7 +17,7 @@ package struct LESetDataLength: HCICommand {
     }
 }
 
-/// Asks how long data packets of new connections are.
+/// Reads the suggested length of data packets for new connections.
 package struct LEReadSuggestedDefaultDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.34.
     package static let definition = command(.leReadSuggestedDefaultDataLength, "", Self.init) { _ in }
@@ -27,7 +27,7 @@ package struct LEReadSuggestedDefaultDataLength: HCICommand {
     package init() {}
 }
 
-/// Says how long data packets of new connections should be.
+/// Sets the suggested length of data packets for new connections.
 package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.35.
     package static let definition = command(
@@ -42,7 +42,7 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     package init(transmit: DataLength) { self.transmit = transmit }
 }
 
-/// Asks how long data packets can be.
+/// Reads the maximum length of data packets that the controller supports.
 package struct LEReadMaximumDataLength: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.46.
     package static let definition = command(.leReadMaximumDataLength, "", Self.init) { _ in }
@@ -65,7 +65,7 @@ package struct LEReadMaximumDataLength: HCICommand {
     }
 }
 
-/// Asks which PHYs a connection uses.
+/// Reads the PHYs of a connection.
 package struct LEReadPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.47.
     package static let definition = command(.leReadPHY, "Connection_Handle", Self.init) { $0.connection }
@@ -91,7 +91,7 @@ package struct LEReadPHY: HCICommand {
     }
 }
 
-/// Says which PHYs new connections should use.
+/// Sets the preferred PHYs for new connections.
 package struct LESetDefaultPHY: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.48.
     package static let definition = command(.leSetDefaultPHY, "All_PHYs", Self.init) { $0.preference }
@@ -114,7 +114,7 @@ package struct LESetPHY: HCICommand {
 
     package var connection: ConnectionHandle
     package var preference: PHYPreference
-    /// How to code on LE Coded.
+    /// The preferred coding on LE Coded.
     package var coding: PHYCoding
 
     package init(connection: ConnectionHandle, preference: PHYPreference, coding: PHYCoding = .any) {
@@ -122,7 +122,7 @@ package struct LESetPHY: HCICommand {
     }
 }
 
-/// Asks how strong the controller can send.
+/// Reads the range of transmit power that the controller supports.
 package struct LEReadTransmitPower: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.74.
     package static let definition = command(.leReadTransmitPower, "", Self.init) { _ in }
@@ -136,16 +136,16 @@ package struct LEReadTransmitPower: HCICommand {
         }
         package static let packetName = "transmit power"
 
-        /// The least power in dBm, -127 to 20.
+        /// The minimum power in dBm, -127 to 20.
         package var minimum: Int8
-        /// The greatest power in dBm, -127 to 20.
+        /// The maximum power in dBm, -127 to 20.
         package var maximum: Int8
 
         package init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
     }
 }
 
-/// Asks what the controller can do with antennas.
+/// Reads the antenna features of the controller.
 package struct LEReadAntennaInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.87.
     package static let definition = command(.leReadAntennaInformation, "", Self.init) { _ in }
@@ -162,13 +162,14 @@ package struct LEReadAntennaInformation: HCICommand {
         }
         package static let packetName = "antenna information"
 
-        /// Bit 0: 1 us switching while sending, bit 1: 1 us sampling, bit 2: both while receiving.
+        /// The supported rates: bit 0 is 1 us switching while sending, bit 1 is 1 us sampling, bit 2 is both
+        /// while receiving.
         package var samplingRates: UInt8
-        /// How many antennas there are, 1 to 75.
+        /// The number of antennas, 1 to 75.
         package var antennas: UInt8
-        /// The longest switching pattern, 2 to 75.
+        /// The maximum length of a switching pattern, 2 to 75.
         package var maxPatternLength: UInt8
-        /// The longest constant tone extension in steps of 8 us, 2 to 20.
+        /// The maximum length of a constant tone extension in units of 8 us, 2 to 20.
         package var maxCTELength: UInt8
 
         package init(samplingRates: UInt8, antennas: UInt8, maxPatternLength: UInt8, maxCTELength: UInt8) {

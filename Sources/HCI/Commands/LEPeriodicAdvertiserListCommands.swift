@@ -1,6 +1,6 @@
 import BLECore
 
-/// Adds an advertising set to the periodic advertiser list. Refused while a sync is being created.
+/// Adds an advertising set to the periodic advertiser list. Rejected while a sync is being created.
 package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.70.
     package static let definition = command(
@@ -14,7 +14,7 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     package init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
 }
 
-/// Removes an advertising set from the periodic advertiser list. Refused while a sync is being created.
+/// Removes an advertising set from the periodic advertiser list. Rejected while a sync is being created.
 package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.71.
     package static let definition = command(
@@ -28,7 +28,7 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     package init(advertiser: PeriodicAdvertiser) { self.advertiser = advertiser }
 }
 
-/// Empties the periodic advertiser list. Refused while a sync is being created.
+/// Clears the periodic advertiser list. Rejected while a sync is being created.
 package struct LEClearPeriodicAdvertiserList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.72.
     package static let definition = command(.leClearPeriodicAdvertiserList, "", Self.init) { _ in }
@@ -36,11 +36,11 @@ package struct LEClearPeriodicAdvertiserList: HCICommand {
     package init() {}
 }
 
-/// Asks how long the periodic advertiser list may grow.
+/// Reads the capacity of the periodic advertiser list.
 package struct LEReadPeriodicAdvertiserListSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.73.
     package static let definition = command(.leReadPeriodicAdvertiserListSize, "", Self.init) { _ in }
-    /// The most advertising sets in the list, at least 1.
+    /// The maximum number of advertising sets in the list, at least 1.
     package typealias ReturnParameters = Returned<UInt8>
 
     package init() {}

@@ -1,7 +1,7 @@
 import BLECore
 
-/// Says how an advertising set sends its periodic train. The set must be neither connectable, scannable,
-/// anonymous nor of legacy packets.
+/// Sets the parameters of the periodic train of an advertising set. The set must not be connectable,
+/// scannable or anonymous, and must not use legacy packets.
 package struct LESetPeriodicAdvertisingParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.61.
     package static let definition = command(
@@ -14,7 +14,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
         ($0.set, $0.intervalMin, $0.intervalMax, $0.properties)
     }
 
-    /// What the packets of the train carry besides data.
+    /// The content of the train's packets in addition to the data.
     package struct Properties: OptionSet, HCICode {
         package let rawValue: UInt16
 
@@ -25,11 +25,11 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     }
 
     package var set: AdvertisingHandle
-    /// The least time from packet to packet, 7.5 ms to 81.91875 s (0x0006 to 0xffff).
+    /// The minimum time between packets, 7.5 ms to 81.91875 s (0x0006 to 0xffff).
     package var intervalMin: ConnectionInterval
-    /// The greatest time from packet to packet, at least `intervalMin`.
+    /// The maximum time between packets, at least `intervalMin`.
     package var intervalMax: ConnectionInterval
-    /// What the packets carry besides data.
+    /// The content of the packets in addition to the data.
     package var properties: Properties
 
     package init(
@@ -41,7 +41,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     }
 }
 
-/// A piece of the data of a periodic train.
+/// A fragment of the data of a periodic train.
 package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
@@ -50,7 +50,7 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
         ($0.set, $0.operation, $0.data)
     }
     package static let packetName = "periodic advertising data fragment"
-    /// The most octets of data in one command.
+    /// The maximum number of data octets in one command.
     package static let capacity = 252
 
     package let set: AdvertisingHandle
@@ -58,8 +58,8 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     package let operation: AdvertisingDataFragment.Operation
     package let data: [UInt8]
 
-    /// A piece for `set`.
-    /// - Throws: when there are more than 252 octets.
+    /// Creates a fragment for `set`.
+    /// - Throws: if there are more than 252 octets.
     package init(
         set: AdvertisingHandle, operation: AdvertisingDataFragment.Operation = .complete, _ data: [UInt8]
     ) throws(HCIParameterError) {
@@ -74,21 +74,21 @@ package struct PeriodicAdvertisingDataFragment: HCIParameters, HCIField {
     }
 }
 
-/// Sets the data of a periodic train. Data in several pieces are accepted only while the train is off.
+/// Sets the data of a periodic train. Several fragments are accepted only while the train is disabled.
 package struct LESetPeriodicAdvertisingData: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.62.
     package static let definition = command(.leSetPeriodicAdvertisingData, "Advertising_Handle", Self.init) {
         $0.fragment
     }
 
-    /// The data, or a piece of them.
+    /// The data, or a fragment of it.
     package var fragment: PeriodicAdvertisingDataFragment
 
     package init(fragment: PeriodicAdvertisingDataFragment) { self.fragment = fragment }
 }
 
-/// Starts or stops a periodic train. It begins when its advertising set is on, which announces it, and goes
-/// on when the set is switched off.
+/// Starts or stops a periodic train. The train starts when its advertising set, which announces it, is
+/// enabled, and continues when the set is disabled.
 package struct LESetPeriodicAdvertisingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.63.
     package static let definition = command(
@@ -97,21 +97,22 @@ package struct LESetPeriodicAdvertisingEnable: HCICommand {
         ($0.enable, $0.set)
     }
 
-    /// Whether to send the train, and what its packets say.
+    /// Whether to send the train, and the content of its packets.
     package struct Enable: OptionSet, HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The train is sent.
+        /// The train is enabled.
         package static let on = Enable(rawValue: 1 << 0)
-        /// The packets name their data by a number (ADI), so that receivers can skip what they know.
+        /// The packets identify their data by a number (ADI), so that receivers can skip data that they
+        /// already have.
         package static let includesADI = Enable(rawValue: 1 << 1)
     }
 
     package var enable: Enable
     package var set: AdvertisingHandle
 
-    /// Starts or stops the train of `set`.
+    /// Creates a command that starts or stops the train of `set`.
     package init(enable: Enable, set: AdvertisingHandle) { (self.enable, self.set) = (enable, set) }
 }

@@ -1,8 +1,8 @@
 import BLECore
 
-/// Follows a periodic train, from the moment that a scan receives its announcement: the controller must
-/// scan meanwhile. LE Periodic Advertising Sync Established follows when the first packet came, or the host
-/// cancels.
+/// Synchronizes with a periodic train when a scan receives its announcement, so the controller must be
+/// scanning meanwhile. LE Periodic Advertising Sync Established follows when the first packet is received or
+/// the host cancels.
 package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.67.
     package static let definition = command(
@@ -14,34 +14,36 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// LE Periodic Advertising Sync Established follows.
     package static let answer = HCIAnswer.status
 
-    /// How the advertiser is chosen, and what is reported.
+    /// The selection of the advertiser, and the reports.
     package struct Options: OptionSet, HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The train of any advertiser in the periodic advertiser list; the command's SID and address do not count.
+        /// Synchronizes with any advertiser in the periodic advertiser list; the command's SID and address
+        /// are ignored.
         package static let advertiserList = Options(rawValue: 1 << 0)
-        /// No reports until LE Set Periodic Advertising Receive Enable.
+        /// Sends no reports until LE Set Periodic Advertising Receive Enable.
         package static let withoutReports = Options(rawValue: 1 << 1)
         /// Reports the same data only once.
         package static let filterDuplicates = Options(rawValue: 1 << 2)
     }
 
-    /// How the advertiser is chosen, and what is reported.
+    /// The selection of the advertiser, and the reports.
     package var options: Options
     /// The number of the advertising set, 0x00 to 0x0f.
     package var sid: UInt8
     /// The advertiser: its public or random address, or its identity address.
     package var advertiser: HCIAddress
-    /// How many packets may be skipped after each one received, 0 to 499.
+    /// The number of packets that the controller can skip after each received packet, 0 to 499.
     package var skip: UInt16
-    /// How long the train may be silent before it counts as lost, 100 ms to 163.84 s (0x000a to 0x4000).
+    /// The time without a received packet after which the train is lost, 100 ms to 163.84 s (0x000a to
+    /// 0x4000).
     package var timeout: Centiseconds
-    /// The packets with which not to synchronize.
+    /// The packets with which the controller does not synchronize.
     package var excluded: ExcludedToneExtensions
 
-    /// Synchronizes with set `sid` of `advertiser`.
+    /// Creates a command that synchronizes with set `sid` of `advertiser`.
     package init(
         options: Options = [], sid: UInt8, advertiser: HCIAddress, skip: UInt16 = 0, timeout: Centiseconds,
         excluded: ExcludedToneExtensions = []
@@ -51,8 +53,8 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     }
 }
 
-/// Gives up waiting for a train. LE Periodic Advertising Sync Established follows, with Operation Cancelled
-/// by Host.
+/// Cancels the synchronization with a train before it is established. LE Periodic Advertising Sync
+/// Established follows, with Operation Cancelled by Host.
 package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.68.
     package static let definition = command(.lePeriodicAdvertisingCreateSyncCancel, "", Self.init) { _ in }
@@ -60,7 +62,7 @@ package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     package init() {}
 }
 
-/// Ends the synchronization with a train. No event reports it.
+/// Ends the synchronization with a train. No event follows.
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.69.
     package static let definition = command(.lePeriodicAdvertisingTerminateSync, "Sync_Handle", Self.init) {
@@ -69,11 +71,11 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
 
     package var sync: SyncHandle
 
-    /// Stops receiving the train `sync`.
+    /// Creates a command that stops receiving the train `sync`.
     package init(sync: SyncHandle) { self.sync = sync }
 }
 
-/// Switches the reports of a train on or off.
+/// Enables or disables the reports of a train.
 package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.88.
     package static let definition = command(
@@ -82,15 +84,15 @@ package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
         ($0.sync, $0.enable)
     }
 
-    /// Whether the packets of a train are reported, and whether repeated data are left out.
+    /// Whether the controller reports the packets of a train, and whether it filters out repeated data.
     package struct Enable: OptionSet, HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The packets of the train are reported.
+        /// The controller reports the packets of the train.
         package static let reports = Enable(rawValue: 1 << 0)
-        /// Each data are reported once; for trains that name their data (ADI).
+        /// The controller reports the same data only once; for trains that identify their data (ADI).
         package static let filterDuplicates = Enable(rawValue: 1 << 1)
     }
 

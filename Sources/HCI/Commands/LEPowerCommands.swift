@@ -1,7 +1,7 @@
 import BLECore
 
-/// What a cable or amplifier between controller and antenna takes or adds (Core Specification 5.4, Vol 4,
-/// Part E, 7.8.75).
+/// The gain or loss of the RF path between controller and antenna, such as that of a cable or amplifier (Core
+/// Specification 5.4, Vol 4, Part E, 7.8.75).
 package struct RFPathCompensation: HCIParameters {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
@@ -11,16 +11,16 @@ package struct RFPathCompensation: HCIParameters {
     }
     package static let packetName = "RF path compensation"
 
-    /// Of what is sent, in tenths of a dB, -1,280 to 1,280.
+    /// The compensation for sending, in units of 0.1 dB, -1,280 to 1,280.
     package var transmit: Int16
-    /// Of what is received, in tenths of a dB, -1,280 to 1,280.
+    /// The compensation for receiving, in units of 0.1 dB, -1,280 to 1,280.
     package var receive: Int16
 
     /// Creates the compensation. The unit is 0.1 dB.
     package init(transmit: Int16, receive: Int16) { (self.transmit, self.receive) = (transmit, receive) }
 }
 
-/// Asks what the controller adds to the power that it reports.
+/// Reads the RF path compensation, which the controller includes in reported power values.
 package struct LEReadRFPathCompensation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.75.
     package static let definition = command(.leReadRFPathCompensation, "", Self.init) { _ in }
@@ -31,7 +31,7 @@ package struct LEReadRFPathCompensation: HCICommand {
 
 extension RFPathCompensation: HCIField {}
 
-/// Sets what the controller adds to the power that it reports.
+/// Sets the RF path compensation, which the controller includes in reported power values.
 package struct LEWriteRFPathCompensation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.76.
     package static let definition = command(
@@ -45,7 +45,7 @@ package struct LEWriteRFPathCompensation: HCICommand {
     package init(compensation: RFPathCompensation) { self.compensation = compensation }
 }
 
-/// Asks how strong a connection sends on a PHY, and how strong it could.
+/// Reads the current and the maximum transmit power of a connection on a PHY.
 package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.117.
     package static let definition = command(
@@ -72,9 +72,9 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
 
         package var connection: ConnectionHandle
         package var phy: PHYAndCoding
-        /// dBm now, -127 to 20; 127 when it is not known.
+        /// The current power in dBm, -127 to 20; 127 if it is not available.
         package var current: Int8
-        /// dBm at most, -127 to 20.
+        /// The maximum power in dBm, -127 to 20.
         package var greatest: Int8
 
         package init(connection: ConnectionHandle, phy: PHYAndCoding, current: Int8, greatest: Int8) {
@@ -83,7 +83,7 @@ package struct LEEnhancedReadTransmitPowerLevel: HCICommand {
     }
 }
 
-/// Asks a connected peer how strong it sends on a PHY. LE Transmit Power Reporting follows.
+/// Reads the transmit power of a connected peer on a PHY. LE Transmit Power Reporting follows.
 package struct LEReadRemoteTransmitPowerLevel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.118.
     package static let definition = command(
@@ -97,13 +97,13 @@ package struct LEReadRemoteTransmitPowerLevel: HCICommand {
     package var connection: ConnectionHandle
     package var phy: PHYAndCoding
 
-    /// Asks the peer of `connection` for `phy`.
+    /// Creates a command for the peer of `connection` and the PHY `phy`.
     package init(connection: ConnectionHandle, phy: PHYAndCoding) {
         (self.connection, self.phy) = (connection, phy)
     }
 }
 
-/// Chooses whose changes of power on a connection are reported.
+/// Enables or disables the reports of power changes on a connection.
 package struct LESetTransmitPowerReportingEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.121.
     package static let definition = command(
@@ -114,9 +114,9 @@ package struct LESetTransmitPowerReportingEnable: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// Whether changes on this side are reported.
+    /// Whether the controller reports changes on this side.
     package var local: HCIFlag
-    /// Whether changes on the peer's side are reported.
+    /// Whether the controller reports changes on the peer's side.
     package var remote: HCIFlag
 
     package init(connection: ConnectionHandle, local: HCIFlag, remote: HCIFlag) {

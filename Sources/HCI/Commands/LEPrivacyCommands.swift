@@ -1,6 +1,7 @@
 import BLECore
 
-/// Gives the controller the keys to resolve a peer's private addresses and to make own ones for it.
+/// Adds a peer to the resolving list, with the keys for resolving its private addresses and for generating
+/// own private addresses for it.
 package struct LEAddDeviceToResolvingList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.38.
     package static let definition = command(
@@ -10,9 +11,9 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     }
 
     package var peer: HCIAddress
-    /// The peer's identity resolving key; zero when it has none.
+    /// The peer's identity resolving key; zero if it has none.
     package var peerKey: UInt128
-    /// The own identity resolving key for that peer; zero for none.
+    /// The own identity resolving key for that peer; zero if there is none.
     package var localKey: UInt128
 
     package init(peer: HCIAddress, peerKey: UInt128, localKey: UInt128) {
@@ -20,7 +21,7 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     }
 }
 
-/// Makes the controller forget a peer's keys.
+/// Removes a peer and its keys from the resolving list.
 package struct LERemoveDeviceFromResolvingList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.39.
     package static let definition = command(
@@ -34,7 +35,7 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
     package init(peer: HCIAddress) { self.peer = peer }
 }
 
-/// Makes the controller forget all peers' keys.
+/// Removes all peers and their keys from the resolving list.
 package struct LEClearResolvingList: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.40.
     package static let definition = command(.leClearResolvingList, "", Self.init) { _ in }
@@ -42,17 +43,17 @@ package struct LEClearResolvingList: HCICommand {
     package init() {}
 }
 
-/// Asks how long the resolving list may grow.
+/// Reads the capacity of the resolving list.
 package struct LEReadResolvingListSize: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.41.
     package static let definition = command(.leReadResolvingListSize, "", Self.init) { _ in }
-    /// The most devices in the list.
+    /// The maximum number of devices in the list.
     package typealias ReturnParameters = Returned<UInt8>
 
     package init() {}
 }
 
-/// Asks which private address a peer uses now.
+/// Reads the private address that a peer uses now.
 package struct LEReadPeerResolvableAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.42.
     package static let definition = command(
@@ -67,7 +68,7 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     package init(peer: HCIAddress) { self.peer = peer }
 }
 
-/// Asks which private address this device uses now towards a peer.
+/// Reads the private address that this device uses now for a peer.
 package struct LEReadLocalResolvableAddress: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.43.
     package static let definition = command(
@@ -79,7 +80,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
 
     package var peer: HCIAddress
 
-    /// Asks for the address towards `peer`.
+    /// Creates a command that reads the address for `peer`.
     package init(peer: HCIAddress) { self.peer = peer }
 }
 
@@ -98,7 +99,7 @@ package struct ReturnedResolvableAddress: HCIParameters {
     package init(address: DeviceAddress) { self.address = address }
 }
 
-/// Makes the controller use the resolving list, or not.
+/// Enables or disables address resolution by the controller.
 package struct LESetAddressResolutionEnable: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.44.
     package static let definition = command(
@@ -113,21 +114,21 @@ package struct LESetAddressResolutionEnable: HCICommand {
     package init(enable: HCIFlag) { self.enable = enable }
 }
 
-/// Says how often the controller makes new private addresses.
+/// Sets how often the controller generates new private addresses.
 package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.45.
     package static let definition = command(.leSetResolvablePrivateAddressTimeout, "RPA_Timeout", Self.init) {
         $0.seconds
     }
 
-    /// 1 to 3,600 s; 900 after a reset.
+    /// The interval in seconds, 1 to 3,600; 900 after a reset.
     package var seconds: UInt16
 
-    /// Changes the address every `seconds`, from 1 to 3,600.
+    /// Creates a command for an interval in seconds, 1 to 3,600.
     package init(seconds: UInt16) { self.seconds = seconds }
 }
 
-/// Says whether a peer of the resolving list may also show its identity address.
+/// Sets whether the controller also accepts the identity address of a peer in the resolving list.
 package struct LESetPrivacyMode: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.77.
     package static let definition = command(
@@ -149,7 +150,7 @@ package struct LESetPrivacyMode: HCICommand {
     }
 
     package var peer: HCIAddress
-    /// Which addresses of the peer are accepted.
+    /// The addresses that the controller accepts from the peer.
     package var mode: Mode
 
     package init(peer: HCIAddress, mode: Mode) { (self.peer, self.mode) = (peer, mode) }

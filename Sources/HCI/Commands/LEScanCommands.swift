@@ -1,6 +1,6 @@
 import BLECore
 
-/// Says how to scan. Refused while scanning.
+/// Sets the scan parameters. Rejected while scanning.
 package struct LESetScanParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.10.
     package static let definition = command(
@@ -10,11 +10,12 @@ package struct LESetScanParameters: HCICommand {
         ($0.type, $0.interval, $0.window, $0.ownAddressType, $0.filterPolicy)
     }
 
-    /// Whether to ask for scan responses.
+    /// Whether the scanner requests scan responses.
     package var type: ScanType
-    /// From the start of one window to that of the next, 2.5 ms to 10.24 s (0x0004 to 0x4000).
+    /// The time from the start of one scan window to the start of the next, 2.5 ms to 10.24 s (0x0004 to
+    /// 0x4000).
     package var interval: Slots
-    /// How long to listen, at most `interval`.
+    /// The duration of a scan window, at most `interval`.
     package var window: Slots
     /// The address that scan requests carry.
     package var ownAddressType: OwnAddressType
@@ -38,7 +39,7 @@ package struct LESetScanEnable: HCICommand {
     }
 
     package var enable: HCIFlag
-    /// Whether the controller leaves out repeated reports.
+    /// Whether the controller filters out repeated reports.
     package var filterDuplicates: HCIFlag
 
     package init(enable: HCIFlag, filterDuplicates: HCIFlag = false) {

@@ -25,7 +25,7 @@ package struct LERand: HCICommand {
     package init() {}
 }
 
-/// Encrypts a connection, as its central. Encryption Change or Encryption Key Refresh Complete follows.
+/// Encrypts a connection; for the central. Encryption Change or Encryption Key Refresh Complete follows.
 package struct LEEnableEncryption: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.24.
     package static let definition = command(
@@ -38,9 +38,10 @@ package struct LEEnableEncryption: HCICommand {
     package static let answer = HCIAnswer.status
 
     package var connection: ConnectionHandle
-    /// Names the key together with `diversifier`; zero for a key of LE Secure Connections.
+    /// The random number that identifies the key together with `diversifier`; zero for an LE Secure
+    /// Connections key.
     package var random: UInt64
-    /// Names the key together with `random`; zero for a key of LE Secure Connections.
+    /// The diversifier that identifies the key together with `random`; zero for an LE Secure Connections key.
     package var diversifier: UInt16
     /// The long term or short term key.
     package var key: UInt128
@@ -50,7 +51,7 @@ package struct LEEnableEncryption: HCICommand {
     }
 }
 
-/// Gives the key that LE Long Term Key Request asked for.
+/// Supplies the key that LE Long Term Key Request requested.
 package struct LELongTermKeyRequestReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.25.
     package static let definition = command(
@@ -68,7 +69,7 @@ package struct LELongTermKeyRequestReply: HCICommand {
     }
 }
 
-/// Says that there is no key of the kind that LE Long Term Key Request asked for.
+/// Reports that there is no key for LE Long Term Key Request.
 package struct LELongTermKeyRequestNegativeReply: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.26.
     package static let definition = command(
@@ -80,11 +81,11 @@ package struct LELongTermKeyRequestNegativeReply: HCICommand {
 
     package var connection: ConnectionHandle
 
-    /// Refuses encryption, because this host has no key for `connection`.
+    /// Creates a command that rejects encryption, because this host has no key for `connection`.
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Asks the controller to generate a P-256 key pair. LE Read Local P-256 Public Key Complete follows.
+/// Makes the controller generate a P-256 key pair. LE Read Local P-256 Public Key Complete follows.
 package struct LEReadLocalP256PublicKey: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.36.
     package static let definition = command(.leReadLocalP256PublicKey, "", Self.init) { _ in }
@@ -101,14 +102,14 @@ package struct LEGenerateDHKey: HCICommand {
     /// LE Generate DHKey Complete follows.
     package static let answer = HCIAnswer.status
 
-    /// The peer's public key on the curve P-256.
+    /// The peer's public key on the P-256 curve.
     package var publicKey: P256PublicKey
 
     package init(publicKey: P256PublicKey) { self.publicKey = publicKey }
 }
 
-/// Derives a Diffie-Hellman key from the controller's private key, or from the one of the specification that
-/// is for debugging. LE Generate DHKey Complete follows.
+/// Derives a Diffie-Hellman key from the controller's private key, or from the specification's debug key. LE
+/// Generate DHKey Complete follows.
 package struct LEGenerateDHKeyV2: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.37.
     package static let definition = command(.leGenerateDHKeyV2, "Key_X_Coordinate, Key_Type", Self.init) {
@@ -123,13 +124,13 @@ package struct LEGenerateDHKeyV2: HCICommand {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The one that LE Read Local P-256 Public Key made.
+        /// The private key that LE Read Local P-256 Public Key generated.
         package static let generated = KeyType(rawValue: 0x00)
-        /// The debug key, which is public.
+        /// The debug private key, which is publicly known.
         package static let debug = KeyType(rawValue: 0x01)
     }
 
-    /// The peer's public key on the curve P-256.
+    /// The peer's public key on the P-256 curve.
     package var publicKey: P256PublicKey
     package var keyType: KeyType
 

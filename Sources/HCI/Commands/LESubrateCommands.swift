@@ -1,6 +1,6 @@
 import BLECore
 
-/// Which of a connection's events are used (Core Specification 5.4, Vol 4, Part E, 7.8.123).
+/// The subrating parameters of a connection (Core Specification 5.4, Vol 4, Part E, 7.8.123).
 package struct SubrateParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
@@ -10,15 +10,15 @@ package struct SubrateParameters: HCIParameters, HCIField {
     }
     package static let packetName = "subrate parameters"
 
-    /// The least factor: one of so many connection events is used, 1 to 500.
+    /// The minimum subrate factor, 1 to 500: one of that many connection events is used.
     package var factorMin: UInt16
-    /// The greatest factor, 1 to 500; times one more than `maxLatency` at most 500.
+    /// The maximum subrate factor, 1 to 500. Multiplied by one more than `maxLatency` it must not exceed 500.
     package var factorMax: UInt16
-    /// How many of the events used the peripheral may skip, 0 to 499.
+    /// The number of subrated events that the peripheral can skip, 0 to 499.
     package var maxLatency: UInt16
-    /// How many events stay in use after one with data, 0 to 499, less than `factorMax`.
+    /// The number of events that are used after one with data, 0 to 499, less than `factorMax`.
     package var continuation: UInt16
-    /// How long a peer may be silent before the link counts as lost, 100 ms to 32 s.
+    /// The supervision timeout of the connection, 100 ms to 32 s.
     package var supervisionTimeout: Centiseconds
 
     package init(
@@ -30,7 +30,7 @@ package struct SubrateParameters: HCIParameters, HCIField {
     }
 }
 
-/// Says what peripherals of later connections may ask for.
+/// Sets the subrating parameters that peripherals of later connections can request.
 package struct LESetDefaultSubrate: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.123.
     package static let definition = command(.leSetDefaultSubrate, "Subrate_Min", Self.init) { $0.parameters }
@@ -40,7 +40,7 @@ package struct LESetDefaultSubrate: HCICommand {
     package init(parameters: SubrateParameters) { self.parameters = parameters }
 }
 
-/// Changes which of a connection's events are used. LE Subrate Change follows.
+/// Changes the subrating parameters of a connection. LE Subrate Change follows.
 package struct LESubrateRequest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.124.
     package static let definition = command(.leSubrateRequest, "Connection_Handle, Subrate_Min", Self.init) {

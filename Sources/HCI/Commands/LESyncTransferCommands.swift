@@ -1,6 +1,7 @@
 import BLECore
 
-/// Transfers to a connected peer a train that this device follows, so that the peer need not scan for it.
+/// Transfers the synchronization with a train to a connected peer, so that the peer does not need to scan for
+/// it.
 package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.89.
     package static let definition = command(
@@ -11,17 +12,18 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// A number for the peer's host, of which the controller makes nothing.
+    /// A number for the peer's host, which the controller passes on without interpreting it.
     package var serviceData: UInt16
     package var sync: SyncHandle
 
-    /// Transfers the train `sync` to the peer of `connection`.
+    /// Creates a command that transfers the train `sync` to the peer of `connection`.
     package init(connection: ConnectionHandle, serviceData: UInt16 = 0, sync: SyncHandle) {
         (self.connection, self.serviceData, self.sync) = (connection, serviceData, sync)
     }
 }
 
-/// Transfers to a connected peer a train that this device sends, so that the peer need not scan for it.
+/// Transfers the synchronization with an own train to a connected peer, so that the peer does not need to
+/// scan for it.
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.90.
     package static let definition = command(
@@ -33,17 +35,17 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package typealias ReturnParameters = Returned<ConnectionHandle>
 
     package var connection: ConnectionHandle
-    /// A number for the peer's host, of which the controller makes nothing.
+    /// A number for the peer's host, which the controller passes on without interpreting it.
     package var serviceData: UInt16
     package var set: AdvertisingHandle
 
-    /// Transfers the train of `set` to the peer of `connection`.
+    /// Creates a command that transfers the train of `set` to the peer of `connection`.
     package init(connection: ConnectionHandle, serviceData: UInt16 = 0, set: AdvertisingHandle) {
         (self.connection, self.serviceData, self.set) = (connection, serviceData, set)
     }
 }
 
-/// Sets what to do with a train that the peer of a connection transfers.
+/// Sets how to handle trains that the peer of a connection transfers.
 package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.91.
     package static let definition = command(
@@ -61,7 +63,7 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     }
 }
 
-/// Sets what to do with a train that the peer of a later connection transfers.
+/// Sets how to handle trains that the peers of later connections transfer.
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.92.
     package static let definition = command(
@@ -72,6 +74,6 @@ package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand
 
     package var parameters: SyncTransferParameters
 
-    /// `parameters` for every connection from now on.
+    /// Creates a command that sets `parameters` for all later connections.
     package init(parameters: SyncTransferParameters) { self.parameters = parameters }
 }

@@ -5,13 +5,13 @@ package struct LEReceiverTest: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.28.
     package static let definition = command(.leReceiverTest, "RX_Channel", Self.init) { $0.channel }
 
-    /// The channel by its frequency: 2,402 MHz and 2 MHz for each, 0 to 39.
+    /// The channel by its frequency, 0 to 39: 2,402 MHz plus 2 MHz for each number.
     package var channel: UInt8
 
     package init(channel: UInt8) { self.channel = channel }
 }
 
-/// How exactly a transmitter keeps its modulation index (Core Specification 5.4, Vol 4, Part E, 7.8.28).
+/// The modulation index of a transmitter (Core Specification 5.4, Vol 4, Part E, 7.8.28).
 package struct ModulationIndex: HCICode {
     package let rawValue: UInt8
 
@@ -35,7 +35,7 @@ package struct LEReceiverTestV2: HCICommand {
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
     package var phy: PHY
-    /// What the transmitter is assumed to do.
+    /// The modulation index that the receiver assumes of the transmitter.
     package var modulationIndex: ModulationIndex
 
     package init(channel: UInt8, phy: PHY, modulationIndex: ModulationIndex = .standard) {
@@ -56,13 +56,13 @@ package struct LEReceiverTestV3: HCICommand {
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
     package var phy: PHY
-    /// What the transmitter is assumed to do.
+    /// The modulation index that the receiver assumes of the transmitter.
     package var modulationIndex: ModulationIndex
     /// The constant tone extension that is expected in the test packets.
     package var toneExtension: TestToneExtension
-    /// The length of switching and sampling slots: 1 us or 2 us.
+    /// The length of the switching and sampling slots: 1 us or 2 us.
     package var slotDurations: UInt8
-    /// The antennas in the order of their use, 2 to 75.
+    /// The antennas, in the order of their use, 2 to 75.
     package var antennas: [UInt8]
 
     package init(
@@ -79,7 +79,7 @@ package struct LEReceiverTestV3: HCICommand {
 package struct LETestEnd: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.30.
     package static let definition = command(.leTestEnd, "", Self.init) { _ in }
-    /// The packets that a receiver test has counted; 0 after a transmitter test.
+    /// The number of packets that a receiver test has counted; 0 after a transmitter test.
     package typealias ReturnParameters = Returned<UInt16>
 
     package init() {}
@@ -96,7 +96,7 @@ package struct LETransmitterTest: HCICommand {
 
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
-    /// Octets of payload, 0 to 255.
+    /// The payload length in octets, 0 to 255.
     package var length: UInt8
     package var payload: TestPayload
 
@@ -116,7 +116,7 @@ package struct LETransmitterTestV2: HCICommand {
 
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
-    /// Octets of payload, 0 to 255.
+    /// The payload length in octets, 0 to 255.
     package var length: UInt8
     package var payload: TestPayload
     package var phy: PHYAndCoding
@@ -138,12 +138,12 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
 
     /// The channel, as in `LEReceiverTest`.
     package var channel: UInt8
-    /// Octets of payload, 0 to 255.
+    /// The payload length in octets, 0 to 255.
     package var length: UInt8
     package var payload: TestPayload
     package var phy: PHYAndCoding
     package var toneExtension: TestToneExtension
-    /// The antennas in the order of their use, 2 to 75.
+    /// The antennas, in the order of their use, 2 to 75.
     package var antennas: [UInt8]
 
     package init(
@@ -155,21 +155,22 @@ package struct LETransmitterTestV3: HCICommand, HCIField {
     }
 }
 
-/// Sends test packets with a constant tone extension, at a given TX power.
+/// Sends test packets with a constant tone extension at a given transmit power.
 package struct LETransmitterTestV4: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.29.
     package static let definition = command(.leTransmitterTestV4, "TX_Channel, TX_Power_Level", Self.init) {
         ($0.test, $0.txPower)
     }
 
-    /// The power that stands for the least that the controller has.
+    /// The value that stands for the minimum power of the controller.
     package static let leastPower: Int8 = 0x7e
-    /// The power that stands for the greatest that the controller has.
+    /// The value that stands for the maximum power of the controller.
     package static let greatestPower: Int8 = 0x7f
 
-    /// The parameters that the third version of the command has too.
+    /// The parameters that the third version of the command also has.
     package var test: LETransmitterTestV3
-    /// dBm, -127 to 20, of which the nearest is taken; `leastPower` or `greatestPower`.
+    /// The transmit power in dBm, -127 to 20, rounded to the nearest supported one; or `leastPower` or
+    /// `greatestPower`.
     package var txPower: Int8
 
     package init(test: LETransmitterTestV3, txPower: Int8 = greatestPower) {
@@ -177,8 +178,8 @@ package struct LETransmitterTestV4: HCICommand {
     }
 }
 
-/// What a transmitter test sends (Core Specification 5.4, Vol 4, Part E, 7.8.29). Patterns begin with the
-/// first bit on air.
+/// The payload of test packets (Core Specification 5.4, Vol 4, Part E, 7.8.29). The bits of a pattern are in
+/// the order of transmission.
 package struct TestPayload: HCICode {
     package let rawValue: UInt8
 
@@ -206,9 +207,9 @@ package struct TestToneExtension: HCIParameters, HCIField {
     package static let layout = HCILayout("CTE_Length, CTE_Type", Self.init) { ($0.length, $0.type) }
     package static let packetName = "constant tone extension"
 
-    /// In steps of 8 us, 2 to 20; 0 for none.
+    /// The length in units of 8 us, 2 to 20; 0 for none.
     package var length: UInt8
-    /// 0 AoA, 1 AoD with slots of 1 us, 2 AoD with slots of 2 us.
+    /// The type: 0 for AoA, 1 for AoD with slots of 1 us, 2 for AoD with slots of 2 us.
     package var type: UInt8
 
     package init(length: UInt8 = 0, type: UInt8 = 0) { (self.length, self.type) = (length, type) }

@@ -1,12 +1,12 @@
 import BLECore
 
-/// Ends a connection. Disconnection Complete follows when it is gone.
+/// Ends a connection. Disconnection Complete follows when the connection has ended.
 package struct Disconnect: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.1.6.
     package static let definition = command(.disconnect, "Connection_Handle, Reason", Self.init) {
         ($0.connection, $0.reason)
     }
-    /// Command Status, then Disconnection Complete when the connection is gone.
+    /// Command Status, then Disconnection Complete when the connection has ended.
     package static let answer = HCIAnswer.status
 
     package var connection: ConnectionHandle
@@ -18,7 +18,7 @@ package struct Disconnect: HCICommand {
     }
 }
 
-/// Asks a peer's controller for version and maker.
+/// Reads the version and the manufacturer of a peer's controller.
 package struct ReadRemoteVersionInformation: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.1.23.
     package static let definition = command(.readRemoteVersionInformation, "Connection_Handle", Self.init) {
@@ -32,11 +32,11 @@ package struct ReadRemoteVersionInformation: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Asks how strong the peer's packets arrive.
+/// Reads the signal strength of the packets from the peer.
 package struct ReadRSSI: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.5.4.
     package static let definition = command(.readRSSI, "Handle", Self.init) { $0.connection }
-    /// dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI in dBm, -127 to 20; 127 if it is not available.
     package typealias ReturnParameters = ReturnedForConnection<Int8>
 
     package var connection: ConnectionHandle
@@ -44,7 +44,7 @@ package struct ReadRSSI: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Asks how strong packets are sent.
+/// Reads the transmit power of a connection.
 package struct ReadTransmitPowerLevel: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.35.
     package static let definition = command(.readTransmitPowerLevel, "Connection_Handle, Type", Self.init) {
@@ -65,7 +65,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
     package var connection: ConnectionHandle
     package var kind: Kind
 
-    /// Asks for the level of `connection`.
+    /// Creates a command that reads the level of `connection`.
     package init(connection: ConnectionHandle, kind: Kind = .current) {
         (self.connection, self.kind) = (connection, kind)
     }

@@ -1,6 +1,6 @@
 import BLECore
 
-/// An advertising report, of the legacy or the extended family of commands.
+/// An advertising report, legacy or extended.
 ///
 /// ```swift
 /// try AdvertisingReport.forEach(in: event.parameters.span) { report in print(report) }
@@ -8,47 +8,47 @@ import BLECore
 package struct AdvertisingReport: Hashable, Sendable {
     /// The address of the advertiser; nil for anonymous advertising.
     package var advertiser: HCIAddress?
-    /// What kind of advertising it is, and whether `data` are all.
+    /// The kind of advertising, and whether `data` is complete.
     package var type: AdvertisingEventType
     /// The advertising or scan response data; empty in an LE Directed Advertising Report.
     package var data: [UInt8]
-    /// How strong it arrived in dBm, where known.
+    /// The signal strength at the receiver in dBm, if available.
     package var rssi: Int8?
-    /// How strong it was sent in dBm, where the advertiser says so.
+    /// The transmit power in dBm, if the advertiser includes it.
     package var txPower: Int8?
     /// The PHY of the primary channels.
     package var primaryPHY: PHY
-    /// Where the data were, for extended advertising.
+    /// The PHY of the auxiliary packets, which carry the data of extended advertising.
     package var secondaryPHY: PHY?
-    /// The number of the advertising set, where it has one.
+    /// The advertising set identifier (SID), if the advertisement has one.
     package var sid: UInt8?
-    /// The interval of the periodic advertising that goes with it, where there is one.
+    /// The interval of the periodic advertising of the set, if there is one.
     package var periodicInterval: ConnectionInterval?
     /// The target of directed advertising, if the event contains it.
     package var target: HCIAddress?
 
-    /// The advertiser's address, where it shows one.
+    /// The advertiser's address, if the report contains one.
     package var address: DeviceAddress? { advertiser?.deviceAddress }
-    /// Whether more data follow, or are lost.
+    /// Whether more data follows, or the rest was lost.
     package var dataStatus: AdvertisingEventType.DataStatus { type.dataStatus }
 }
 
 extension AdvertisingReport {
-    /// The report of a scanner of the legacy family.
+    /// Creates a report from one of legacy scanning.
     package init(_ report: LEAdvertisingReports.Report) {
         self.init(
             advertiser: report.address, type: AdvertisingEventType(report.type), data: report.data,
             rssi: report.rssi)
     }
 
-    /// The report of advertising directed at a private address, without data.
+    /// Creates a report from one of advertising directed at a private address, without data.
     package init(_ report: LEDirectedAdvertisingReports.Report) {
         self.init(
             advertiser: report.address, type: AdvertisingEventType(report.type), data: [], rssi: report.rssi)
         target = report.direct
     }
 
-    /// The report of a scanner of the extended family.
+    /// Creates a report from one of extended scanning.
     package init(_ report: LEExtendedAdvertisingReports.Report) {
         self.init(advertiser: report.address, type: report.type, data: report.data, rssi: report.rssi)
         txPower = report.txPower == Self.unknownPower ? nil : report.txPower
@@ -69,8 +69,8 @@ extension AdvertisingReport {
 }
 
 extension AdvertisingEventType {
-    /// What a legacy report's type says in the terms of extended ones. A scan response of a legacy
-    /// scanner does not show whether its advertiser is connectable, and an unknown type shows nothing.
+    /// Converts the type of a legacy report to an extended type. The scan response of a legacy scan does not
+    /// show whether its advertiser is connectable, and an unknown type only sets `legacy`.
     init(_ type: LEAdvertisingReports.Report.Kind) {
         self =
             switch type {
@@ -84,7 +84,8 @@ extension AdvertisingEventType {
 }
 
 extension AdvertisingReport {
-    /// Whether a packet in H4 form is an event with advertising reports, other than those of directed advertising.
+    /// Returns whether a packet in H4 form is an event with advertising reports, other than those of directed
+    /// advertising.
     package static func isEvent(_ packet: Span<UInt8>) -> Bool {
         guard packet.count > 3, packet[0] == HCIPacketType.event.rawValue,
             packet[1] == HCIEventCode.leMeta.rawValue
@@ -95,10 +96,10 @@ extension AdvertisingReport {
         }
     }
 
-    /// Hands the reports of an LE Meta event to `body` one after the other, each with one allocation for
-    /// its data at most. Other LE events have no reports.
-    /// - Parameter parameters: the event's, from the subevent code on.
-    /// - Throws: when the event is malformed; the reports before the bad one have been handed out.
+    /// Calls `body` with each report in an LE Meta event, with at most one allocation per report for its
+    /// data. Other LE events contain no reports.
+    /// - Parameter parameters: the parameters of the event, from the subevent code on.
+    /// - Throws: if the event is malformed, after `body` has been called with the reports before the error.
     package static func forEach(
         in parameters: Span<UInt8>, _ body: (AdvertisingReport) -> Void
     ) throws(DecodeError) {

@@ -12,14 +12,14 @@ package struct CommandComplete: HCIEventParameters {
         ($0.credits, $0.opcode, Remainder($0.returnParameters))
     }
 
-    /// How many commands the controller takes now.
+    /// The number of commands that the controller accepts now.
     package var credits: UInt8
     /// The command; `.none` when the event only grants credits.
     package var opcode: HCIOpcode
-    /// The status, and what the command returns.
+    /// The status and the return parameters of the command.
     package var returnParameters: [UInt8]
 
-    /// A completion with the octets of the return parameters.
+    /// Creates an event with the octets of the return parameters.
     package init(credits: UInt8, opcode: HCIOpcode, returnParameters: [UInt8]) {
         (self.credits, self.opcode, self.returnParameters) = (credits, opcode, returnParameters)
     }
@@ -35,16 +35,16 @@ extension CommandComplete {
             returnParameters: [HCIStatus.success.rawValue] + parameters.encoded)
     }
 
-    /// The failure of a command, or the success of one that returns nothing but the status.
+    /// Creates the event for a command that failed, or that succeeded and returns only the status.
     package init(_ opcode: HCIOpcode, credits: UInt8 = 1, status: HCIStatus) {
         self.init(credits: credits, opcode: opcode, returnParameters: [status.rawValue])
     }
 
-    /// How the command went; nil when the event only grants credits.
+    /// The status of the command; nil if the event only grants credits.
     package var status: HCIStatus? { returnParameters.first.map(HCIStatus.init) }
 
-    /// What the command returns. Ask only after a success: what follows another status means nothing, and
-    /// many controllers leave it out.
+    /// Decodes the return parameters of the command. Call this only after success, because the octets after
+    /// another status are meaningless and many controllers omit them.
     package func returned<Command: HCICommand>(
         by _: Command.Type
     ) throws(DecodeError) -> Command.ReturnParameters {
@@ -56,7 +56,7 @@ extension CommandComplete {
     }
 }
 
-/// A command has begun, or was refused; its result is another event.
+/// The controller has started a command or rejected it; another event reports the result.
 package struct CommandStatus: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.15.
     package static let definition = event(
@@ -65,9 +65,9 @@ package struct CommandStatus: HCIEventParameters {
         ($0.status, $0.credits, $0.opcode)
     }
 
-    /// Success while the command is pending, else why it was refused.
+    /// Success while the command is pending; otherwise the reason why it was rejected.
     package var status: HCIStatus
-    /// How many commands the controller takes now.
+    /// The number of commands that the controller accepts now.
     package var credits: UInt8
     /// The command; `.none` when the event only grants credits.
     package var opcode: HCIOpcode

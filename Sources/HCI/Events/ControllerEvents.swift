@@ -1,6 +1,6 @@
 import BLECore
 
-/// The controller has failed, in a way that only its maker can name.
+/// The controller has a hardware failure, which only its manufacturer can identify.
 package struct HardwareError: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.16.
     package static let definition = event(.hardwareError, "Hardware_Code", Self.init) { $0.hardwareCode }
@@ -11,20 +11,20 @@ package struct HardwareError: HCIEventParameters {
     package init(hardwareCode: UInt8) { self.hardwareCode = hardwareCode }
 }
 
-/// Packets left the controller's buffers, so the host may send that many more.
+/// Packets have left the controller's buffers, so the host can send as many more.
 package struct NumberOfCompletedPackets: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.19.
     package static let definition = event(.numberOfCompletedPackets, "Num_Handles", Self.init) {
         $0.completed
     }
 
-    /// For each connection the packets since the last such event; at most 63 fit.
+    /// The packets of each connection since the last such event; at most 63 entries fit.
     package var completed: [CompletedPackets]
 
     package init(completed: [CompletedPackets]) { self.completed = completed }
 }
 
-/// The host has sent more than the controller has buffers for.
+/// The host has sent more data than the controller can buffer.
 package struct DataBufferOverflow: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.26.
     package static let definition = event(.dataBufferOverflow, "Link_Type", Self.init) { $0.linkType }
@@ -43,6 +43,6 @@ package struct DataBufferOverflow: HCIEventParameters {
     /// The kind of data whose buffer overflowed.
     package var linkType: LinkType
 
-    /// Too many data of that type.
+    /// Creates the event for an overflow of data of that kind.
     package init(linkType: LinkType) { self.linkType = linkType }
 }

@@ -1,38 +1,38 @@
 import BLECore
 
-/// An event, decoded (Core Specification 5.4, Vol 4, Part E, 7.7). Its bytes are those of an event packet:
-/// code, length, parameters.
+/// A decoded event (Core Specification 5.4, Vol 4, Part E, 7.7). It is encoded as an event packet: code,
+/// length, parameters.
 package enum HCIEvent: Hashable, Sendable {
     /// A connection has ended.
     case disconnectionComplete(DisconnectionComplete)
-    /// Encryption of a connection was switched on or off, or failed.
+    /// Encryption of a connection was enabled or disabled, or the change failed.
     case encryptionChange(EncryptionChange)
-    /// Encryption was switched on or off, with the length of the key.
+    /// Encryption was enabled or disabled; includes the size of the key.
     case encryptionChangeV2(EncryptionChangeV2)
     /// An encrypted connection has a new key.
     case encryptionKeyRefreshComplete(EncryptionKeyRefreshComplete)
-    /// The version and maker of a peer's controller.
+    /// The version and manufacturer of a peer's controller.
     case readRemoteVersionInformationComplete(ReadRemoteVersionInformationComplete)
     /// The controller has executed a command.
     case commandComplete(CommandComplete)
-    /// A command has begun, or was refused.
+    /// A command has started or was rejected.
     case commandStatus(CommandStatus)
     /// The controller reports a failure of its hardware.
     case hardwareError(HardwareError)
     /// The controller has sent packets, and their buffers are free.
     case numberOfCompletedPackets(NumberOfCompletedPackets)
-    /// The host has sent more than the controller has buffers for.
+    /// The host has sent more data than the controller can buffer.
     case dataBufferOverflow(DataBufferOverflow)
-    /// No authenticated packet came for too long.
+    /// The authenticated payload timeout of a connection has expired.
     case authenticatedPayloadTimeoutExpired(AuthenticatedPayloadTimeoutExpired)
     /// An event of Low Energy, with its own subevent code.
     case leMeta(LEMetaEvent)
-    /// One that has no type of its own here, kept as it came.
+    /// An event without a type of its own here; its parameters are kept as received.
     case unknown(HCIEventCode, parameters: [UInt8])
 }
 
 extension HCIEvent {
-    /// Decodes the parameters by the packet's event code.
+    /// Decodes the parameters according to the packet's event code.
     package init(_ packet: HCIEventPacket) throws(DecodeError) {
         self = try Self.decode(packet.code, packet.parameters.span)
     }
@@ -47,7 +47,8 @@ extension HCIEvent {
         return HCIEventPacket(code: code, parameters: parameters.encoded)
     }
 
-    /// Errors name the event and count octets from the first parameter.
+    /// Decodes the parameters of an event. Errors contain the name of the event and an offset from the first
+    /// parameter.
     private static func decode(
         _ code: HCIEventCode, _ parameters: Span<UInt8>
     ) throws(DecodeError) -> HCIEvent {
@@ -89,14 +90,14 @@ extension HCIEvent {
 extension HCIEvent: PacketCodable {
     package static let packetName = "HCI event"
 
-    /// Reads code, length and as many octets of parameters.
+    /// Reads the code, the length and as many octets of parameters.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let code = HCIEventCode(rawValue: try reader.u8("Event_Code"))
         let length = Int(try reader.u8("Parameter_Total_Length"))
         self = try Self.decode(code, try reader.span(length, "Event_Parameters"))
     }
 
-    /// The header's 2 octets and the parameters.
+    /// The encoded size in octets: the 2 octets of the header and the parameters.
     package var encodedCount: Int { 2 + parameters.encodedCount }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

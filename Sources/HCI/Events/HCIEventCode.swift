@@ -37,7 +37,7 @@ extension HCIEventCode {
 }
 
 extension HCIEventCode: CustomStringConvertible {
-    /// The specification's name, "Command Complete", or the code, "0x60".
+    /// The name in the specification, "Command Complete", or the code, "0x60".
     package var description: String {
         Self.names[self] ?? Self.namesOfOthers[rawValue] ?? "0x" + rawValue.hex
     }
@@ -58,7 +58,7 @@ extension HCIEventCode: CustomStringConvertible {
         .vendor: "Vendor",
     ]
 
-    /// What the specification calls the events that have no constant, because Low Energy does not use them.
+    /// The names of the events without a constant, because Low Energy does not use them.
     private static let namesOfOthers: [UInt8: String] = [
         0x01: "Inquiry Complete",
         0x02: "Inquiry Result",

@@ -2,9 +2,9 @@ import BLECore
 
 /// Reports of legacy advertising, received by a legacy scan.
 ///
-/// The specification writes the fields of the reports as columns, `Event_Type[i]`, `Address_Type[i]` and so
-/// on; its rule for such arrays (Vol 4, Part E, 5.2), and every controller and host, lay them out report
-/// after report.
+/// The specification describes the fields of the reports as columns, `Event_Type[i]`, `Address_Type[i]` and
+/// so on. Its rule for such arrays (Vol 4, Part E, 5.2), and every controller and host, lay them out report
+/// by report.
 package struct LEAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.2.
     package static let definition = event(.advertisingReport, "Num_Reports", Self.init) { $0.reports }
@@ -41,9 +41,9 @@ package struct LEAdvertisingReports: LEEventParameters {
 
         package var type: Kind
         package var address: HCIAddress
-        /// What it says, at most 31 octets.
+        /// The advertising data, at most 31 octets.
         package var data: [UInt8]
-        /// dBm, -127 to 20; 127 when it is not known.
+        /// The RSSI in dBm, -127 to 20; 127 if it is not available.
         package var rssi: Int8
 
         package init(type: Kind, address: HCIAddress, data: [UInt8], rssi: Int8) {
@@ -51,14 +51,14 @@ package struct LEAdvertisingReports: LEEventParameters {
         }
     }
 
-    /// In the order received.
+    /// The reports, in the order received.
     package var reports: [Report]
 
-    /// Those reports. No more may be given than fit into 253 octets.
+    /// Creates an event with the given reports, which must fit into 253 octets.
     package init(reports: [Report]) { self.reports = reports }
 }
 
-/// Reports of advertising that is directed at a private address which the controller could not resolve.
+/// Reports of advertising that is directed at a private address that the controller could not resolve.
 package struct LEDirectedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.11.
     package static let definition = event(.directedAdvertisingReport, "Num_Reports", Self.init) { $0.reports }
@@ -75,7 +75,7 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
         package var address: HCIAddress
         /// Direct_Address: the private address that the advertising is directed at.
         package var direct: HCIAddress
-        /// dBm, -127 to 20; 127 when it is not known.
+        /// The RSSI in dBm, -127 to 20; 127 if it is not available.
         package var rssi: Int8
 
         package init(
@@ -86,14 +86,14 @@ package struct LEDirectedAdvertisingReports: LEEventParameters {
         }
     }
 
-    /// In the order received.
+    /// The reports, in the order received.
     package var reports: [Report]
 
-    /// Those reports. No more may be given than fit into 253 octets.
+    /// Creates an event with the given reports, which must fit into 253 octets.
     package init(reports: [Report]) { self.reports = reports }
 }
 
-/// Reports of legacy and extended advertising, received by an extended scan. They are laid out report after
+/// Reports of legacy and extended advertising, received by an extended scan. They are laid out report by
 /// report, as in `LEAdvertisingReports`.
 package struct LEExtendedAdvertisingReports: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
@@ -124,19 +124,19 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
         package var address: HCIAddress
         /// The PHY of the primary channels.
         package var primaryPHY: PHY
-        /// Where its data were; none for legacy advertising.
+        /// The PHY of the auxiliary packets, which carry the data; `.none` for legacy advertising.
         package var secondaryPHY: PHY
-        /// The number of the advertising set, 0x00 to 0x0f; 0xff when there is none.
+        /// The advertising set identifier (SID), 0x00 to 0x0f; 0xff if there is none.
         package var sid: UInt8
-        /// dBm; 127 when the advertiser does not say.
+        /// The transmit power in dBm; 127 if the advertiser does not include it.
         package var txPower: Int8
-        /// dBm; 127 when it is not known.
+        /// The signal strength in dBm; 127 if it is not available.
         package var rssi: Int8
         /// The interval of periodic advertising; zero when there is none.
         package var periodicInterval: ConnectionInterval
         /// The target address of directed advertising.
         package var direct: HCIAddress
-        /// What it says, or a part of it, at most 229 octets.
+        /// The advertising data, or a part of it, at most 229 octets.
         package var data: [UInt8]
 
         package init(
@@ -151,14 +151,14 @@ package struct LEExtendedAdvertisingReports: LEEventParameters {
         }
     }
 
-    /// In the order received.
+    /// The reports, in the order received.
     package var reports: [Report]
 
-    /// Those reports. No more may be given than fit into 253 octets.
+    /// Creates an event with the given reports, which must fit into 253 octets.
     package init(reports: [Report]) { self.reports = reports }
 }
 
-/// Scanning for a limited time is over.
+/// A scan with a limited duration has ended.
 package struct LEScanTimeout: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.17.
     package static let definition = event(.scanTimeout, "", Self.init) { _ in }
@@ -166,7 +166,7 @@ package struct LEScanTimeout: LEEventParameters {
     package init() {}
 }
 
-/// An advertising set is no longer sent: time is up, or a connection was created.
+/// An advertising set has ended: its limit was reached, or a connection was created.
 package struct LEAdvertisingSetTerminated: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.18.
     package static let definition = event(
@@ -176,12 +176,12 @@ package struct LEAdvertisingSetTerminated: LEEventParameters {
         ($0.status, $0.set, $0.connection, $0.completedEvents)
     }
 
-    /// Success when a connection was created; `.advertisingTimeout` or `.limitReached` else.
+    /// Success if a connection was created, otherwise `.advertisingTimeout` or `.limitReached`.
     package var status: HCIStatus
     package var set: AdvertisingHandle
-    /// The connection that ended the advertising; valid if `status` is success.
+    /// The connection that ended the advertising; valid only if `status` is success.
     package var connection: ConnectionHandle
-    /// How many extended advertising events were sent.
+    /// The number of extended advertising events that were sent.
     package var completedEvents: UInt8
 
     package init(
@@ -193,7 +193,7 @@ package struct LEAdvertisingSetTerminated: LEEventParameters {
     }
 }
 
-/// A scanner asked for a scan response.
+/// A scanner requested a scan response.
 package struct LEScanRequestReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.19.
     package static let definition = event(

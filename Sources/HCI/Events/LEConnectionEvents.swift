@@ -1,6 +1,6 @@
 import BLECore
 
-/// A connection was made, or was not.
+/// A connection was created, or the attempt failed.
 package struct LEConnectionComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.1.
     package static let definition = event(
@@ -16,18 +16,19 @@ package struct LEConnectionComplete: LEEventParameters {
         )
     }
 
-    /// How it went; after a failure the rest means nothing.
+    /// The status of the connection attempt; after a failure the other fields are not meaningful.
     package var status: HCIStatus
     package var connection: ConnectionHandle
     /// The role of this device.
     package var role: ConnectionRole
     package var peer: HCIAddress
     package var interval: ConnectionInterval
-    /// How many connection events the peripheral may skip.
+    /// The number of connection events that the peripheral can skip.
     package var latency: UInt16
-    /// How long the peer may be silent.
+    /// The supervision timeout of the connection.
     package var supervisionTimeout: Centiseconds
-    /// The central's clock, for peripherals: 500, 250, 150, 100, 75, 50, 30 or 20 ppm for 0 to 7.
+    /// The accuracy of the central's clock, for peripherals: 500, 250, 150, 100, 75, 50, 30 or 20 ppm for 0
+    /// to 7.
     package var clockAccuracy: UInt8
 
     package init(
@@ -41,8 +42,8 @@ package struct LEConnectionComplete: LEEventParameters {
     }
 }
 
-/// As `LEConnectionComplete`, with the private addresses in use; controllers that resolve addresses send
-/// it instead.
+/// Replaces `LEConnectionComplete` in controllers that resolve addresses, and includes the private addresses
+/// in use.
 package struct LEEnhancedConnectionComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.10.
     package static let definition = event(
@@ -69,23 +70,23 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
         )
     }
 
-    /// How it went; after a failure the rest means nothing.
+    /// The status of the connection attempt; after a failure the other fields are not meaningful.
     package var status: HCIStatus
     package var connection: ConnectionHandle
     /// The role of this device.
     package var role: ConnectionRole
-    /// The other side; an identity when the controller resolved its address.
+    /// The peer; its identity address if the controller resolved its private address.
     package var peer: HCIAddress
-    /// The private address this device used, or all zeros.
+    /// The private address that this device used, or all zeros.
     package var localResolvable: DeviceAddress
-    /// The private address the peer used, or all zeros.
+    /// The private address that the peer used, or all zeros.
     package var peerResolvable: DeviceAddress
     package var interval: ConnectionInterval
-    /// How many connection events the peripheral may skip.
+    /// The number of connection events that the peripheral can skip.
     package var latency: UInt16
-    /// How long the peer may be silent.
+    /// The supervision timeout of the connection.
     package var supervisionTimeout: Centiseconds
-    /// The central's clock, as in `LEConnectionComplete`.
+    /// The central's clock accuracy, encoded as in `LEConnectionComplete`.
     package var clockAccuracy: UInt8
 
     package init(
@@ -101,7 +102,7 @@ package struct LEEnhancedConnectionComplete: LEEventParameters {
     }
 }
 
-/// A connection has other parameters, or a change failed.
+/// The parameters of a connection have changed, or the change has failed.
 package struct LEConnectionUpdateComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.3.
     package static let definition = event(
@@ -114,9 +115,9 @@ package struct LEConnectionUpdateComplete: LEEventParameters {
     package var status: HCIStatus
     package var connection: ConnectionHandle
     package var interval: ConnectionInterval
-    /// How many connection events the peripheral may skip.
+    /// The number of connection events that the peripheral can skip.
     package var latency: UInt16
-    /// How long the peer may be silent.
+    /// The supervision timeout of the connection.
     package var supervisionTimeout: Centiseconds
 
     package init(
@@ -128,7 +129,7 @@ package struct LEConnectionUpdateComplete: LEEventParameters {
     }
 }
 
-/// What a peer's controller can do.
+/// The features that a peer's controller supports.
 package struct LEReadRemoteFeaturesComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.4.
     package static let definition = event(
@@ -139,7 +140,7 @@ package struct LEReadRemoteFeaturesComplete: LEEventParameters {
 
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// The features that both controllers have, and some of the peer's own.
+    /// The features that both controllers support, and some of the peer's own.
     package var features: LEFeatures
 
     package init(status: HCIStatus = .success, connection: ConnectionHandle, features: LEFeatures) {
@@ -147,7 +148,7 @@ package struct LEReadRemoteFeaturesComplete: LEEventParameters {
     }
 }
 
-/// The central starts encryption; the host answers with the long term key.
+/// The central starts encryption; the host must respond with the long term key.
 package struct LELongTermKeyRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.5.
     package static let definition = event(
@@ -157,9 +158,10 @@ package struct LELongTermKeyRequest: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// Names the key together with `diversifier`; zero for a key of LE Secure Connections.
+    /// The random number that identifies the key together with `diversifier`; zero for an LE Secure
+    /// Connections key.
     package var random: UInt64
-    /// Names the key together with `random`; zero for a key of LE Secure Connections.
+    /// The diversifier that identifies the key together with `random`; zero for an LE Secure Connections key.
     package var diversifier: UInt16
 
     package init(connection: ConnectionHandle, random: UInt64 = 0, diversifier: UInt16 = 0) {
@@ -167,7 +169,7 @@ package struct LELongTermKeyRequest: LEEventParameters {
     }
 }
 
-/// A peer requests other parameters, which the host accepts or rejects.
+/// A peer requests new connection parameters, which the host accepts or rejects.
 package struct LERemoteConnectionParameterRequest: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.6.
     package static let definition = event(
@@ -178,9 +180,9 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// The least interval that the peer requests.
+    /// The minimum interval that the peer requests.
     package var intervalMin: ConnectionInterval
-    /// The greatest interval that the peer requests.
+    /// The maximum interval that the peer requests.
     package var intervalMax: ConnectionInterval
     /// The requested latency, in connection events.
     package var latency: UInt16
@@ -196,7 +198,7 @@ package struct LERemoteConnectionParameterRequest: LEEventParameters {
     }
 }
 
-/// The packets of a connection have another greatest length.
+/// The maximum length of a connection's packets has changed.
 package struct LEDataLengthChange: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.7.
     package static let definition = event(
@@ -206,9 +208,9 @@ package struct LEDataLengthChange: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// The lengths and times of packets that this side sends.
+    /// The maximum length and time of packets that this side sends.
     package var transmit: DataLength
-    /// The lengths and times of packets that the peer sends.
+    /// The maximum length and time of packets that the peer sends.
     package var receive: DataLength
 
     package init(connection: ConnectionHandle, transmit: DataLength, receive: DataLength) {
@@ -216,7 +218,7 @@ package struct LEDataLengthChange: LEEventParameters {
     }
 }
 
-/// A connection has other PHYs, or a change failed.
+/// The PHYs of a connection have changed, or the change has failed.
 package struct LEPHYUpdateComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.12.
     package static let definition = event(
@@ -237,7 +239,7 @@ package struct LEPHYUpdateComplete: LEEventParameters {
     }
 }
 
-/// How a connection hops over the channels.
+/// The channel selection algorithm of a connection.
 package struct LEChannelSelectionAlgorithm: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.20.
     package static let definition = event(
@@ -247,7 +249,7 @@ package struct LEChannelSelectionAlgorithm: LEEventParameters {
     }
 
     package var connection: ConnectionHandle
-    /// 0 for algorithm #1, 1 for algorithm #2.
+    /// The algorithm: 0 for #1, 1 for #2.
     package var algorithm: UInt8
 
     package init(connection: ConnectionHandle, algorithm: UInt8) {

@@ -2,62 +2,62 @@ import BLECore
 
 /// An event of Low Energy (Core Specification 5.4, Vol 4, Part E, 7.7.65).
 package enum LEMetaEvent: Hashable, Sendable {
-    /// A connection was made, or was not.
+    /// A connection was created, or the attempt failed.
     case connectionComplete(LEConnectionComplete)
     /// Legacy advertising was received.
     case advertisingReports(LEAdvertisingReports)
     /// The parameters of a connection have changed, or the change has failed.
     case connectionUpdateComplete(LEConnectionUpdateComplete)
-    /// What a peer's controller can do.
+    /// The features that a peer's controller supports.
     case readRemoteFeaturesComplete(LEReadRemoteFeaturesComplete)
     /// A central starts encryption, and the controller requests the key.
     case longTermKeyRequest(LELongTermKeyRequest)
     /// A peer requests other connection parameters.
     case remoteConnectionParameterRequest(LERemoteConnectionParameterRequest)
-    /// The packets of a connection have another greatest length.
+    /// The maximum length of a connection's packets has changed.
     case dataLengthChange(LEDataLengthChange)
-    /// The controller made a key pair.
+    /// The controller generated a key pair, or failed to.
     case readLocalP256PublicKeyComplete(LEReadLocalP256PublicKeyComplete)
-    /// The controller derived a Diffie-Hellman key.
+    /// The controller derived a Diffie-Hellman key, or failed to.
     case generateDHKeyComplete(LEGenerateDHKeyComplete)
-    /// A connection was made, or was not, with private addresses.
+    /// A connection was created, or the attempt failed; includes private addresses.
     case enhancedConnectionComplete(LEEnhancedConnectionComplete)
-    /// Advertising directed at an unresolved address.
+    /// Advertising directed at an unresolved address was received.
     case directedAdvertisingReports(LEDirectedAdvertisingReports)
     /// The PHYs of a connection have changed, or the change has failed.
     case phyUpdateComplete(LEPHYUpdateComplete)
     /// Reports of extended and legacy advertising, received by extended scanning.
     case extendedAdvertisingReports(LEExtendedAdvertisingReports)
-    /// A train of periodic advertising is followed, or is not.
+    /// The synchronization with a periodic train was established, or failed.
     case periodicAdvertisingSyncEstablished(LEPeriodicAdvertisingSyncEstablished)
-    /// A packet of a train, or a part of its data.
+    /// A packet of a periodic train, or a part of its data.
     case periodicAdvertisingReport(LEPeriodicAdvertisingReport)
-    /// A train is followed no longer.
+    /// The synchronization with a periodic train was lost.
     case periodicAdvertisingSyncLost(LEPeriodicAdvertisingSyncLost)
     /// A peer transferred the synchronization with a periodic train.
     case periodicAdvertisingSyncTransferReceived(LEPeriodicAdvertisingSyncTransferReceived)
-    /// Scanning for a limited time is over.
+    /// A scan with a limited duration has ended.
     case scanTimeout(LEScanTimeout)
     /// An advertising set is no longer sent.
     case advertisingSetTerminated(LEAdvertisingSetTerminated)
-    /// A scanner asked for a scan response.
+    /// A scanner requested a scan response.
     case scanRequestReceived(LEScanRequestReceived)
     /// The channel selection algorithm of a connection is known.
     case channelSelectionAlgorithm(LEChannelSelectionAlgorithm)
-    /// How accurate a peer's sleep clock is.
+    /// The accuracy of a peer's sleep clock.
     case requestPeerSCAComplete(LERequestPeerSCAComplete)
-    /// The power of a connection has changed, or was asked for.
+    /// The transmit power of a connection has changed, or was requested.
     case transmitPowerReporting(LETransmitPowerReporting)
-    /// Other events of a connection are in use.
+    /// The subrating parameters of a connection have changed, or the change has failed.
     case subrateChange(LESubrateChange)
-    /// One that has no type of its own here, kept as it came.
+    /// An event without a type of its own here; its parameters are kept as received.
     case unknown(LESubevent, parameters: [UInt8])
 }
 
 extension LEMetaEvent: PacketCodable {
     package static let packetName = "LE Meta"
 
-    /// Reads the subevent code and its parameters. Bytes after them are the caller's.
+    /// Reads the subevent code and its parameters. The caller handles any octets after them.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let subevent = LESubevent(rawValue: try reader.u8("Subevent_Code"))
         do throws(DecodeError) {
@@ -105,7 +105,7 @@ extension LEMetaEvent: PacketCodable {
         }
     }
 
-    /// The subevent code and its parameters.
+    /// The encoded size in octets: one for the subevent code, plus the parameters.
     package var encodedCount: Int { 1 + parameters.encodedCount }
 
     /// Writes the subevent code and its parameters.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a controller found out of a train when it began to follow it.
+/// The properties of a periodic train with which a controller has synchronized.
 package struct PeriodicTrain: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
@@ -13,16 +13,16 @@ package struct PeriodicTrain: HCIParameters, HCIField {
     }
     package static let packetName = "periodic train"
 
-    /// The number of the train from now on.
+    /// The number that identifies the train from now on.
     package var sync: SyncHandle
-    /// The number of the advertising set, 0x00 to 0x0f.
+    /// The advertising set identifier (SID), 0x00 to 0x0f.
     package var sid: UInt8
     package var advertiser: HCIAddress
-    /// On which PHY it is sent.
+    /// The PHY on which the train is sent.
     package var phy: PHY
-    /// The time from packet to packet, 7.5 ms to 81.91875 s.
+    /// The time between packets, 7.5 ms to 81.91875 s.
     package var interval: ConnectionInterval
-    /// The advertiser's clock, as in `LEConnectionComplete`.
+    /// The advertiser's clock accuracy, encoded as in `LEConnectionComplete`.
     package var clockAccuracy: UInt8
 
     package init(
@@ -34,7 +34,7 @@ package struct PeriodicTrain: HCIParameters, HCIField {
     }
 }
 
-/// The controller follows a train, or does not.
+/// The synchronization with a periodic train was established, or failed.
 package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.14.
     package static let definition = event(
@@ -43,9 +43,9 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
         ($0.status, $0.train)
     }
 
-    /// How it went: Success, Operation Cancelled by Host, or Synchronization Timeout.
+    /// The result: Success, Operation Cancelled by Host, or Synchronization Timeout.
     package var status: HCIStatus
-    /// The train; nothing in it counts unless it is followed.
+    /// The train; valid only after success.
     package var train: PeriodicTrain
 
     package init(status: HCIStatus = .success, train: PeriodicTrain) {
@@ -53,7 +53,7 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEventParameters {
     }
 }
 
-/// A packet of a train, or a part of its data.
+/// A packet of a periodic train, or a part of its data.
 package struct LEPeriodicAdvertisingReport: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.15.
     package static let definition = event(
@@ -62,30 +62,30 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
         ($0.sync, $0.txPower, $0.rssi, $0.toneExtension, $0.dataStatus, $0.data)
     }
 
-    /// Whether more data follow, or are lost.
+    /// Whether more data follows, or the rest was lost.
     package struct DataStatus: HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// These are all, or the last.
+        /// The data is complete, or this is its last part.
         package static let complete = DataStatus(rawValue: 0x00)
-        /// More follow in the next report.
+        /// More data follows in the next report.
         package static let moreToCome = DataStatus(rawValue: 0x01)
         /// The controller could not receive or store the rest.
         package static let truncated = DataStatus(rawValue: 0x02)
     }
 
     package var sync: SyncHandle
-    /// How strong it was sent in dBm, -127 to 20; 127 where it does not say so.
+    /// The transmit power in dBm, -127 to 20; 127 if the packet does not contain it.
     package var txPower: Int8
-    /// How strong it arrived in dBm, -127 to 20; 127 when it is not known.
+    /// The signal strength at the receiver in dBm, -127 to 20; 127 if it is not available.
     package var rssi: Int8
     /// The packet's constant tone extension: 0 AoA, 1 AoD with 1 us slots, 2 AoD with 2 us slots, 0xff none.
     package var toneExtension: UInt8
-    /// Whether more data follow, or are lost.
+    /// Whether more data follows, or the rest was lost.
     package var dataStatus: DataStatus
-    /// What it says, at most 247 octets a report.
+    /// The data, at most 247 octets per report.
     package var data: [UInt8]
 
     package init(
@@ -97,7 +97,8 @@ package struct LEPeriodicAdvertisingReport: LEEventParameters {
     }
 }
 
-/// A train was silent for longer than its sync timeout; it is followed no longer.
+/// The synchronization with a train was lost, because no packet was received for longer than its sync
+/// timeout.
 package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.16.
     package static let definition = event(.periodicAdvertisingSyncLost, "Sync_Handle", Self.init) { $0.sync }
@@ -107,7 +108,7 @@ package struct LEPeriodicAdvertisingSyncLost: LEEventParameters {
     package init(sync: SyncHandle) { self.sync = sync }
 }
 
-/// A connected peer transferred a train, and the controller follows it, or could not.
+/// A connected peer transferred a train, with which the controller has synchronized or failed to.
 package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.24.
     package static let definition = event(
@@ -117,13 +118,13 @@ package struct LEPeriodicAdvertisingSyncTransferReceived: LEEventParameters {
         ($0.status, $0.connection, $0.serviceData, $0.train)
     }
 
-    /// How it went: Success or Synchronization Timeout, for one.
+    /// The result: for example Success or Synchronization Timeout.
     package var status: HCIStatus
     /// The connection to the peer that transferred the train.
     package var connection: ConnectionHandle
-    /// The number that the peer's host gave.
+    /// The number that the peer's host provided.
     package var serviceData: UInt16
-    /// The train; its handle does not count unless it is followed.
+    /// The train; its handle is valid only after success.
     package var train: PeriodicTrain
 
     package init(

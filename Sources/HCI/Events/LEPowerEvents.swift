@@ -1,6 +1,6 @@
 import BLECore
 
-/// The power of a connection has changed, or was asked for.
+/// The transmit power of a connection has changed, or was requested.
 package struct LETransmitPowerReporting: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.33.
     package static let definition = event(
@@ -10,7 +10,7 @@ package struct LETransmitPowerReporting: LEEventParameters {
         ($0.status, $0.connection, $0.reason, $0.phy, $0.level, $0.flags, $0.delta)
     }
 
-    /// Why the controller sent the event.
+    /// The reason for the event.
     package struct Reason: HCICode {
         package let rawValue: UInt8
 
@@ -20,19 +20,19 @@ package struct LETransmitPowerReporting: LEEventParameters {
         package static let localChange = Reason(rawValue: 0x00)
         /// The power of the peer has changed.
         package static let remoteChange = Reason(rawValue: 0x01)
-        /// The peer answers LE Read Remote Transmit Power Level.
+        /// The event is the result of LE Read Remote Transmit Power Level.
         package static let readRemote = Reason(rawValue: 0x02)
     }
 
-    /// Where a level stands among those that are possible.
+    /// The position of a level within the range of supported levels.
     package struct Flags: OptionSet, HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The controller is at its minimum power level.
+        /// The power is at the minimum level.
         package static let least = Flags(rawValue: 1 << 0)
-        /// The power is at the greatest level.
+        /// The power is at the maximum level.
         package static let greatest = Flags(rawValue: 1 << 1)
     }
 
@@ -41,11 +41,12 @@ package struct LETransmitPowerReporting: LEEventParameters {
     package var reason: Reason
     /// The PHY that the power level applies to.
     package var phy: PHYAndCoding
-    /// dBm, -127 to 20; 126 when the peer does not manage it on this PHY, 127 when it is not known.
+    /// The power in dBm, -127 to 20; 126 if the peer does not manage it on this PHY, 127 if it is not
+    /// available.
     package var level: Int8
-    /// Whether the level is the least or the greatest that the controller has.
+    /// Whether the level is the minimum or the maximum that the controller supports.
     package var flags: Flags
-    /// How much it has changed, in dB; 127 when that is not known.
+    /// The change in dB; 127 if it is not available.
     package var delta: Int8
 
     package init(

@@ -1,6 +1,6 @@
 import BLECore
 
-/// The controller made a key pair, or did not.
+/// The controller generated a key pair, or failed to.
 package struct LEReadLocalP256PublicKeyComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.8.
     package static let definition = event(
@@ -17,7 +17,7 @@ package struct LEReadLocalP256PublicKeyComplete: LEEventParameters {
     }
 }
 
-/// The controller derived a Diffie-Hellman key, or did not.
+/// The controller derived a Diffie-Hellman key, or failed to.
 package struct LEGenerateDHKeyComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.9.
     package static let definition = event(.generateDHKeyComplete, "Status, DH_Key", Self.init) {

@@ -95,7 +95,7 @@ extension LESubevent {
 }
 
 extension LESubevent: CustomStringConvertible {
-    /// The specification's name, "LE Connection Complete", or the code, "0x60".
+    /// The name in the specification, "LE Connection Complete", or the code, "0x60".
     package var description: String { Self.names[self] ?? "0x" + rawValue.hex }
 
     private static let names: [LESubevent: String] = [

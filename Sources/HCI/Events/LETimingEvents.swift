@@ -1,6 +1,6 @@
 import BLECore
 
-/// How accurate a peer's sleep clock is.
+/// The accuracy of a peer's sleep clock.
 package struct LERequestPeerSCAComplete: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.31.
     package static let definition = event(
@@ -11,7 +11,7 @@ package struct LERequestPeerSCAComplete: LEEventParameters {
 
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// The peer's clock, as in `LEConnectionComplete`.
+    /// The peer's clock accuracy, encoded as in `LEConnectionComplete`.
     package var clockAccuracy: UInt8
 
     package init(status: HCIStatus = .success, connection: ConnectionHandle, clockAccuracy: UInt8) {
@@ -19,7 +19,7 @@ package struct LERequestPeerSCAComplete: LEEventParameters {
     }
 }
 
-/// Other events of a connection are in use, or a change failed.
+/// The subrating parameters of a connection have changed, or the change has failed.
 package struct LESubrateChange: LEEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.65.35.
     package static let definition = event(
@@ -34,13 +34,13 @@ package struct LESubrateChange: LEEventParameters {
 
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// One of so many connection events is used, 1 to 500.
+    /// The subrate factor, 1 to 500: one of that many connection events is used.
     package var factor: UInt16
-    /// How many of those the peripheral may skip, 0 to 499.
+    /// The number of subrated events that the peripheral can skip, 0 to 499.
     package var latency: UInt16
-    /// How many events stay in use after one with data, 0 to 499.
+    /// The number of events that are used after one with data, 0 to 499.
     package var continuation: UInt16
-    /// How long the peer may be silent.
+    /// The supervision timeout of the connection.
     package var supervisionTimeout: Centiseconds
 
     package init(

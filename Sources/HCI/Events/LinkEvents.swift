@@ -9,7 +9,7 @@ package struct DisconnectionComplete: HCIEventParameters {
         ($0.status, $0.connection, $0.reason)
     }
 
-    /// Success, or why the connection is still there.
+    /// Success, or the reason why the connection has not ended.
     package var status: HCIStatus
     package var connection: ConnectionHandle
     /// Why the connection ended.
@@ -27,13 +27,13 @@ package struct EncryptionMode: HCICode {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let off = EncryptionMode(rawValue: 0x00)
-    /// It is: with AES-CCM on Low Energy, with E0 on BR/EDR.
+    /// The connection is encrypted: with AES-CCM on Low Energy, with E0 on BR/EDR.
     package static let on = EncryptionMode(rawValue: 0x01)
-    /// It is, with AES-CCM on BR/EDR.
+    /// The connection is encrypted with AES-CCM on BR/EDR.
     package static let aesCCM = EncryptionMode(rawValue: 0x02)
 }
 
-/// Encryption of a connection was switched on or off, or failed.
+/// Encryption of a connection was enabled or disabled, or the change failed.
 package struct EncryptionChange: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
     package static let definition = event(
@@ -52,7 +52,7 @@ package struct EncryptionChange: HCIEventParameters {
     }
 }
 
-/// As `EncryptionChange`, with the length of the key.
+/// The same as `EncryptionChange`, with the size of the key.
 package struct EncryptionChangeV2: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.8.
     package static let definition = event(
@@ -65,8 +65,8 @@ package struct EncryptionChangeV2: HCIEventParameters {
     package var connection: ConnectionHandle
     /// Encryption_Enabled: whether and how the connection is encrypted.
     package var mode: EncryptionMode
-    /// Octets of the key. On Low Energy it says nothing: a controller does not know how long a key was before the
-    /// host filled it up with zeros.
+    /// The size of the key in octets. On Low Energy it is meaningless, because a controller does not know the
+    /// size of a key before the host padded it with zeros.
     package var keySize: UInt8
 
     package init(
@@ -93,7 +93,7 @@ package struct EncryptionKeyRefreshComplete: HCIEventParameters {
     }
 }
 
-/// The version and maker of a peer's controller.
+/// The version and manufacturer of a peer's controller.
 package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.12.
     package static let definition = event(
@@ -105,11 +105,11 @@ package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
 
     package var status: HCIStatus
     package var connection: ConnectionHandle
-    /// The Core Specification that its link layer follows.
+    /// The version of the Core Specification that the peer's link layer complies with.
     package var version: CoreVersion
-    /// The maker, by the SIG's company identifiers.
+    /// The manufacturer's company identifier, assigned by the SIG.
     package var company: UInt16
-    /// The version of the peer's controller, as its manufacturer counts.
+    /// The revision of the peer's controller, which its manufacturer defines.
     package var subversion: UInt16
 
     package init(
@@ -121,7 +121,8 @@ package struct ReadRemoteVersionInformationComplete: HCIEventParameters {
     }
 }
 
-/// No packet with a valid authentication came for too long.
+/// The authenticated payload timeout of a connection has expired: no packet with a valid message integrity
+/// check was received in time.
 package struct AuthenticatedPayloadTimeoutExpired: HCIEventParameters {
     /// Core Specification 5.4, Vol 4, Part E, 7.7.75.
     package static let definition = event(

@@ -1,22 +1,22 @@
 import BLECore
 
-/// Puts the reports of chained advertising together: data that do not fit one event come in several, the
-/// last of which says that it is (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
+/// Combines the reports of chained advertising: data that does not fit into one event is reported in several,
+/// of which the last is marked as such (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
 ///
 /// ```swift
 /// for whole in assembler.take(report) { print(whole) }
 /// ```
-/// Bounded: of more unfinished chains than `chainLimit` the oldest is returned as it is, marked as
-/// truncated, and so is a chain that became longer than any can be. An event that repeats the octets with which its
-/// chain began shows that the end of the chain was lost: the chain is returned, marked as truncated, and the event
-/// begins another. A lost event in the middle of a chain does not show.
+/// Memory use is bounded. If more than `chainLimit` chains are incomplete, the oldest is returned as it is,
+/// marked as truncated, and so is a chain that exceeds the maximum length. An event that repeats the first
+/// octets of its chain shows that the end of the chain was lost: the chain is returned, marked as truncated,
+/// and the event starts a new chain. The loss of an event in the middle of a chain cannot be detected.
 package struct ReportAssembler: Sendable {
-    /// Chains that may be unfinished at a time.
+    /// The maximum number of incomplete chains.
     package static let chainLimit = 16
-    /// The longest advertising data, in octets (Vol 6, Part B, 4.4.2.11).
+    /// The maximum length of advertising data, in octets (Vol 6, Part B, 4.4.2.11).
     package static let octetLimit = 1650
 
-    /// What the parts of one chain have in common.
+    /// The properties that identify the parts of one chain.
     private struct Source: Hashable {
         let advertiser: HCIAddress?
         let set: UInt8?
@@ -28,28 +28,28 @@ package struct ReportAssembler: Sendable {
         }
     }
 
-    /// A chain of which more is to come.
+    /// A chain whose end has not been received.
     private struct Chain {
         var report: AdvertisingReport
-        /// The octets of the first event.
+        /// The number of octets of the first event.
         let firstCount: Int
 
-        /// Whether `event` has the octets of the first one.
+        /// Returns whether `event` repeats the octets of the first event.
         func isRepeated(by event: AdvertisingReport) -> Bool {
             event.data.count == firstCount && report.data.starts(with: event.data)
         }
     }
 
     private var chains: [Source: Chain] = [:]
-    /// The sources of unfinished chains, the oldest first.
+    /// The sources of the incomplete chains, the oldest first.
     private var order: [Source] = []
 
     package init() {}
 
-    /// Takes a report; returns what is complete, or will never be, with it: nothing, or one report, and before
-    /// it perhaps an older one that is given up.
+    /// Adds a report, and returns the reports that are complete or that cannot be completed any more: at most
+    /// the report's own chain, preceded by an older chain that is given up.
     package mutating func take(_ report: AdvertisingReport) -> [AdvertisingReport] {
-        // Most are whole, and nothing is unfinished.
+        // Most reports are complete, and no chain is incomplete.
         if chains.isEmpty, report.dataStatus != .moreToCome { return [report] }
         let source = Source(report)
         var given: [AdvertisingReport] = []

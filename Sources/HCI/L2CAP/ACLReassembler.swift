@@ -1,17 +1,16 @@
 import BLECore
 
-/// Puts the fragments of one connection's L2CAP frames together (Core Specification 5.4, Vol 3, Part A,
-/// 7.2.2).
+/// Combines the fragments of one connection's L2CAP frames (Core Specification 5.4, Vol 3, Part A, 7.2.2).
 ///
-/// A broken frame is dropped and reported; the next start of a frame is good again. A frame that comes in
-/// one fragment is handed over in place.
+/// A malformed frame is dropped and reported; the next start of a frame is accepted again. A frame in a
+/// single fragment is delivered in place.
 package struct ACLReassembler: Sendable {
-    /// The most octets of payload that a frame may have.
+    /// The maximum payload of a frame, in octets.
     package let maximumPayload: Int
-    /// Octets of the unfinished frame, its header included.
+    /// The number of octets of the incomplete frame, including its header.
     package var pendingCount: Int { partial.count }
 
-    /// Whether a continuation of so many octets belongs to the frame that has begun.
+    /// Returns whether a continuation of that many octets belongs to the frame in progress.
     package func takes(_ count: Int) -> Bool {
         switch state {
         case .idle: false
@@ -23,23 +22,23 @@ package struct ACLReassembler: Sendable {
     private enum State {
         /// No frame is incomplete.
         case idle
-        /// A frame has begun and lacks octets.
+        /// A frame has started but is incomplete.
         case collecting
-        /// A frame was dropped, and its continuations are to be.
+        /// A frame was dropped, and its continuations are dropped as well.
         case skipping
     }
     private var state = State.idle
     private var partial: [UInt8] = []
 
-    /// A reassembler between two frames. A longer frame than `maximumPayload` is dropped before memory is
-    /// spent on it.
+    /// Creates a reassembler that waits for a frame. A frame longer than `maximumPayload` is dropped before
+    /// memory is allocated for it.
     package init(maximumPayload: Int = L2CAPFrame.maximumPayload) { self.maximumPayload = maximumPayload }
 
-    /// Takes the next fragment, and calls `take` with channel and payload when a frame is whole now; they
-    /// are valid during the call.
+    /// Handles the next fragment, and calls `take` with the channel and the payload if it completes a frame.
+    /// Both are valid during the call.
     ///
-    /// - Throws: what was wrong with the fragment or with the frame that it should have continued. A new
-    ///   frame that began here has been taken nevertheless.
+    /// - Throws: the error in the fragment, or in the frame that it should have continued. If a new frame
+    ///   begins with the fragment, it is processed nevertheless.
     package mutating func receive(
         _ boundary: ACLPacket.Boundary, _ fragment: Span<UInt8>,
         _ take: (L2CAPChannelID, Span<UInt8>) -> Void
@@ -75,7 +74,7 @@ package struct ACLReassembler: Sendable {
         case .idle: throw .continuationWithoutStart(octets: fragment.count)
         case .collecting: state = .skipping
         }
-        // Where the header is known, its claim is checked before anything is copied.
+        // If the header is complete, its length field is checked before anything is copied.
         _ = try isWhole(partial.span, and: fragment.count)
         partial.append(copying: fragment)
         if try isWhole(partial.span, and: 0) {
@@ -87,7 +86,8 @@ package struct ACLReassembler: Sendable {
         }
     }
 
-    /// Whether the octets of `start` and `more` behind them are a whole frame, and no more than that.
+    /// Returns whether the octets of `start`, followed by `more` octets, are a complete frame. Throws if they
+    /// are longer than the frame.
     private func isWhole(_ start: Span<UInt8>, and more: Int) throws(ACLReassemblyError) -> Bool {
         guard start.count >= L2CAPFrame.headerLength else { return false }
         let payload = Int(start[0]) | Int(start[1]) << 8
@@ -103,22 +103,22 @@ package struct ACLReassembler: Sendable {
     }
 }
 
-/// What can be wrong with the fragments of a connection.
+/// An error in the fragments of a connection.
 package enum ACLReassemblyError: Error, Hashable, Sendable {
-    /// A continuation came while no frame had begun; its octets are dropped.
+    /// A continuation was received without a frame in progress; its octets are dropped.
     case continuationWithoutStart(octets: Int)
-    /// A frame began while the one before lacked octets; that one is dropped after `received` octets.
+    /// A frame started while the previous one was incomplete; that one is dropped after `received` octets.
     case incomplete(received: Int)
-    /// The fragments hold more octets of payload than the frame's header says; the frame is dropped.
+    /// The fragments contain more octets of payload than the frame's header states; the frame is dropped.
     case overlong(received: Int, payload: Int)
-    /// The frame's header claims more payload than is taken; the frame is dropped.
+    /// The frame's header states a longer payload than the limit; the frame is dropped.
     case tooLong(payload: Int, limit: Int)
-    /// The packet boundary flag is one that LE does not use; the fragment is dropped.
+    /// LE does not use this packet boundary flag; the fragment is dropped.
     case boundaryNotForLE
 }
 
 extension ACLReassemblyError: CustomStringConvertible {
-    /// One line: "a frame began while the one before was incomplete, with 12 octets received".
+    /// The error as one line: "a frame began while the one before was incomplete, with 12 octets received".
     package var description: String {
         switch self {
         case .continuationWithoutStart(let octets): "a continuation of \(octets) octets without a start"

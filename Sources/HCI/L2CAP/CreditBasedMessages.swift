@@ -1,27 +1,27 @@
 import BLECore
 
-/// How a request for credit based channels ended: of codes 0x15, 0x18 and 0x1a (Core Specification 5.4,
-/// Vol 3, Part A, 4.23, 4.26). Reconfiguration has numbers of its own, see `ReconfigureResult`.
+/// The result of a request for credit-based channels, for codes 0x15, 0x18 and 0x1a (Core Specification 5.4,
+/// Vol 3, Part A, 4.23, 4.26). Reconfiguration has its own results, see `ReconfigureResult`.
 package struct CreditBasedResult: HCICode {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// All is as it was asked for.
+    /// The request was accepted as it was.
     package static let success = CreditBasedResult(rawValue: 0x0000)
     /// No service has this SPSM.
     package static let spsmNotSupported = CreditBasedResult(rawValue: 0x0002)
     package static let noResources = CreditBasedResult(rawValue: 0x0004)
-    /// The link is not authenticated well enough.
+    /// The authentication of the link is not sufficient.
     package static let insufficientAuthentication = CreditBasedResult(rawValue: 0x0005)
-    /// The channel needs authorization.
+    /// The channel requires authorization.
     package static let insufficientAuthorization = CreditBasedResult(rawValue: 0x0006)
     /// The encryption key is too short.
     package static let encryptionKeyTooShort = CreditBasedResult(rawValue: 0x0007)
     /// The link is not encrypted.
     package static let insufficientEncryption = CreditBasedResult(rawValue: 0x0008)
-    /// A source channel is invalid.
+    /// A source channel identifier is invalid.
     package static let invalidSource = CreditBasedResult(rawValue: 0x0009)
-    /// A source channel is taken.
+    /// A source channel identifier is already in use.
     package static let sourceTaken = CreditBasedResult(rawValue: 0x000a)
     /// MTU, MPS or credits are out of range.
     package static let unacceptableParameters = CreditBasedResult(rawValue: 0x000b)
@@ -40,11 +40,11 @@ package struct ReconfigureResult: HCICode {
     package static let mpsReduced = ReconfigureResult(rawValue: 0x0002)
     /// A channel identifier is not in use.
     package static let invalidDestination = ReconfigureResult(rawValue: 0x0003)
-    /// Something else is out of range.
+    /// Another parameter is out of range.
     package static let unacceptableParameters = ReconfigureResult(rawValue: 0x0004)
 }
 
-/// Asks for a connection-oriented channel with LE credit based flow control.
+/// Requests a connection-oriented channel with LE credit-based flow control.
 package struct LECreditBasedConnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.22.
     package static let definition = message(
@@ -55,13 +55,13 @@ package struct LECreditBasedConnectionRequest: LESignalingMessage {
 
     /// The number of the requested service.
     package var spsm: UInt16
-    /// The asking side's number for the channel.
+    /// The requesting side's identifier of the channel.
     package var source: L2CAPChannelID
-    /// Octets of a service data unit that it takes, from 23 on.
+    /// The maximum service data unit that the requesting side accepts, in octets, at least 23.
     package var mtu: UInt16
-    /// Octets of a frame's payload that it takes, 23 to 65,533.
+    /// The maximum frame payload that the requesting side accepts, in octets, 23 to 65,533.
     package var mps: UInt16
-    /// Frames that it takes at first.
+    /// The initial number of credits: frames that the other side can send at first.
     package var credits: UInt16
 
     package init(
@@ -71,7 +71,7 @@ package struct LECreditBasedConnectionRequest: LESignalingMessage {
     }
 }
 
-/// Accepts or refuses a channel that LE Credit Based Connection Request asked for (4.23).
+/// Accepts or rejects a channel that LE Credit Based Connection Request requested (4.23).
 package struct LECreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.23.
     package static let definition = message(
@@ -80,13 +80,13 @@ package struct LECreditBasedConnectionResponse: LESignalingMessage {
         ($0.destination, $0.mtu, $0.mps, $0.credits, $0.result)
     }
 
-    /// The answering side's number for the channel; 0 when it is refused.
+    /// The responding side's identifier of the channel; 0 if the channel is rejected.
     package var destination: L2CAPChannelID
-    /// Octets of a service data unit that it takes.
+    /// The maximum service data unit that the responding side accepts, in octets.
     package var mtu: UInt16
-    /// Octets of a frame's payload that it takes.
+    /// The maximum frame payload that the responding side accepts, in octets.
     package var mps: UInt16
-    /// Frames that it takes at first.
+    /// The initial number of credits: frames that the other side can send at first.
     package var credits: UInt16
     package var result: CreditBasedResult
 
@@ -99,16 +99,16 @@ package struct LECreditBasedConnectionResponse: LESignalingMessage {
     }
 }
 
-/// A side takes more frames on a credit based channel.
+/// Grants the peer credits for more frames on a credit-based channel.
 package struct FlowControlCredit: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.24.
     package static let definition = message(.flowControlCredit, "CID, Credits", Self.init) {
         ($0.channel, $0.credits)
     }
 
-    /// The sender's number for the channel.
+    /// The sender's identifier of the channel.
     package var channel: L2CAPChannelID
-    /// How many further frames the peer may send.
+    /// The number of additional frames that the peer can send.
     package var credits: UInt16
 
     package init(
@@ -118,7 +118,7 @@ package struct FlowControlCredit: LESignalingMessage {
     }
 }
 
-/// Asks for one to five channels with enhanced credit based flow control.
+/// Requests one to five channels with enhanced credit-based flow control.
 package struct CreditBasedConnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.25.
     package static let definition = message(
@@ -129,11 +129,11 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
 
     /// The number of the requested service.
     package var spsm: UInt16
-    /// Octets of a service data unit that the asking side takes, from 64 on.
+    /// The maximum service data unit that the requesting side accepts, in octets, at least 64.
     package var mtu: UInt16
-    /// Octets of a frame's payload that it takes, 64 to 65,533.
+    /// The maximum frame payload that the requesting side accepts, in octets, 64 to 65,533.
     package var mps: UInt16
-    /// Frames that it takes at first, on each channel.
+    /// The initial number of credits: frames that the other side can send at first on each channel.
     package var credits: UInt16
     /// The channel identifiers that the sender has allocated.
     package var sources: [L2CAPChannelID]
@@ -149,7 +149,7 @@ package struct CreditBasedConnectionRequest: LESignalingMessage {
     }
 }
 
-/// The answer to `CreditBasedConnectionRequest`.
+/// The response to `CreditBasedConnectionRequest`.
 package struct CreditBasedConnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.26.
     package static let definition = message(
@@ -158,14 +158,14 @@ package struct CreditBasedConnectionResponse: LESignalingMessage {
         ($0.mtu, $0.mps, $0.credits, $0.result, ChannelList($0.destinations))
     }
 
-    /// Octets of a service data unit that the answering side takes.
+    /// The maximum service data unit that the responding side accepts, in octets.
     package var mtu: UInt16
-    /// Octets of a frame's payload that it takes.
+    /// The maximum frame payload that the responding side accepts, in octets.
     package var mps: UInt16
-    /// Frames that it takes at first, on each channel.
+    /// The initial number of credits: frames that the other side can send at first on each channel.
     package var credits: UInt16
     package var result: CreditBasedResult
-    /// Its numbers for them, in the order of the request; 0 for one that is refused.
+    /// The responding side's identifiers, in the order of the request; 0 for a rejected channel.
     package var destinations: [L2CAPChannelID]
 
     package init(
@@ -183,7 +183,7 @@ package struct CreditBasedConnectionResponse: LESignalingMessage {
     }
 }
 
-/// Asks for other sizes of channels with enhanced credit based flow control.
+/// Requests new sizes for channels with enhanced credit-based flow control.
 package struct CreditBasedReconfigureRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.27.
     package static let definition = message(
@@ -192,11 +192,11 @@ package struct CreditBasedReconfigureRequest: LESignalingMessage {
         ($0.mtu, $0.mps, ChannelList($0.destinations))
     }
 
-    /// Octets of a service data unit that the asking side takes.
+    /// The maximum service data unit that the requesting side accepts, in octets.
     package var mtu: UInt16
-    /// Octets of a frame's payload that it takes.
+    /// The maximum frame payload that the requesting side accepts, in octets.
     package var mps: UInt16
-    /// The answering side's numbers for the channels.
+    /// The responding side's identifiers of the channels.
     package var destinations: [L2CAPChannelID]
 
     package init(
@@ -210,7 +210,7 @@ package struct CreditBasedReconfigureRequest: LESignalingMessage {
     }
 }
 
-/// The answer to `CreditBasedReconfigureRequest`.
+/// The response to `CreditBasedReconfigureRequest`.
 package struct CreditBasedReconfigureResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.28.
     package static let definition = message(.creditBasedReconfigureResponse, "Result", Self.init) {
@@ -223,7 +223,7 @@ package struct CreditBasedReconfigureResponse: LESignalingMessage {
     package init(result: ReconfigureResult) { self.result = result }
 }
 
-/// Channels up to the end of a message, one to five of them.
+/// The channel identifiers up to the end of a message, one to five of them.
 private struct ChannelList: HCIField {
     var channels: [L2CAPChannelID]
 

@@ -1,12 +1,12 @@
 import BLECore
 
-/// The number of an L2CAP channel (Core Specification 5.4, Vol 3, Part A, 2.1).
+/// The identifier of an L2CAP channel (Core Specification 5.4, Vol 3, Part A, 2.1).
 package struct L2CAPChannelID: HCICode {
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The null identifier: the destination in a response that refuses a channel.
+    /// The null identifier: the destination in a response that rejects a channel.
     package static let null = L2CAPChannelID(rawValue: 0x0000)
     /// L2CAP signaling on BR/EDR.
     package static let signaling = L2CAPChannelID(rawValue: 0x0001)

@@ -2,49 +2,49 @@ import BLECore
 import DequeModule
 
 /// One side of the signaling channel of an LE link (Core Specification 5.4, Vol 3, Part A, 4). Frames are
-/// what channel 0x0005 carries, without the L2CAP header.
+/// those of channel 0x0005, without the L2CAP header.
 ///
-/// Connection parameter updates go both ways; the owner decides on what the peer asks for. There are no
-/// connection-oriented channels yet: requests for some are refused as the specification has it, and what
-/// is not understood is rejected.
+/// Connection parameter updates are supported in both roles; the owner decides on the peer's requests.
+/// Connection-oriented channels are not supported yet: requests for them are refused as the specification
+/// requires, and unknown packets are rejected.
 package struct LESignaling: Machine, Sendable {
-    /// What the channel's owner should know.
+    /// The events that the channel reports to its owner.
     package enum Event: Hashable, Sendable {
-        /// The peripheral asks for these parameters, which are within range. `answer` sends the response.
+        /// The peripheral requests these parameters, which are in range. `answer` sends the response.
         case parameterUpdateRequested(identifier: UInt8, LEConnectionParameters)
-        /// The central has answered our request.
+        /// The central has responded to our request.
         case parameterUpdateAnswered(isAccepted: Bool)
         /// The peer did not understand our request.
         case requestRejected(CommandReject)
-        /// The peer did not answer our request in time.
+        /// The peer did not respond to our request in time.
         case requestTimedOut
-        /// A packet fits nothing that goes on here. If it was a request, it has been refused.
+        /// A packet does not belong to any procedure in progress. If it was a request, it has been refused.
         case unexpected(LESignalingCode)
         /// A frame could not be read. If it was a request, it has been rejected.
         case malformed(DecodeError)
-        /// A request was passed over, since so many responses wait for the transport already.
+        /// A request was ignored, because too many responses already wait for the transport.
         case flooded(limit: Int)
     }
 
-    /// The greatest frame that the channel carries on LE (4).
+    /// The maximum size of a frame on the LE channel, in octets (4).
     package static let mtu = 23
-    /// Responses that may wait for the transport.
+    /// The maximum number of responses that wait for the transport.
     package static let responseLimit = 16
 
     /// The role of this host on the link.
     package let role: LinkRole
-    /// How long the peer has to answer a request (RTX, Vol 3, Part A, 6.2.1): 1 to 60 s.
+    /// The time within which the peer must respond to a request (RTX, Vol 3, Part A, 6.2.1): 1 to 60 s.
     package let timeLimit: Duration
 
     private var frames: Deque<LESignalingPDU> = []
     private var events: Deque<Event> = []
     private var lastIdentifier: UInt8 = 0
-    /// Our request that is not answered.
+    /// The own request to which the peer has not responded.
     private var pending: (identifier: UInt8, deadline: Instant)?
-    /// The peer's request that the owner has not answered.
+    /// The peer's request to which the owner has not responded.
     private var asked: UInt8?
 
-    /// A channel of a link that has just been made.
+    /// Creates the channel of a new link.
     package init(role: LinkRole, timeLimit: Duration = .seconds(30)) {
         self.role = role
         self.timeLimit = timeLimit
@@ -54,8 +54,8 @@ package struct LESignaling: Machine, Sendable {
 // MARK: - The owner's side
 
 extension LESignaling {
-    /// Asks the central for other parameters.
-    /// - Throws: when the request cannot be made.
+    /// Requests new connection parameters from the central.
+    /// - Throws: if the request cannot be made.
     package mutating func requestParameterUpdate(
         _ parameters: LEConnectionParameters, at now: Instant
     ) throws(LESignalingError) {
@@ -70,8 +70,8 @@ extension LESignaling {
         frames.append(LESignalingPDU(request, identifier: lastIdentifier))
     }
 
-    /// Answers the peripheral's request. An accepted one is the owner's to carry out. Does nothing when a
-    /// newer request has taken its place.
+    /// Responds to the peripheral's request. The owner must apply parameters that it accepts. Does nothing if
+    /// a newer request has replaced this one.
     package mutating func answer(_ identifier: UInt8, isAccepted: Bool) {
         guard asked == identifier else { return }
         asked = nil
@@ -83,10 +83,10 @@ extension LESignaling {
 // MARK: - The machine
 
 extension LESignaling {
-    /// When the peer has to have answered.
+    /// The time by which the peer must have responded.
     package var deadline: Instant? { pending?.deadline }
 
-    /// Gives up a request that was not answered by `now`.
+    /// Times out a request to which the peer has not responded by `now`.
     package mutating func expire(at now: Instant) {
         guard let pending, pending.deadline <= now else { return }
         self.pending = nil
@@ -103,7 +103,7 @@ extension LESignaling {
     /// Returns the next event, oldest first.
     package mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// Takes a frame from the peer.
+    /// Handles a frame from the peer.
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         do throws(DecodeError) {
             try read(frame)
@@ -144,7 +144,8 @@ extension LESignaling {
 // MARK: - Responses
 
 extension LESignaling {
-    /// Handles a peripheral's request for other parameters: the owner decides, unless they are out of range.
+    /// Handles a peripheral's request for new parameters: rejects them if they are out of range, and
+    /// otherwise passes the request to the owner.
     private mutating func consider(_ packet: LESignalingPDU) throws(DecodeError) {
         let parameters = try ConnectionParameterUpdateRequest(packet.data).parameters
         guard parameters.isInRange else {
@@ -155,7 +156,8 @@ extension LESignaling {
         events.append(.parameterUpdateRequested(identifier: packet.identifier, parameters))
     }
 
-    /// Refuses a request with the response that its code has. Responses that no request waits for are ignored.
+    /// Refuses a request with the response for its code. Responses without a pending request are only
+    /// reported.
     private mutating func refuse(_ packet: LESignalingPDU) throws(DecodeError) {
         let identifier = packet.identifier
         switch packet.code {
@@ -184,7 +186,7 @@ extension LESignaling {
     }
 
     private mutating func respond(_ message: some LESignalingMessage, to identifier: UInt8) {
-        // 0 is no identifier, so nothing can be said to it.
+        // 0 is not a valid identifier, so no response is possible.
         guard identifier != 0 else { return }
         guard frames.count < Self.responseLimit else {
             return events.append(.flooded(limit: Self.responseLimit))
@@ -194,7 +196,7 @@ extension LESignaling {
 }
 
 extension LESignalingCode {
-    /// Whether it answers a request, so that it must not be rejected itself (4.1).
+    /// Whether the code is that of a response, which must not itself be rejected (4.1).
     fileprivate var isResponse: Bool {
         let responses: [LESignalingCode] = [
             .commandReject, .disconnectionResponse, .connectionParameterUpdateResponse,
@@ -205,12 +207,12 @@ extension LESignalingCode {
     }
 }
 
-/// Why a request cannot be made.
+/// The reason why a request cannot be made.
 public enum LESignalingError: Error, Hashable, Sendable {
-    /// Only a peripheral asks for parameters; a central changes them.
+    /// Only a peripheral can request parameters; a central changes them.
     case notPeripheral
     /// The parameters are out of range.
     case outOfRange
-    /// The request before is not answered.
+    /// The previous request has no response yet.
     case busy
 }

@@ -33,7 +33,7 @@ package struct LESignalingCode: HCICode {
 }
 
 extension LESignalingCode: CustomStringConvertible {
-    /// What the packet is called, "Command Reject", or the code, "0x60".
+    /// The name of the packet, "Command Reject", or the code, "0x60".
     package var description: String { Self.names[self] ?? "0x" + rawValue.hex }
 
     private static let names: [LESignalingCode: String] = [

@@ -1,6 +1,6 @@
 import BLECore
 
-/// A request was not understood or cannot be meant.
+/// Rejects a request that was not understood or is not valid.
 package struct CommandReject: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.1.
     package static let definition = message(.commandReject, "Reason, Reason Data", Self.init) {
@@ -11,27 +11,28 @@ package struct CommandReject: LESignalingMessage {
         package let rawValue: UInt16
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// Its code is unknown, or its data do not have the form of the code.
+        /// The code of the request is unknown, or its data is malformed.
         package static let notUnderstood = Reason(rawValue: 0x0000)
-        /// Its frame was longer than the signaling MTU.
+        /// The frame of the request was longer than the signaling MTU.
         package static let mtuExceeded = Reason(rawValue: 0x0001)
-        /// It names a channel that is not there.
+        /// The request contains a channel that does not exist.
         package static let invalidChannel = Reason(rawValue: 0x0002)
     }
 
     package var reason: Reason
-    /// More about it, by the reason.
+    /// Additional data, which depends on the reason.
     package var data: [UInt8]
 
-    /// A rejection with the data that go with the reason.
+    /// Creates a rejection with the data for the reason.
     package init(reason: Reason, data: [UInt8] = []) { (self.reason, self.data) = (reason, data) }
 
-    /// The rejection of a frame that is longer than `mtu`.
+    /// Creates the rejection of a frame that is longer than `mtu`.
     package static func mtuExceeded(limit mtu: UInt16) -> CommandReject {
         CommandReject(reason: .mtuExceeded, data: Returned(mtu).encoded)
     }
 
-    /// The rejection of a request about a channel that is not there, by both sides' numbers for it.
+    /// Creates the rejection of a request for a channel that does not exist, with both sides' identifiers of
+    /// it.
     package static func invalidChannel(local: L2CAPChannelID, remote: L2CAPChannelID) -> CommandReject {
         CommandReject(reason: .invalidChannel, data: Returned(local).encoded + Returned(remote).encoded)
     }
@@ -39,16 +40,16 @@ package struct CommandReject: LESignalingMessage {
     private init(reason: Reason, data: Remainder) { self.init(reason: reason, data: data.octets) }
 }
 
-/// Asks to end a connection-oriented channel.
+/// Requests the end of a connection-oriented channel.
 package struct DisconnectionRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.6.
     package static let definition = message(.disconnectionRequest, "Destination CID, Source CID", Self.init) {
         ($0.destination, $0.source)
     }
 
-    /// The receiver's number for the channel.
+    /// The receiver's identifier of the channel.
     package var destination: L2CAPChannelID
-    /// The sender's number for the channel.
+    /// The sender's identifier of the channel.
     package var source: L2CAPChannelID
 
     package init(
@@ -58,7 +59,7 @@ package struct DisconnectionRequest: LESignalingMessage {
     }
 }
 
-/// A connection-oriented channel has ended.
+/// Confirms the end of a connection-oriented channel.
 package struct DisconnectionResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.7.
     package static let definition = message(
@@ -67,9 +68,9 @@ package struct DisconnectionResponse: LESignalingMessage {
         ($0.destination, $0.source)
     }
 
-    /// As in the request.
+    /// The destination, as in the request.
     package var destination: L2CAPChannelID
-    /// As in the request.
+    /// The source, as in the request.
     package var source: L2CAPChannelID
 
     package init(
@@ -79,7 +80,7 @@ package struct DisconnectionResponse: LESignalingMessage {
     }
 }
 
-/// A peripheral asks its central for other connection parameters.
+/// A peripheral's request to its central for new connection parameters.
 package struct ConnectionParameterUpdateRequest: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.20.
     package static let definition = message(
@@ -88,16 +89,16 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
         ($0.intervalMin, $0.intervalMax, $0.latency, $0.supervisionTimeout)
     }
 
-    /// The least interval between connection events.
+    /// The minimum interval between connection events.
     package var intervalMin: ConnectionInterval
-    /// The greatest interval between connection events.
+    /// The maximum interval between connection events.
     package var intervalMax: ConnectionInterval
-    /// How many connection events the peripheral may skip.
+    /// The number of connection events that the peripheral can skip.
     package var latency: UInt16
-    /// How long a peer may be silent before the link counts as lost.
+    /// The supervision timeout of the connection.
     package var supervisionTimeout: Centiseconds
 
-    /// A request for parameters of these values.
+    /// Creates a request for parameters with these values.
     package init(
         intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
         supervisionTimeout: Centiseconds
@@ -114,7 +115,7 @@ package struct ConnectionParameterUpdateRequest: LESignalingMessage {
     }
 }
 
-/// The answer of the central to `ConnectionParameterUpdateRequest`.
+/// The central's response to `ConnectionParameterUpdateRequest`.
 package struct ConnectionParameterUpdateResponse: LESignalingMessage {
     /// Core Specification 5.4, Vol 3, Part A, 4.21.
     package static let definition = message(.connectionParameterUpdateResponse, "Result", Self.init) {
@@ -128,7 +129,7 @@ package struct ConnectionParameterUpdateResponse: LESignalingMessage {
 
         /// The central accepts the parameters.
         package static let accepted = Result(rawValue: 0x0000)
-        /// It will not change the parameters.
+        /// The central rejects the parameters.
         package static let rejected = Result(rawValue: 0x0001)
     }
 

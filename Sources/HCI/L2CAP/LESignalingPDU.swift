@@ -1,18 +1,18 @@
 import BLECore
 
-/// A packet on the LE signaling channel: code, identifier, length, data. A frame holds exactly one (Core
+/// A packet on the LE signaling channel: code, identifier, length, data. A frame contains exactly one (Core
 /// Specification 5.4, Vol 3, Part A, 4).
 package struct LESignalingPDU: Hashable, Sendable {
-    /// Octets before the data: code, identifier and length.
+    /// The number of octets before the data: code, identifier and length.
     package static let headerLength = 4
 
     package let code: LESignalingCode
-    /// Joins a response to its request; never 0.
+    /// The number that matches a response to its request; never 0.
     package let identifier: UInt8
-    /// The fields that the code says.
+    /// The data, whose fields depend on the code.
     package let data: [UInt8]
 
-    /// A packet of a code that may be unknown. More than 65,535 octets are a programming error.
+    /// Creates a packet, whose code can be unknown. More than 65,535 octets is a programming error.
     package init(code: LESignalingCode, identifier: UInt8, data: [UInt8]) {
         precondition(data.count <= 0xffff, "a signaling packet takes at most 65,535 octets")
         (self.code, self.identifier, self.data) = (code, identifier, data)
@@ -22,13 +22,13 @@ package struct LESignalingPDU: Hashable, Sendable {
         self.init(code: Message.code, identifier: identifier, data: message.encoded)
     }
 
-    /// The message that the data are, or nil when the code is unknown.
+    /// Decodes the message; nil if the code is unknown.
     package func message() throws(DecodeError) -> (any LESignalingMessage)? {
         guard let type = Self.messages[code] else { return nil }
         return try type.init(data)
     }
 
-    /// The messages of the LE signaling channel by code.
+    /// The types of the messages on the LE signaling channel, by code.
     package static let messages: [LESignalingCode: any LESignalingMessage.Type] = {
         let types: [any LESignalingMessage.Type] = [
             CommandReject.self, DisconnectionRequest.self, DisconnectionResponse.self,
@@ -41,7 +41,7 @@ package struct LESignalingPDU: Hashable, Sendable {
     }()
 }
 
-/// What a packet of one code says.
+/// The content of a signaling packet with a specific code.
 package protocol LESignalingMessage: HCIParameters {
     /// The code and the fields in the order of the wire.
     static var definition: HCIDefinition<LESignalingCode, Self> { get }
@@ -65,14 +65,14 @@ extension LESignalingMessage {
 extension LESignalingPDU: PacketCodable {
     package static let packetName = "LE signaling packet"
 
-    /// Reads the header and the octets that it counts.
+    /// Reads the header and as many octets as its length field states.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         code = LESignalingCode(rawValue: try reader.u8("Code"))
         identifier = try reader.u8("Identifier")
         data = try reader.bytes(Int(try reader.u16("Data Length")), "Data")
     }
 
-    /// The header's 4 octets and the data.
+    /// The encoded size in octets: the 4 octets of the header and the data.
     package var encodedCount: Int { Self.headerLength + data.count }
 
     /// Writes the header and the data.

@@ -1,17 +1,17 @@
 import BLECore
 
-/// Data of a connection: a whole L2CAP frame or a fragment of one (Core Specification 5.4, Vol 4, Part E,
+/// The data of a connection: a whole L2CAP frame or a fragment of one (Core Specification 5.4, Vol 4, Part E,
 /// 5.4.2).
 package struct ACLPacket: Hashable, Sendable {
-    /// Where in a frame the data lie.
+    /// The position of the data in an L2CAP frame.
     package enum Boundary: UInt8, Hashable, Sendable {
         /// The start of a frame that the controller must not flush; a host uses it on LE links.
         case firstNonFlushable = 0b00
         /// A fragment that continues a frame.
         case continuing = 0b01
-        /// The start of a frame that may be flushed; a controller uses it.
+        /// The start of a frame that can be flushed; a controller uses it.
         case firstFlushable = 0b10
-        /// A complete frame that may be flushed; not used on LE links.
+        /// A complete frame that can be flushed; not used on LE links.
         case complete = 0b11
     }
 
@@ -19,22 +19,22 @@ package struct ACLPacket: Hashable, Sendable {
     package enum Broadcast: UInt8, Hashable, Sendable {
         /// The data are for the peer of the connection.
         case pointToPoint = 0b00
-        /// All peripherals of a piconet (BR/EDR).
+        /// The data is for all peripherals of a piconet (BR/EDR).
         case broadcast = 0b01
-        /// Reserved, or a former broadcast kind.
+        /// Reserved, or a former kind of broadcast.
         case reserved2 = 0b10
         case reserved3 = 0b11
     }
 
     package let handle: ConnectionHandle
-    /// Where in a frame the data lie.
+    /// The position of the data in an L2CAP frame.
     package let boundary: Boundary
-    /// Always point-to-point on LE.
+    /// The broadcast flag; always point-to-point on LE.
     package let broadcast: Broadcast
-    /// At most 65,535 octets; the controller's buffer size is the real limit.
+    /// The data, at most 65,535 octets; the controller's buffer size is the actual limit.
     package let data: [UInt8]
 
-    /// A packet for one peer. More than 65,535 octets are a programming error.
+    /// Creates a packet for one peer. More than 65,535 octets is a programming error.
     package init(
         handle: ConnectionHandle, boundary: Boundary, broadcast: Broadcast = .pointToPoint, data: [UInt8]
     ) {
@@ -46,14 +46,14 @@ package struct ACLPacket: Hashable, Sendable {
 extension ACLPacket: PacketCodable {
     package static let packetName = "ACL data"
 
-    /// Reads the header and the octets that it counts.
+    /// Reads the header and as many octets as its length field states.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try ACLHeader(decoding: &reader)
         (handle, boundary, broadcast) = (header.handle, header.boundary, header.broadcast)
         data = try reader.bytes(header.dataLength, "Data")
     }
 
-    /// The header's 4 octets and the data.
+    /// The encoded size in octets: the 4 octets of the header and the data.
     package var encodedCount: Int { 4 + data.count }
 
     /// Writes the header and the data.
@@ -65,7 +65,7 @@ extension ACLPacket: PacketCodable {
     }
 }
 
-/// The header of an ACL packet, whose data are read in place.
+/// The header of an ACL packet whose data is read in place.
 ///
 /// ```swift
 /// let header = try ACLHeader(decoding: &reader)
@@ -73,11 +73,11 @@ extension ACLPacket: PacketCodable {
 /// ```
 package struct ACLHeader: Hashable, Sendable {
     package let handle: ConnectionHandle
-    /// Where in a frame the data lie.
+    /// The position of the data in an L2CAP frame.
     package let boundary: ACLPacket.Boundary
-    /// Always point-to-point on LE.
+    /// The broadcast flag; always point-to-point on LE.
     package let broadcast: ACLPacket.Broadcast
-    /// How many octets of data follow.
+    /// The number of octets of data that follow.
     package let dataLength: Int
 
     /// Reads the four octets of the header and leaves the data to the caller.

@@ -6,7 +6,7 @@ package struct HCICommandPacket: Hashable, Sendable {
     /// The parameters of the command, at most 255 octets.
     package let parameters: [UInt8]
 
-    /// A command of these parameters. More than 255 octets of them are a programming error.
+    /// Creates a command with these parameters. More than 255 octets is a programming error.
     package init(opcode: HCIOpcode, parameters: [UInt8] = []) {
         precondition(parameters.count <= 255, "a command takes at most 255 octets of parameters")
         self.opcode = opcode
@@ -15,8 +15,8 @@ package struct HCICommandPacket: Hashable, Sendable {
 }
 
 extension HCICommandPacket {
-    /// Whether the command concerns this connection. Recognizes the commands that begin with a connection handle
-    /// and that this library's host sends.
+    /// Returns whether the command concerns this connection. Recognizes only commands that begin with a
+    /// connection handle and that this library's host sends.
     package func concerns(_ connection: ConnectionHandle) -> Bool {
         let opcodes: [HCIOpcode] = [
             .disconnect, .readRemoteVersionInformation, .readTransmitPowerLevel, .readRSSI,
@@ -34,13 +34,13 @@ extension HCICommandPacket {
 extension HCICommandPacket: PacketCodable {
     package static let packetName = "HCI command"
 
-    /// Reads the header and the octets that it counts.
+    /// Reads the header and as many octets as its length field states.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         opcode = HCIOpcode(rawValue: try reader.u16("Opcode"))
         parameters = try reader.bytes(Int(try reader.u8("Parameter_Total_Length")), "Parameters")
     }
 
-    /// The header's 3 octets and the parameters.
+    /// The encoded size in octets: the 3 octets of the header and the parameters.
     package var encodedCount: Int { 3 + parameters.count }
 
     /// Writes the header and the parameters.

@@ -6,7 +6,7 @@ package struct HCIEventPacket: Hashable, Sendable {
     /// The parameters of the event, at most 255 octets.
     package let parameters: [UInt8]
 
-    /// An event of these parameters. More than 255 octets of them are a programming error.
+    /// Creates an event with these parameters. More than 255 octets is a programming error.
     package init(code: HCIEventCode, parameters: [UInt8]) {
         precondition(parameters.count <= 255, "an event has at most 255 octets of parameters")
         self.code = code
@@ -17,13 +17,13 @@ package struct HCIEventPacket: Hashable, Sendable {
 extension HCIEventPacket: PacketCodable {
     package static let packetName = "HCI event"
 
-    /// Reads the header and the octets that it counts.
+    /// Reads the header and as many octets as its length field states.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         code = HCIEventCode(rawValue: try reader.u8("Event_Code"))
         parameters = try reader.bytes(Int(try reader.u8("Parameter_Total_Length")), "Event_Parameters")
     }
 
-    /// The header's 2 octets and the parameters.
+    /// The encoded size in octets: the 2 octets of the header and the parameters.
     package var encodedCount: Int { 2 + parameters.count }
 
     /// Writes the header and the parameters.

@@ -1,15 +1,15 @@
 import BLECore
 
-/// One packet between host and controller. Its bytes are those of the UART transport: a type octet, then
-/// the packet (Core Specification 5.4, Vol 4, Part A, 2).
+/// A packet between host and controller. It is encoded as on the UART transport: a type octet, then the
+/// packet (Core Specification 5.4, Vol 4, Part A, 2).
 package enum HCIPacket: Hashable, Sendable {
-    /// A command of the host.
+    /// A command from the host.
     case command(HCICommandPacket)
-    /// Either way: data of an LE or BR/EDR connection.
+    /// Data of an LE or BR/EDR connection, in either direction.
     case acl(ACLPacket)
     /// Synchronous (voice) data, in either direction.
     case synchronous(SynchronousPacket)
-    /// An event of the controller.
+    /// An event from the controller.
     case event(HCIEventPacket)
     /// Isochronous data, in either direction.
     case iso(ISOPacket)
@@ -22,13 +22,13 @@ public struct HCIPacketType: HCICode {
     /// Creates a type from its packet indicator (Vol 4, Part A, 2).
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A command of the host.
+    /// A command from the host.
     public static let command = HCIPacketType(rawValue: 0x01)
     /// Data of a link, in either direction.
     public static let acl = HCIPacketType(rawValue: 0x02)
     /// Synchronous data, in either direction.
     public static let synchronous = HCIPacketType(rawValue: 0x03)
-    /// An event of the controller.
+    /// An event from the controller.
     public static let event = HCIPacketType(rawValue: 0x04)
     /// Isochronous data, in either direction.
     public static let iso = HCIPacketType(rawValue: 0x05)
@@ -48,7 +48,7 @@ extension HCIPacket: PacketCodable {
         }
     }
 
-    /// Reads the type octet and the packet behind it.
+    /// Reads the type octet and the packet after it.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let type = HCIPacketType(rawValue: try reader.u8("type"))
         switch type {
@@ -61,7 +61,7 @@ extension HCIPacket: PacketCodable {
         }
     }
 
-    /// The type octet and the packet.
+    /// The encoded size in octets: one for the type, plus the packet.
     package var encodedCount: Int { 1 + payload.encodedCount }
 
     /// Writes the type octet and the packet.
@@ -81,7 +81,7 @@ extension HCIPacket: PacketCodable {
     }
 }
 
-/// Which way a packet goes between host and controller.
+/// The direction of a packet between host and controller.
 public enum HCIDirection: String, Hashable, Sendable {
     /// Commands and outgoing data.
     case hostToController = "host→controller"

@@ -1,15 +1,15 @@
 import BLECore
 
-/// Isochronous data, passed through with its own headers (Core Specification 5.4, Vol 4, Part E, 5.4.5).
+/// Isochronous data, passed through with its headers (Core Specification 5.4, Vol 4, Part E, 5.4.5).
 package struct ISOPacket: Hashable, Sendable {
-    /// The connection or broadcast stream.
+    /// The handle of the connected or broadcast stream.
     package let handle: ConnectionHandle
     /// The four bits above the handle: boundary flag, time stamp flag and a reserved one.
     package let flags: UInt8
-    /// The load with its headers, at most 16,383 octets.
+    /// The payload with its headers, at most 16,383 octets.
     package let data: [UInt8]
 
-    /// A packet. Flags of more than four bits or more than 16,383 octets are a programming error.
+    /// Creates a packet. More than four bits of flags or more than 16,383 octets is a programming error.
     package init(handle: ConnectionHandle, flags: UInt8 = 0, data: [UInt8]) {
         precondition(flags <= 0b1111 && data.count <= 0x3fff, "4 bits of flags and at most 16,383 octets")
         (self.handle, self.flags, self.data) = (handle, flags, data)
@@ -19,7 +19,8 @@ package struct ISOPacket: Hashable, Sendable {
 extension ISOPacket: PacketCodable {
     package static let packetName = "isochronous data"
 
-    /// Reads the header and the octets that it counts. The two bits above the length are reserved and ignored.
+    /// Reads the header and as many octets as its length field states. The two bits above the length are
+    /// reserved and ignored.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let header = try reader.u16("Connection_Handle")
         handle = ConnectionHandle(header)
@@ -28,7 +29,7 @@ extension ISOPacket: PacketCodable {
         data = try reader.bytes(Int(length), "ISO_Data_Load")
     }
 
-    /// The header's 4 octets and the data.
+    /// The encoded size in octets: the 4 octets of the header and the data.
     package var encodedCount: Int { 4 + data.count }
 
     /// Writes the header and the data.

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a command to the kernel's management interface came to (BlueZ, doc/mgmt-api.txt).
+/// The status of a command to the kernel's management interface (BlueZ, doc/mgmt-api.txt).
 public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     /// The status octet of the kernel's management interface.
     public let rawValue: UInt8
@@ -9,22 +9,22 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
 
     /// The command was successful, status 0x00.
     public static let success = ManagementStatus(rawValue: 0x00)
-    /// It failed; the kernel says no more.
+    /// The command failed; the kernel gives no further reason.
     public static let failed = ManagementStatus(rawValue: 0x03)
     /// The pairing with the peer failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
-    /// The adapter is doing something else.
+    /// The adapter is busy with another operation.
     public static let busy = ManagementStatus(rawValue: 0x0a)
     /// The adapter does not exist.
     public static let invalidIndex = ManagementStatus(rawValue: 0x11)
-    /// rfkill holds the radio off.
+    /// The radio is blocked by rfkill.
     public static let rfkilled = ManagementStatus(rawValue: 0x12)
     /// The caller lacks CAP_NET_ADMIN.
     public static let permissionDenied = ManagementStatus(rawValue: 0x14)
 }
 
 extension ManagementStatus: CustomStringConvertible {
-    /// The text that BlueZ has for the status, or its number.
+    /// The text for the status in BlueZ, or its number.
     public var description: String {
         let texts = [
             "success", "unknown command", "not connected", "failed", "connect failed",

@@ -1,19 +1,20 @@
 import BLECore
 import DequeModule
 
-/// Schedules outgoing L2CAP frames within the controller's buffers: a queue for each connection, fragments of the
-/// size that the controller takes, and never more of them than it has buffers (Core Specification 5.4, Vol 4, Part E,
-/// 4.1).
+/// Schedules outgoing L2CAP frames within the controller's buffers. It has a queue for each connection,
+/// splits frames into fragments of the size that the controller accepts, and never sends more fragments than
+/// the controller has buffers for (Core Specification 5.4, Vol 4, Part E, 4.1).
 ///
-/// Connections send in turns, one packet each. Connections that hold buffers leave one for each of those that hold
-/// none, up to a quarter of all buffers or up to one, whichever is more. A link whose peer does not answer
-/// therefore cannot stop the others, and a single busy connection can use all other buffers.
+/// Connections take turns, one packet each. Connections that hold buffers leave one free for each connection
+/// that holds none, up to a quarter of all buffers or up to one, whichever is more. A link whose peer does
+/// not respond therefore cannot block the others, and a single busy connection can use all other buffers.
 package struct ACLFlow: Sendable {
-    /// The most octets of data that the controller takes in a packet.
+    /// The maximum number of data octets that the controller accepts in a packet.
     package private(set) var packetLength = 0
-    /// The packets that the controller has buffers for.
+    /// The number of packets that the controller can buffer.
     package private(set) var packetCount = 0
-    /// The most octets of frames, headers included, that wait on a connection; one frame may always.
+    /// The maximum number of octets of frames, including headers, that wait on a connection; one frame can
+    /// always wait.
     package let queueLimit: Int
 
     private struct Frame {
@@ -21,23 +22,24 @@ package struct ACLFlow: Sendable {
         var kind = Kind.other
     }
 
-    /// Frames are counted apart: those whose departure a caller may wait for, and all others.
+    /// Frames are counted separately: those for whose departure a caller can wait, and all others.
     private enum Kind {
         case awaited, other
     }
 
     private struct Connection {
         var frames: Deque<Frame> = []
-        /// Octets of the first frame that are sent.
+        /// The number of octets of the first frame that have been sent.
         var sent = 0
-        /// Octets of all frames that are not sent.
+        /// The number of octets of all frames that have not been sent.
         var octets = 0
-        /// Packets that the controller has and did not report as completed, oldest first: what ends with each.
+        /// The packets that the controller has not reported as completed, oldest first, each with the kind of
+        /// the frame that it ends.
         var inFlight: Deque<Kind?> = []
 
         var unacknowledged: Int { inFlight.count }
 
-        /// Writes the next packet; gives the frame that it ends.
+        /// Writes the next packet. Returns the frame that it ends, if any.
         mutating func writePacket(
             of handle: ConnectionHandle, upTo limit: Int, into output: inout OutputSpan<UInt8>
         ) -> [UInt8]? {
@@ -57,26 +59,27 @@ package struct ACLFlow: Sendable {
         }
     }
     private var connections: [ConnectionHandle: Connection] = [:]
-    /// The connections that have something to send, in the order of their turns.
+    /// The connections with frames to send, in the order of their turns.
     private var turns: Deque<ConnectionHandle> = []
-    /// The connections of which the controller has no packet.
+    /// The number of connections without a packet in the controller.
     private var withoutBuffer = 0
     private var inFlight = 0
-    /// The room of frames that have left, for those to come: at most `spareLimit`, so that a frame costs no allocation.
+    /// Memory of frames that have been sent, at most `spareLimit`, which later frames reuse to avoid
+    /// allocations.
     private var spare: [[UInt8]] = []
     private static let spareLimit = 8
 
-    /// A flow that holds everything back until `configure` sets the controller's buffers.
+    /// Creates a flow that sends nothing until `configure` sets the controller's buffers.
     package init(queueLimit: Int = 1 << 18) { self.queueLimit = queueLimit }
 
-    /// Sets the controller's buffers: those of LE Read Buffer Size or, when that has none, those of Read Buffer Size,
-    /// which LE and BR/EDR then share (Vol 4, Part E, 7.8.2).
+    /// Sets the controller's buffers: those from LE Read Buffer Size or, if it reports none, those from Read
+    /// Buffer Size, which LE and BR/EDR then share (Vol 4, Part E, 7.8.2).
     package mutating func configure(packetLength: Int, packets: Int) {
         self.packetLength = max(packetLength, 0)
         packetCount = max(packets, 0)
     }
 
-    /// The size of `nextPacket`'s output: the type octet, the header and the data.
+    /// The maximum size of `nextPacket`'s output in octets: the type octet, the header and the data.
     package var maximumPacketLength: Int { 5 + packetLength }
 }
 
@@ -90,8 +93,8 @@ extension ACLFlow {
         withoutBuffer += 1
     }
 
-    /// Removes a connection. The frames that wait for it are dropped, and the buffers that it held count as free,
-    /// as the controller has flushed them (Vol 4, Part E, 4.1.1).
+    /// Removes a connection. Its waiting frames are dropped, and the buffers that it held count as free,
+    /// because the controller has flushed them (Vol 4, Part E, 4.1.1).
     package mutating func close(_ handle: ConnectionHandle) {
         guard let connection = connections.removeValue(forKey: handle) else { return }
         inFlight -= connection.unacknowledged
@@ -99,19 +102,19 @@ extension ACLFlow {
         if !connection.frames.isEmpty { turns.removeAll { $0 == handle } }
     }
 
-    /// Frames of a connection that are not sent, or not whole.
+    /// Returns the number of frames of a connection that have not been sent completely.
     package func queuedFrames(_ handle: ConnectionHandle) -> Int { connections[handle]?.frames.count ?? 0 }
 
-    /// Octets of a connection's frames that are not sent.
+    /// Returns the number of octets of a connection's frames that have not been sent.
     package func queuedOctets(_ handle: ConnectionHandle) -> Int { connections[handle]?.octets ?? 0 }
 
-    /// Packets of a connection that the controller has.
+    /// Returns the number of packets of a connection that the controller holds.
     package func unacknowledged(_ handle: ConnectionHandle) -> Int {
         connections[handle]?.unacknowledged ?? 0
     }
 
-    /// Frames of a connection that were queued and that the controller has not reported as completed, whole:
-    /// those that were queued as awaited, and the others.
+    /// Returns the number of queued frames of a connection that the controller has not reported as completed:
+    /// those queued as awaited, and the others.
     package func unsentFrames(_ handle: ConnectionHandle) -> (awaited: Int, others: Int) {
         guard let connection = connections[handle] else { return (0, 0) }
         func count(_ kind: Kind) -> Int {
@@ -120,7 +123,7 @@ extension ACLFlow {
         return (count(.awaited), count(.other))
     }
 
-    /// Packets for which the controller has buffers now.
+    /// The number of packets that the controller can buffer now.
     package var freePackets: Int { max(packetCount - inFlight, 0) }
 }
 
@@ -128,7 +131,7 @@ extension ACLFlow {
 
 extension ACLFlow {
     /// Queues a frame with `payload` for `channel` of a connection.
-    /// - Throws: when it is refused; nothing is queued then.
+    /// - Throws: if the frame is rejected; nothing is queued then.
     package mutating func enqueue(
         _ payload: Span<UInt8>, on channel: L2CAPChannelID, of handle: ConnectionHandle
     ) throws(ACLFlowError) {
@@ -148,11 +151,12 @@ extension ACLFlow {
         queue(Frame(octets: octets), of: handle)
     }
 
-    /// Queues the frame whose payload `write` writes, without a copy of it. False when there is none, or no
-    /// room in the queue for one with `limit` octets, and `write` is not called then. `isAwaited` says by the
-    /// first octet of the payload whether the frame is awaited in `unsentFrames`.
+    /// Queues the frame whose payload `write` writes directly to it. Returns false if `write` writes nothing,
+    /// or if the queue has no room for a payload of `limit` octets; `write` is not called in that case.
+    /// `isAwaited` decides by the first octet of the payload whether `unsentFrames` counts the frame as
+    /// awaited.
     ///
-    /// - Throws: when there is no such connection.
+    /// - Throws: if the connection does not exist.
     package mutating func enqueue(
         on channel: L2CAPChannelID, of handle: ConnectionHandle, upTo limit: Int,
         awaited isAwaited: (UInt8) -> Bool = { _ in false },
@@ -185,15 +189,15 @@ extension ACLFlow {
         connections[handle]?.frames.append(frame)
     }
 
-    /// Keeps the room of a frame that is not needed any more, unless that is much.
+    /// Keeps the memory of a frame for later frames, unless it is large.
     private mutating func keep(_ frame: consuming [UInt8]) {
         guard spare.count < Self.spareLimit, frame.capacity <= 2048 else { return }
         frame.removeAll(keepingCapacity: true)
         spare.append(frame)
     }
 
-    /// Writes the next packet for the controller: type octet, header, data. False while there is none, or
-    /// no buffer for it.
+    /// Writes the next packet for the controller: type octet, header, data. Returns false if there is none or
+    /// no free buffer for it.
     package mutating func nextPacket(into output: inout OutputSpan<UInt8>) -> Bool {
         guard packetLength > 0, freePackets > 0, let turn = nextTurn() else { return false }
         let handle = turns.remove(at: turn)
@@ -206,8 +210,8 @@ extension ACLFlow {
         return true
     }
 
-    /// Takes an entry of a Number Of Completed Packets event (Vol 4, Part E, 7.7.19).
-    /// - Throws: when it cannot be true; as much of it as can be has been credited.
+    /// Handles an entry of a Number Of Completed Packets event (Vol 4, Part E, 7.7.19).
+    /// - Throws: if the entry is invalid, after crediting as many packets as possible.
     package mutating func complete(_ completed: CompletedPackets) throws(ACLFlowError) {
         let handle = completed.connection
         guard let held = connections[handle]?.unacknowledged else { throw .unknownConnection(handle) }
@@ -220,7 +224,7 @@ extension ACLFlow {
         }
     }
 
-    /// The place in `turns` of the connection that sends next.
+    /// Returns the index in `turns` of the connection that sends next.
     private func nextTurn() -> Int? {
         let spare = freePackets - min(withoutBuffer, max(packetCount / 4, 1))
         return turns.firstIndex { spare > 0 || unacknowledged($0) == 0 }
@@ -228,26 +232,26 @@ extension ACLFlow {
 }
 
 extension OutputSpan where Element == UInt8 {
-    /// The header of a packet with `count` octets of data, at most 65,535.
+    /// Writes the header of a packet with `count` octets of data, at most 65,535.
     mutating func aclHeader(_ handle: ConnectionHandle, _ boundary: ACLPacket.Boundary, count: Int) {
         u16(handle.rawValue | UInt16(boundary.rawValue) << 12)
         u16(UInt16(clamping: count))
     }
 }
 
-/// What can be wrong with what a flow is asked to send, or with what is reported as completed.
+/// An error in a request to send, or in a report of completed packets.
 package enum ACLFlowError: Error, Hashable, Sendable {
     case unknownConnection(ConnectionHandle)
     /// The payload is longer than a frame can carry.
     case tooLong(payload: Int, limit: Int)
-    /// The connection's queue has `octets` octets, and `limit` is the greatest number.
+    /// The connection's queue contains `octets` octets, and its maximum is `limit`.
     case queueFull(ConnectionHandle, octets: Int, limit: Int)
-    /// The controller claims to have completed more packets than it had.
+    /// The controller reported more packets as completed than it had.
     case tooManyCompleted(ConnectionHandle, claimed: Int, sent: Int)
 }
 
 extension ACLFlowError: CustomStringConvertible {
-    /// One line: "there is no connection 0x0040".
+    /// The error as one line of text: "there is no connection 0x0040".
     package var description: String {
         switch self {
         case .unknownConnection(let handle): "there is no connection \(handle)"

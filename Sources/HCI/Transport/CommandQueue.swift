@@ -1,35 +1,35 @@
 import BLECore
 import DequeModule
 
-/// Sends commands to a controller as it takes them, and finds the answer to each (Core Specification 5.4,
-/// Vol 4, Part E, 4.4).
+/// Sends commands to a controller as it accepts them, and matches the answers to them (Core Specification
+/// 5.4, Vol 4, Part E, 4.4).
 ///
-/// Frames are HCI packets with their type octet: events come in, commands go out. Of the events it reads
-/// Command Complete and Command Status and passes over all others, so it may see everything. From a shared controller
-/// the commands of others come in as well.
+/// Frames are HCI packets with their type octet: events are received, commands are sent. The queue reads only
+/// Command Complete and Command Status and ignores all other events, so it can be given all packets. With a
+/// shared controller, it also receives the commands of others.
 ///
 /// - Commands are sent in the order of their submission. There are never more unanswered commands than the
-///   controller's latest answer allowed, and never two with the same opcode, since an answer contains only the
-///   opcode.
-/// - A time limit counts from submission, so that no command waits for ever when the controller does not answer.
-///   After the limit the queue waits for a late answer for the same time again, and drops it; until then neither
-///   the credit nor the opcode of the command is used again.
-/// - Reset overtakes all commands that were submitted before it: those that wait and those that are unanswered
-///   fail with Operation Cancelled by Host (0x44). Reset needs no credit, and nothing is sent until it is
-///   answered (Vol 4, Part E, 7.3.2).
+///   controller's latest answer allowed, and never two with the same opcode, because an answer contains only
+///   the opcode.
+/// - A time limit starts at submission, so that no command waits forever if the controller does not answer.
+///   After the limit the queue waits as long again for a late answer, which it drops; until then it uses
+///   neither the credit nor the opcode of the command again.
+/// - Reset overtakes all commands that were submitted before it: waiting and unanswered commands fail with
+///   Operation Cancelled by Host (0x44). Reset needs no credit, and nothing else is sent until it is answered
+///   (Vol 4, Part E, 7.3.2).
 package struct CommandQueue: Machine, Sendable {
     /// Whether only this host sends commands to the controller.
     package enum Ownership: Hashable, Sendable {
-        /// Only this host uses the controller, and counts its credits.
+        /// Only this host uses the controller, and this queue counts the credits.
         case exclusive
-        /// The kernel shares the controller through a raw socket and counts the credits. The commands of other
-        /// processes, and their answers, pass by as well. The kernel has one command at the controller at a time
-        /// and shows the commands of others when it sends them, so the answer that follows one of those belongs
-        /// to it.
+        /// The kernel shares the controller through a raw socket and counts the credits. The queue also
+        /// receives the commands of other processes and their answers. The kernel sends one command at a time
+        /// to the controller and shows the commands of others when it sends them, so the answer after such a
+        /// command belongs to that command.
         case shared
     }
 
-    /// Names a command that was submitted; never used twice.
+    /// Identifies a submitted command; never reused.
     package struct Ticket: Hashable, Sendable {
         package let opcode: HCIOpcode
         fileprivate let number: UInt64
@@ -37,30 +37,31 @@ package struct CommandQueue: Machine, Sendable {
 
     /// The result of a command.
     package enum Event: Hashable, Sendable {
-        /// Command Complete came: the return parameters, the status first where the command has one. A
-        /// command that should be answered by Command Status may get this too.
+        /// Command Complete was received: the return parameters, with the status first if the command has
+        /// one. This is also possible for a command that should be answered with Command Status.
         case completed(Ticket, parameters: [UInt8])
-        /// Command Status came with success: the outcome will be an event of its own.
+        /// Command Status was received with success: another event will report the outcome.
         case accepted(Ticket)
-        /// Command Status came with an error, or a Reset overtook the command.
+        /// Command Status was received with an error, or a Reset overtook the command.
         case failed(Ticket, HCIStatus)
         /// The controller did not answer within the time limit.
         case timedOut(Ticket)
         /// A command of another program or of the kernel, from its opcode on, was answered with that status:
-        /// it has been carried out, or refused.
+        /// the controller has executed or rejected it.
         case foreign([UInt8], HCIStatus)
         /// An answer could not be read.
         case malformed(DecodeError)
     }
 
-    /// The size of `nextFrame`'s output: type, opcode, length and 255 octets.
+    /// The maximum size of `nextFrame`'s output in octets: type, opcode, length and 255 octets.
     package static let maximumFrameLength = 259
 
     /// Whether only this host sends commands to the controller.
     package let ownership: Ownership
-    /// Answers that belonged to no command of this queue, or to one that no caller waited for any more.
+    /// The number of answers without a command of this queue, or for a command for which no caller was
+    /// waiting any more.
     package private(set) var unsolicitedCount = 0
-    /// The number of commands that are not sent yet.
+    /// The number of commands that have not been sent.
     package var waitingCount: Int { waiting.count }
 
     private struct Waiting {
@@ -73,38 +74,39 @@ package struct CommandQueue: Machine, Sendable {
         let ticket: Ticket
         let timeLimit: Duration
         var deadline: Instant
-        /// Whether someone waits for the answer.
+        /// Whether a caller is waiting for the answer.
         var isWanted = true
-        /// Whether the time limit is over.
+        /// Whether the time limit has expired.
         var isLate = false
     }
     private var waiting: Deque<Waiting> = []
     private var sent: [Sent] = []
     private var events: Deque<Event> = []
-    /// How many commands may be unanswered: one after power-on, then what the latest answer said.
+    /// The number of commands that can be unanswered: one after power-on, then the number in the latest
+    /// answer.
     private var allowance = 1
     private var lastNumber: UInt64 = 0
     private struct Foreign {
-        /// The command from its opcode on.
+        /// The command, from its opcode on.
         let octets: [UInt8]
-        /// Until when it may be answered.
+        /// The time until which an answer is expected.
         let deadline: Instant
     }
-    /// Others' commands that a shared controller has to answer.
+    /// The commands of others that a shared controller has not answered.
     private var foreign: [HCIOpcode: Foreign] = [:]
-    /// How long the kernel waits for an answer.
+    /// The time for which the kernel waits for an answer.
     private static let kernelTimeLimit = Duration.seconds(2)
 
-    /// A queue to a controller that has received no command yet.
+    /// Creates a queue for a controller that has received no command yet.
     package init(_ ownership: Ownership = .exclusive) { self.ownership = ownership }
 }
 
 // MARK: - The owner's side
 
 extension CommandQueue {
-    /// Queues a command. Its one event comes within `timeLimit`, unless it is cancelled.
+    /// Queues a command. Exactly one event reports its result within `timeLimit`, unless it is cancelled.
     ///
-    /// Host Number Of Completed Packets does not belong here: it has no answer and needs no credit.
+    /// Do not use this for Host Number Of Completed Packets, which has no answer and needs no credit.
     package mutating func submit(
         _ packet: HCICommandPacket, timeLimit: Duration, at now: Instant
     ) -> Ticket {
@@ -116,13 +118,14 @@ extension CommandQueue {
         return ticket
     }
 
-    /// Forgets a command: no event will report it. If it was sent the controller carries it out.
+    /// Cancels a command: no event will report its result. If it has been sent, the controller executes it.
     package mutating func cancel(_ ticket: Ticket) {
         waiting.removeAll { $0.ticket == ticket }
         if let index = sent.firstIndex(where: { $0.ticket == ticket }) { sent[index].isWanted = false }
     }
 
-    /// Takes back commands that are not sent, which no event will report then.
+    /// Removes commands that have not been sent and returns their tickets. No event will report their
+    /// results.
     package mutating func withdraw(where isMeant: (HCICommandPacket) -> Bool) -> [Ticket] {
         let meant = waiting.filter { isMeant($0.packet) }.map(\.ticket)
         waiting.removeAll { isMeant($0.packet) }
@@ -146,13 +149,13 @@ extension CommandQueue {
 // MARK: - The machine
 
 extension CommandQueue {
-    /// When a time limit ends, or an answer is given up.
+    /// The time at which the next time limit or wait for a late answer ends.
     package var deadline: Instant? {
         let all = sent.lazy.map(\.deadline)
         return earlier(all.min(), waiting.lazy.map(\.deadline).min())
     }
 
-    /// Ends the time limits that are over by `now`.
+    /// Ends the time limits that have expired by `now`.
     package mutating func expire(at now: Instant) {
         for index in sent.indices where sent[index].deadline <= now && !sent[index].isLate {
             if sent[index].isWanted { events.append(.timedOut(sent[index].ticket)) }
@@ -189,7 +192,7 @@ extension CommandQueue {
 // MARK: - Answers
 
 extension CommandQueue {
-    /// Takes a packet from the controller, its type octet first.
+    /// Handles a packet from the controller, with its type octet first.
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard frame.count >= 2 else { return }
         if ownership == .shared, frame.count >= 3, frame[0] == HCIPacketType.command.rawValue {
@@ -221,7 +224,7 @@ extension CommandQueue {
             events.append(.completed(answered, parameters: parameters))
         }
         if opcode == .reset {
-            // Whatever else the controller had to do, it has forgotten.
+            // The reset controller has discarded all other commands.
             abandonSent()
             sent.removeAll()
             foreign.removeAll()
@@ -239,7 +242,7 @@ extension CommandQueue {
         events.append(status == .success ? .accepted(answered) : .failed(answered, status))
     }
 
-    /// Takes the command of that opcode off the unanswered ones; its ticket, if a caller waits for it.
+    /// Removes an unanswered command with that opcode. Returns its ticket if a caller is waiting for it.
     private mutating func settle(
         _ opcode: HCIOpcode, _ status: HCIStatus, _ allowance: UInt8, at now: Instant
     ) -> Ticket? {
@@ -260,7 +263,7 @@ extension CommandQueue {
         return command.isWanted ? command.ticket : nil
     }
 
-    /// A cursor's way past type, code and length, which must be right.
+    /// Reads past the type, code and length. Throws if the length is wrong.
     private static func skipHeader(_ reader: inout ByteReader) throws(DecodeError) {
         _ = try reader.u16("Event_Code")
         let length = Int(try reader.u8("Parameter_Total_Length"))

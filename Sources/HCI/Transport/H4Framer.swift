@@ -1,44 +1,44 @@
 import BLECore
 
-/// Cuts a byte stream into HCI packets: each is a type octet and a packet whose header says how long it is
+/// Splits a byte stream into HCI packets: each is a type octet and a packet whose header contains its length
 /// (Core Specification 5.4, Vol 4, Part A, 2).
 ///
 /// ```swift
 /// try framer.feed(chunk) { packet in receive(packet) }
 /// ```
-/// Packets that lie whole in a chunk are handed over in place; only what a chunk leaves unfinished is
-/// copied. There is no mark between packets, so after one wrong octet nothing that follows can be trusted:
-/// the framer stays `lost` until `reset()`. A socket is best closed then. A UART can be found again: the
-/// host sends Reset until the stream contains the octets of its Command Complete event,
-/// `04 0e 04 nn 03 0c 00`, and frames from behind them on (Vol 4, Part A, 4 leaves the method open).
+/// Packets that are complete in a chunk are delivered in place; only an incomplete packet at the end of a
+/// chunk is copied. There is no delimiter between packets, so after one wrong octet the rest of the stream
+/// cannot be interpreted: the framer stays `lost` until `reset()`. A socket should then be closed. A UART can
+/// be synchronized again: the host sends Reset until the stream contains the octets of its Command Complete
+/// event, `04 0e 04 nn 03 0c 00`, and continues after them (Vol 4, Part A, 4 does not specify the method).
 package struct H4Framer: Sendable {
     /// The packet types that the framer accepts.
     package let types: Set<HCIPacketType>
-    /// The most octets of a packet, its type octet included.
+    /// The maximum size of a packet in octets, including its type octet.
     package let maximumLength: Int
-    /// Octets of whole packets so far: where in the stream the next packet begins.
+    /// The number of octets of complete packets so far: the offset of the next packet in the stream.
     package private(set) var offset: UInt64 = 0
-    /// Why the stream cannot be read any more, if so.
+    /// The reason why the stream cannot be read any more; nil if it can.
     package private(set) var lost: H4FramingError?
 
     private var partial: [UInt8] = []
 
-    /// Octets of a packet that has not come whole yet.
+    /// The number of octets of the incomplete packet.
     package var pendingCount: Int { partial.count }
 
-    /// A framer at the start of a stream.
+    /// Creates a framer at the start of a stream.
     /// - Parameters:
-    ///   - types: those that may occur; a controller sends no commands and a host no events.
-    ///   - maximumLength: a longer packet is an error; the default takes all that the formats can say.
+    ///   - types: the types that can occur; a controller sends no commands and a host no events.
+    ///   - maximumLength: a longer packet is an error; the default allows the maximum of the formats.
     package init(types: Set<HCIPacketType> = HCIPacketType.all, maximumLength: Int = 5 + 0xffff) {
         self.types = types
         self.maximumLength = maximumLength
     }
 
-    /// Takes the stream's next octets, any number of them, and calls `take` with each packet that is whole
-    /// now: the type octet and the packet, valid during the call.
+    /// Adds octets of the stream, any number of them, and calls `take` with each packet that is now complete:
+    /// the type octet and the packet, valid during the call.
     ///
-    /// - Throws: when the stream is lost; packets before the wrong octet have been taken.
+    /// - Throws: if the stream is lost, after `take` has been called with the packets before the wrong octet.
     package mutating func feed(_ chunk: Span<UInt8>, _ take: (Span<UInt8>) -> Void) throws(H4FramingError) {
         if let lost { throw lost }
         do throws(H4FramingError) {
@@ -57,12 +57,12 @@ package struct H4Framer: Sendable {
         }
     }
 
-    /// Begins anew, as at the start of a stream.
+    /// Resets the framer to its state at the start of a stream.
     package mutating func reset() {
         self = H4Framer(types: types, maximumLength: maximumLength)
     }
 
-    /// Adds to the unfinished packet what it lacks: an octet while its length is unknown, then the rest.
+    /// Adds octets to the incomplete packet: one at a time until its length is known, then the rest.
     private mutating func complete(
         _ rest: inout Span<UInt8>, _ take: (Span<UInt8>) -> Void
     ) throws(H4FramingError) {
@@ -76,7 +76,7 @@ package struct H4Framer: Sendable {
         partial.removeAll(keepingCapacity: true)
     }
 
-    /// The length of the packet that `bytes` begin with, or nil while its header is not there.
+    /// Returns the length of the packet at the start of `bytes`, or nil if its header is incomplete.
     private func packetLength(_ bytes: Span<UInt8>) throws(H4FramingError) -> Int? {
         guard !bytes.isEmpty else { return nil }
         let type = HCIPacketType(rawValue: bytes[0])
@@ -96,17 +96,17 @@ package struct H4Framer: Sendable {
     }
 }
 
-/// Why a byte stream is no sequence of HCI packets.
+/// The reason why a byte stream is not a sequence of HCI packets.
 public enum H4FramingError: Error, Hashable, Sendable {
-    /// Where a packet should begin, `offset` octets into the stream, stands an octet that is no type, or
-    /// one that this side does not send.
+    /// The octet at `offset` in the stream, where a packet should begin, is not a packet type or is one that
+    /// this side does not send.
     case unknownType(HCIPacketType, offset: UInt64)
-    /// The packet that begins `offset` octets into the stream claims more payload than is possible.
+    /// The packet at `offset` in the stream states a longer payload than the limit.
     case tooLong(HCIPacketType, payload: Int, limit: Int, offset: UInt64)
 }
 
 extension H4FramingError: CustomStringConvertible {
-    /// One line: "0x07 at octet 12 of the stream begins no HCI packet".
+    /// The error as one line of text: "0x07 at octet 12 of the stream begins no HCI packet".
     public var description: String {
         switch self {
         case .unknownType(let type, let offset):
@@ -126,8 +126,8 @@ extension HCIPacketType {
     /// The types that a controller sends.
     package static let fromController = all.subtracting([.command])
 
-    /// Where the length stands, counted from the type octet on, how wide it is, and which of its bits count (Core
-    /// Specification 5.4, Vol 4, Part E, 5.4). Reserved ones are ignored.
+    /// The offset of the length field from the type octet, its width, and the mask of its bits (Core
+    /// Specification 5.4, Vol 4, Part E, 5.4). Reserved bits are ignored.
     fileprivate var form: (lengthOffset: Int, lengthWidth: Int, lengthMask: Int)? {
         switch self {
         case .command: (3, 1, 0xff)
@@ -141,25 +141,25 @@ extension HCIPacketType {
 }
 
 extension [UInt8] {
-    /// Adds the octets of a span.
+    /// Appends the octets of a span.
     mutating func append(copying span: Span<UInt8>) {
         append(addingCapacity: span.count) { $0.bytes(span) }
     }
 }
 
-/// Finds the packets of a byte stream again after they were lost: in whatever comes, it looks for the octets
-/// of the Command Complete event that answers Reset, `04 0e 04 nn 03 0c 00`. Behind them a packet begins.
+/// Finds a packet boundary in a byte stream after synchronization was lost. It searches for the octets of the
+/// Command Complete event that answers Reset, `04 0e 04 nn 03 0c 00`, after which a packet begins.
 ///
-/// Data that happens to contain them cannot come then: a controller that was reset has no links.
+/// Data that happens to contain these octets cannot occur, because a controller that was reset has no links.
 package struct H4Recovery: Sendable {
     private static let length = 7
     private var latest: [UInt8] = []
 
-    /// A search at any place of a stream.
+    /// Starts a search at any position in a stream.
     package init() {}
 
-    /// Adds the stream's next octets. Returns how many of them there are up to the end of the answer, or nil when
-    /// its end is not among them.
+    /// Adds octets of the stream. Returns the number of octets up to the end of the answer, or nil if its end
+    /// is not among them.
     package mutating func feed(_ chunk: Span<UInt8>) -> Int? {
         for index in 0..<chunk.count {
             if latest.count == Self.length { latest.removeFirst() }
@@ -173,7 +173,7 @@ package struct H4Recovery: Sendable {
     }
 
     private var isAnswer: Bool {
-        // The octet that may be anything says how many commands the controller takes.
+        // The octet that can have any value is the number of commands that the controller accepts.
         latest.count == Self.length && latest.prefix(3) == [4, 0x0e, 4] && latest.suffix(3) == [3, 0x0c, 0]
     }
 }

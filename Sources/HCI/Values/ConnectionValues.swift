@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a connection should be like (Core Specification 5.4, Vol 4, Part E, 7.8.12).
+/// The requested parameters of a connection (Core Specification 5.4, Vol 4, Part E, 7.8.12).
 package struct LEConnectionParameters: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout(
@@ -13,18 +13,18 @@ package struct LEConnectionParameters: HCIParameters, HCIField {
     }
     package static let packetName = "connection parameters"
 
-    /// The least interval between connection events.
+    /// The minimum interval between connection events.
     package var intervalMin: ConnectionInterval
-    /// The greatest interval between connection events.
+    /// The maximum interval between connection events.
     package var intervalMax: ConnectionInterval
-    /// How many connection events the peripheral may skip, 0 to 499.
+    /// The number of connection events that the peripheral can skip, 0 to 499.
     package var latency: UInt16
-    /// How long a peer may be silent before the link counts as lost; more than twice
-    /// `(1 + latency) * intervalMax`.
+    /// The supervision timeout: the time without a received packet after which the link is lost. It must be
+    /// more than twice `(1 + latency) * intervalMax`.
     package var supervisionTimeout: Centiseconds
-    /// The least length of a connection event, for the controller's information.
+    /// The minimum length of a connection event, as a hint to the controller.
     package var eventMin: Slots
-    /// The greatest length of a connection event, for the controller's information.
+    /// The maximum length of a connection event, as a hint to the controller.
     package var eventMax: Slots
 
     package init(
@@ -37,7 +37,7 @@ package struct LEConnectionParameters: HCIParameters, HCIField {
     }
 }
 
-/// Which side of a connection a device is.
+/// The role of a device in a connection.
 package struct ConnectionRole: HCICode {
     package let rawValue: UInt8
 
@@ -45,12 +45,12 @@ package struct ConnectionRole: HCICode {
 
     /// The device initiated the connection.
     package static let central = ConnectionRole(rawValue: 0x00)
-    /// It advertised, and accepted the connection.
+    /// The device advertised and accepted the connection.
     package static let peripheral = ConnectionRole(rawValue: 0x01)
 }
 
 extension ConnectionRole: CustomStringConvertible {
-    /// "central", "peripheral" or the octet, "0x02".
+    /// "central", "peripheral", or the octet as "0x02".
     package var description: String {
         switch self {
         case .central: "central"
@@ -60,33 +60,34 @@ extension ConnectionRole: CustomStringConvertible {
     }
 }
 
-/// The greatest size of data packets one way (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+/// The maximum size of data packets in one direction (Core Specification 5.4, Vol 6, Part B, 4.5.10).
 public struct DataLength: HCIParameters, HCIField {
-    /// The fields in the order of the wire, of either direction: the specification has TX_ or RX_ before these names.
+    /// The fields in wire order, for either direction: the specification prefixes these names with TX_ or
+    /// RX_.
     package static let layout = HCILayout("Octets, Time", Self.init) { ($0.octets, $0.time) }
     package static let packetName = "data length"
 
-    /// Octets of payload in a packet, 27 to 251.
+    /// The payload of a packet in octets, 27 to 251.
     public var octets: UInt16
-    /// Microseconds on air, 328 to 17,040.
+    /// The time on air in microseconds, 328 to 17,040.
     public var time: UInt16
 
-    /// A length of `octets` and `time`.
+    /// Creates a length from `octets` and `time`.
     public init(octets: UInt16, time: UInt16) { (self.octets, self.time) = (octets, time) }
 }
 
-/// A set of the 37 data channels, bit 0 for channel 0; the three bits above are reserved.
+/// A set of the 37 data channels, with bit 0 for channel 0; the three bits above are reserved.
 public struct ChannelMap: HCIField, RawRepresentable {
-    /// The bits; only 40 reach the wire.
+    /// The bits of the channels; only 40 are encoded.
     public let rawValue: UInt64
 
-    /// The channels of the low 40 bits of `rawValue`.
+    /// Creates a set from the low 40 bits of `rawValue`.
     public init(rawValue: UInt64) { self.rawValue = rawValue & 0xff_ffff_ffff }
 
     /// All 37 of the data channels.
     public static let all = ChannelMap(rawValue: 0x1f_ffff_ffff)
 
-    /// Whether data channel `channel` is in the set.
+    /// Returns whether data channel `channel` is in the set.
     public func contains(_ channel: Int) -> Bool {
         (0..<37).contains(channel) && rawValue >> UInt64(channel) & 1 == 1
     }
@@ -109,7 +110,7 @@ public struct ChannelMap: HCIField, RawRepresentable {
     }
 }
 
-/// How many packets of a connection left their buffers.
+/// The number of packets of a connection that have left their buffers.
 package struct CompletedPackets: HCIParameters, HCIField {
     /// The fields in the order of the wire.
     package static let layout = HCILayout("Connection_Handle, Num_Completed_Packets", Self.init) {
@@ -126,9 +127,10 @@ package struct CompletedPackets: HCIParameters, HCIField {
 }
 
 extension LEConnectionParameters {
-    /// Whether a controller may take these values: the interval 7.5 ms to 4 s, the latency at most 499
-    /// events, the supervision timeout 100 ms to 32 s and longer than two intervals with the latency's
-    /// skipped events (Core Specification 5.4, Vol 4, Part E, 7.8.12; Vol 3, Part A, 4.20).
+    /// Whether a controller can accept these values: the interval is 7.5 ms to 4 s, the latency is at most
+    /// 499 events, and the supervision timeout is 100 ms to 32 s and longer than two intervals, each
+    /// including the events skipped because of the latency (Core Specification 5.4, Vol 4, Part E, 7.8.12;
+    /// Vol 3, Part A, 4.20).
     package var isInRange: Bool {
         let intervals = ConnectionInterval(rawValue: 0x0006)...ConnectionInterval(rawValue: 0x0c80)
         let timeouts = Centiseconds(rawValue: 0x000a)...Centiseconds(rawValue: 0x0c80)

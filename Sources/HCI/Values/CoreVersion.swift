@@ -1,6 +1,6 @@
 import BLECore
 
-/// A version of the Core Specification, as controllers and link layers number it (Assigned Numbers, 2.1).
+/// A version of the Core Specification, as numbered in HCI and the link layer (Assigned Numbers, 2.1).
 public struct CoreVersion: HCICode, Comparable {
     /// The number of the version in the SIG's Assigned Numbers.
     public let rawValue: UInt8
@@ -8,13 +8,13 @@ public struct CoreVersion: HCICode, Comparable {
     /// Creates a version from the number that controllers report: 9 is 5.0, 13 is 5.4.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// 4.0, the first with Low Energy.
+    /// Core Specification 4.0, the first with Low Energy.
     public static let v4_0 = CoreVersion(rawValue: 6)
     /// Core Specification 4.1, of 2013.
     public static let v4_1 = CoreVersion(rawValue: 7)
     /// Core Specification 4.2, of 2014.
     public static let v4_2 = CoreVersion(rawValue: 8)
-    /// 5.0, the first with extended advertising.
+    /// Core Specification 5.0, the first with extended advertising.
     public static let v5_0 = CoreVersion(rawValue: 9)
     /// Core Specification 5.1, of 2019.
     public static let v5_1 = CoreVersion(rawValue: 10)
@@ -30,7 +30,7 @@ public struct CoreVersion: HCICode, Comparable {
 }
 
 extension CoreVersion: CustomStringConvertible {
-    /// "5.4", or the number when it has no name, "0x20".
+    /// The version as "5.4", or its number as "0x20" if it is unknown.
     public var description: String {
         let index = Int(rawValue)
         return Self.names.indices.contains(index) ? Self.names[index] : "0x" + rawValue.hex

@@ -1,4 +1,4 @@
-/// Which events a controller may send: a bit for each code from `firstCode` on.
+/// The events that a controller can send: a bit for each code from `firstCode` on.
 package protocol EventMask: HCICode, ExpressibleByArrayLiteral where RawValue == UInt64 {
     /// The codes that the bits stand for.
     associatedtype Code: HCICode where Code.RawValue == UInt8
@@ -7,8 +7,8 @@ package protocol EventMask: HCICode, ExpressibleByArrayLiteral where RawValue ==
 }
 
 extension EventMask {
-    /// The mask of those events. Codes that have no bit here are left out; the events that answer
-    /// commands have none and always come.
+    /// Creates the mask of the given events. Codes without a bit are ignored; the events that answer commands
+    /// have none and are always sent.
     package init(_ codes: [Code]) {
         self.init(rawValue: codes.reduce(0) { $0 | Self.bit(of: $1) })
     }
@@ -16,7 +16,7 @@ extension EventMask {
     /// Creates the mask that enables `codes`.
     package init(arrayLiteral codes: Code...) { self.init(codes) }
 
-    /// Whether the controller may send such an event.
+    /// Returns whether the mask enables the event.
     package func contains(_ code: Code) -> Bool { rawValue & Self.bit(of: code) != 0 }
 
     private static func bit(of code: Code) -> UInt64 {
@@ -32,36 +32,36 @@ package struct HCIEventMask: EventMask {
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// After a reset: no LE Meta, for one.
+    /// The mask after a reset, in which, for example, LE Meta is disabled.
     package static let `default` = HCIEventMask(rawValue: 0x0000_1fff_ffff_ffff)
 
-    /// The events that bits stand for.
+    /// The event codes that the bits stand for.
     package typealias Code = HCIEventCode
 }
 
 /// The mask of Set Event Mask Page 2 (Core Specification 5.4, Vol 4, Part E, 7.3.69).
 package struct HCIEventMaskPage2: EventMask {
-    /// Bit 0 is the former Physical Link Complete.
+    /// The code of the former Physical Link Complete, which is bit 0.
     package static let firstCode: UInt8 = 0x40
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The events that bits stand for.
+    /// The event codes that the bits stand for.
     package typealias Code = HCIEventCode
 }
 
 /// The mask of LE Set Event Mask (Core Specification 5.4, Vol 4, Part E, 7.8.1).
 package struct LEEventMask: EventMask {
-    /// Bit 0 is LE Connection Complete.
+    /// The code of LE Connection Complete, which is bit 0.
     package static let firstCode: UInt8 = 0x01
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// After a reset: the five events of Core Specification 4.0.
+    /// The mask after a reset: the five events of Core Specification 4.0.
     package static let `default` = LEEventMask(rawValue: 0x1f)
 
-    /// The events that bits stand for.
+    /// The event codes that the bits stand for.
     package typealias Code = LESubevent
 }

@@ -1,6 +1,6 @@
 import BLECore
 
-/// What kind of address an address is that HCI names (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
+/// The type of an address in HCI (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
 package struct HCIAddressType: HCICode {
     package let rawValue: UInt8
 
@@ -18,7 +18,8 @@ package struct HCIAddressType: HCICode {
     package static let anonymous = HCIAddressType(rawValue: 0xff)
 }
 
-/// The kind of address that a controller puts into its own packets (Core Specification 5.4, Vol 4, Part E, 7.8.5).
+/// The type of the address that a controller uses in its own packets (Core Specification 5.4, Vol 4, Part E,
+/// 7.8.5).
 package struct OwnAddressType: HCICode {
     package let rawValue: UInt8
 
@@ -28,30 +29,30 @@ package struct OwnAddressType: HCICode {
     package static let `public` = OwnAddressType(rawValue: 0x00)
     /// The random address that the host has set.
     package static let random = OwnAddressType(rawValue: 0x01)
-    /// A resolvable private address of the controller's making, else the public address.
+    /// A resolvable private address that the controller generates, or else the public address.
     package static let resolvableOrPublic = OwnAddressType(rawValue: 0x02)
-    /// A resolvable private address of the controller's making, else the random address.
+    /// A resolvable private address that the controller generates, or else the random address.
     package static let resolvableOrRandom = OwnAddressType(rawValue: 0x03)
 }
 
-/// An address as HCI carries it: a type octet, then 48 bits.
+/// An address as encoded in HCI: a type octet, then 48 bits.
 package struct HCIAddress: HCIField {
-    /// What kind of address it is.
+    /// The type of the address.
     package let type: HCIAddressType
     package let value: UInt64
 
-    /// The address of the low 48 bits of `value`.
+    /// Creates an address from the low 48 bits of `value`.
     package init(_ value: UInt64, type: HCIAddressType) {
         self.value = value & 0xffff_ffff_ffff
         self.type = type
     }
 
-    /// The HCI address with the type and value of `address`.
+    /// Creates the HCI address with the type and value of `address`.
     package init(_ address: DeviceAddress) {
         self.init(address.value, type: address.type == .public ? .public : .random)
     }
 
-    /// The device's address, if the type says that it is one.
+    /// The device address, or nil if the type is not that of a device address.
     package var deviceAddress: DeviceAddress? {
         switch type {
         case .public, .publicIdentity: DeviceAddress(value, type: .public)
@@ -60,7 +61,7 @@ package struct HCIAddress: HCIField {
         }
     }
 
-    /// Whether the controller resolved a private address, so that this is not the one on air.
+    /// Whether the controller resolved a private address, so that this is not the address on air.
     package var isResolved: Bool { type == .publicIdentity || type == .randomIdentity }
 
     /// Reads the type, then the address.

@@ -1,4 +1,4 @@
-/// What a Low Energy controller can do (Core Specification 5.4, Vol 6, Part B, 4.6).
+/// The features of a Low Energy controller (Core Specification 5.4, Vol 6, Part B, 4.6).
 public struct LEFeatures: OptionSet, HCICode {
     /// The bits of the feature set.
     public let rawValue: UInt64
@@ -7,7 +7,7 @@ public struct LEFeatures: OptionSet, HCICode {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What a controller can do on BR/EDR and how it combines it with Low Energy: page 0 of the LMP features
+/// The features of a controller on BR/EDR and in combination with Low Energy: page 0 of the LMP features
 /// (Core Specification 5.4, Vol 2, Part C, 3.3). Only the bits that concern Low Energy have names here.
 package struct LMPFeatures: OptionSet, HCICode {
     package let rawValue: UInt64
@@ -16,16 +16,16 @@ package struct LMPFeatures: OptionSet, HCICode {
 
     /// BR/EDR is not supported: this is a Low Energy controller only.
     package static let brEDRNotSupported = LMPFeatures(rawValue: 1 << 37)
-    /// Low Energy is supported by the controller.
+    /// The controller supports Low Energy.
     package static let leSupported = LMPFeatures(rawValue: 1 << 38)
-    /// Low Energy and BR/EDR to the same device at the same time.
+    /// The controller supports Low Energy and BR/EDR to the same device at the same time.
     package static let simultaneousLEAndBREDR = LMPFeatures(rawValue: 1 << 49)
 }
 
 extension LEFeatures {
     /// LE Encryption: links can be encrypted.
     public static let encryption = LEFeatures(rawValue: 1 << 0)
-    /// Connection Parameters Request Procedure: a peripheral can ask by the link layer.
+    /// Connection Parameters Request Procedure: a peripheral can request parameters through the link layer.
     public static let connectionParametersRequest = LEFeatures(rawValue: 1 << 1)
     /// The feature Extended Reject Indication, bit 2.
     public static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
@@ -33,7 +33,7 @@ extension LEFeatures {
     public static let peripheralInitiatedFeaturesExchange = LEFeatures(rawValue: 1 << 3)
     /// The feature LE Ping, bit 4.
     public static let ping = LEFeatures(rawValue: 1 << 4)
-    /// Packets of up to 251 octets; without it the greatest is 27 (Vol 6, Part B, 4.6).
+    /// Packets of up to 251 octets; without this feature the maximum is 27 (Vol 6, Part B, 4.6).
     public static let dataPacketLengthExtension = LEFeatures(rawValue: 1 << 5)
     /// LL Privacy: the controller resolves private addresses.
     public static let privacy = LEFeatures(rawValue: 1 << 6)
@@ -89,7 +89,7 @@ extension LEFeatures {
     public static let synchronizedReceiver = LEFeatures(rawValue: 1 << 31)
     /// The feature Connected Isochronous Stream (Host Support), bit 32.
     public static let connectedIsochronousStreamHost = LEFeatures(rawValue: 1 << 32)
-    /// LE Power Control Request; bit 34 is always the same.
+    /// LE Power Control Request; bit 34 always has the same value.
     public static let powerControlRequest = LEFeatures(rawValue: 1 << 33)
     /// The feature LE Path Loss Monitoring, bit 35.
     public static let pathLossMonitoring = LEFeatures(rawValue: 1 << 35)
@@ -112,7 +112,7 @@ extension LEFeatures {
 }
 
 extension LEFeatures {
-    /// The features by their names, in the order of their bits; a bit without a name is called "bit 42".
+    /// The names of the features in the order of their bits; a bit without a name is called "bit 42".
     public var names: [String] {
         (0..<64).filter { rawValue >> $0 & 1 == 1 }.map { bit in
             Self.namesOfBits.indices.contains(bit) && !Self.namesOfBits[bit].isEmpty

@@ -8,9 +8,9 @@ public struct PHY: HCICode {
     /// Creates a PHY from its number in HCI: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// In advertising reports: no packets on the secondary channels.
+    /// The value in advertising reports for no packets on the secondary channels.
     package static let none = PHY(rawValue: 0x00)
-    /// LE 1M, 1 Mbit/s, which every device has.
+    /// LE 1M, 1 Mbit/s, which every device supports.
     public static let le1M = PHY(rawValue: 0x01)
     /// LE 2M, 2 Mbit/s.
     public static let le2M = PHY(rawValue: 0x02)
@@ -32,11 +32,11 @@ extension PHY: CustomStringConvertible {
 }
 
 extension Set<PHY> {
-    /// The PHY with the least number.
+    /// The PHY with the lowest number.
     package var least: PHY? { self.min { $0.rawValue < $1.rawValue } }
 }
 
-/// A choice of physical layers, a bit for each.
+/// A set of physical layers, with a bit for each.
 package struct PHYSet: OptionSet, HCICode {
     package let rawValue: UInt8
 
@@ -46,12 +46,12 @@ package struct PHYSet: OptionSet, HCICode {
     package static let le2M = PHYSet(rawValue: 1 << 1)
     package static let leCoded = PHYSet(rawValue: 1 << 2)
 
-    /// The set of those; a number that is no PHY is left out.
+    /// Creates the set of the given PHYs; an unknown number is ignored.
     package init(_ phys: Set<PHY>) { self = phys.reduce(into: []) { $0.formUnion(PHYSet($1)) } }
 
     package var phys: Set<PHY> { Set([.le1M, .le2M, .leCoded].filter { contains(PHYSet($0)) }) }
 
-    /// The set of that one; empty for a number that is no PHY.
+    /// Creates the set of one PHY, which is empty for an unknown number.
     package init(_ phy: PHY) {
         switch phy {
         case .le1M: self = .le1M
@@ -62,7 +62,7 @@ package struct PHYSet: OptionSet, HCICode {
     }
 }
 
-/// Which PHYs a host would like (Core Specification 5.4, Vol 4, Part E, 7.8.48).
+/// The PHYs that a host prefers (Core Specification 5.4, Vol 4, Part E, 7.8.48).
 package struct PHYPreference: HCIParameters, HCIField {
     /// The directions for which the host has no preference.
     package struct Indifference: OptionSet, HCICode {
@@ -70,9 +70,9 @@ package struct PHYPreference: HCIParameters, HCIField {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Any PHY will do for sending.
+        /// The host has no preferred PHY for sending.
         package static let transmit = Indifference(rawValue: 1 << 0)
-        /// Any PHY will do for receiving.
+        /// The host has no preferred PHY for receiving.
         package static let receive = Indifference(rawValue: 1 << 1)
     }
 
@@ -82,14 +82,14 @@ package struct PHYPreference: HCIParameters, HCIField {
     }
     package static let packetName = "PHY preference"
 
-    /// Where the sets below do not count.
+    /// The directions for which the sets below are ignored.
     package var indifferent: Indifference
     /// The PHYs that the host prefers for sending.
     package var transmit: PHYSet
     /// The PHYs that the host prefers for receiving.
     package var receive: PHYSet
 
-    /// A preference for those sets; a direction without one is indifferent.
+    /// Creates a preference for those sets; nil stands for no preference in that direction.
     package init(transmit: PHYSet?, receive: PHYSet?) {
         var indifferent: Indifference = []
         if transmit == nil { indifferent.insert(.transmit) }

@@ -12,7 +12,7 @@ package struct PHYAndCoding: HCICode {
     package static let leCodedS2 = PHYAndCoding(rawValue: 0x04)
 }
 
-/// How LE Coded codes what a host sends on a link (Core Specification 5.4, Vol 4, Part E, 7.8.49).
+/// The preferred coding of LE Coded for sending on a link (Core Specification 5.4, Vol 4, Part E, 7.8.49).
 public struct PHYCoding: HCICode {
     /// The two octets of the parameter.
     public let rawValue: UInt16
@@ -28,7 +28,7 @@ public struct PHYCoding: HCICode {
     public static let s8 = PHYCoding(rawValue: 2)
 }
 
-/// How an advertiser codes on LE Coded (Core Specification 5.4, Vol 4, Part E, 7.8.53).
+/// The coding of an advertiser on LE Coded (Core Specification 5.4, Vol 4, Part E, 7.8.53).
 package struct AdvertisingCoding: HCICode {
     package let rawValue: UInt8
 
@@ -36,9 +36,9 @@ package struct AdvertisingCoding: HCICode {
 
     /// The controller chooses the coding.
     package static let any = AdvertisingCoding(rawValue: 0x00)
-    /// The controller prefers S=2.
+    /// The host prefers S=2 coding, at 500 kbit/s.
     package static let prefersS2 = AdvertisingCoding(rawValue: 0x01)
-    /// The controller prefers S=8.
+    /// The host prefers S=8 coding, at 125 kbit/s.
     package static let prefersS8 = AdvertisingCoding(rawValue: 0x02)
     /// The host requires S=2 coding, at 500 kbit/s.
     package static let requiresS2 = AdvertisingCoding(rawValue: 0x03)

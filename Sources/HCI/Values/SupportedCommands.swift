@@ -1,7 +1,7 @@
 import BLECore
 
-/// Which commands a controller knows: 64 octets, a bit for each (Core Specification 5.4, Vol 4, Part E,
-/// 6.27).
+/// The commands that a controller supports: 64 octets, with a bit for each command (Core Specification 5.4,
+/// Vol 4, Part E, 6.27).
 package struct SupportedCommands: HCIParameters, HCIField {
     package static let layout = HCILayout("Supported_Commands", Self.init) { $0.octets }
     package static let packetName = "supported commands"
@@ -10,7 +10,7 @@ package struct SupportedCommands: HCIParameters, HCIField {
 
     package init(octets: FixedOctets<64>) { self.octets = octets }
 
-    /// The set of those commands; what has no bit, as a vendor's command, is left out.
+    /// Creates the set of those commands; commands without a bit, such as vendor-specific ones, are ignored.
     package init(_ opcodes: some Sequence<HCIOpcode>) {
         var octets = FixedOctets<64>()
         for opcode in opcodes {
@@ -19,13 +19,13 @@ package struct SupportedCommands: HCIParameters, HCIField {
         self.octets = octets
     }
 
-    /// Whether the controller knows the command. False for those without a bit: a vendor's, and Read Local
-    /// Supported Commands itself, which every controller must know.
+    /// Returns whether the controller supports the command. False for commands without a bit: vendor-specific
+    /// ones, and Read Local Supported Commands itself, which every controller must support.
     package func contains(_ opcode: HCIOpcode) -> Bool {
         Self.places[opcode].map { contains(octet: $0.octet, bit: $0.bit) } ?? false
     }
 
-    /// Whether bit `bit` (0 to 7) of octet `octet` (0 to 63) is set.
+    /// Returns whether bit `bit` (0 to 7) of octet `octet` (0 to 63) is set.
     package func contains(octet: Int, bit: Int) -> Bool {
         (0..<64).contains(octet) && (0..<8).contains(bit) && octets[octet] >> UInt8(bit) & 1 == 1
     }
@@ -42,7 +42,7 @@ package struct SupportedCommands: HCIParameters, HCIField {
 }
 
 extension SupportedCommands {
-    /// Octet by octet the commands of bits 0 to 7.
+    /// The commands of bits 0 to 7, by octet.
     private static let rows: [Int: [HCIOpcode?]] = [
         0: [nil, nil, nil, nil, nil, .disconnect],
         2: [nil, nil, nil, nil, nil, nil, nil, .readRemoteVersionInformation],

@@ -4,12 +4,12 @@ import Glibc
 import HeapModule
 import SystemPackage
 
-/// One thread, one epoll: descriptors, deadlines and Swift tasks. As serial executor it is the home of
-/// actors whose state the descriptors' handlers touch directly; as task executor it runs whole tasks, so
-/// that an await between such an actor and its caller costs no thread switch.
+/// An event loop with one thread and one epoll instance, for descriptors, deadlines and Swift tasks. As a
+/// serial executor it runs actors whose state the descriptors' handlers access directly. As a task executor
+/// it runs whole tasks, so that an await between such an actor and its caller needs no thread switch.
 ///
-/// Nothing on it may block. It never polls: it sleeps in `epoll_wait` until a descriptor is ready, a
-/// deadline has come, or another thread hands it work.
+/// Nothing on the loop may block. The loop never polls: it sleeps in `epoll_wait` until a descriptor is
+/// ready, a deadline is reached, or another thread enqueues work.
 ///
 /// ```swift
 /// actor Port {
@@ -21,26 +21,25 @@ import SystemPackage
 /// let port = Port(on: try EventLoop())
 /// ```
 public final class EventLoop: @unchecked Sendable {
-    // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions`, `sleepers` and `virtualNow` are
-    // touched on the loop's own thread only, which every method that reaches them checks.
+    // Sendable: `inbox` and `thread` are locked; `registrations`, `timers`, `actions`, `sleepers` and
+    // `virtualNow` are accessed only on the loop's own thread, which every method that reaches them checks.
 
-    /// The clock that a loop's times are of.
+    /// The clock that provides a loop's time.
     public enum Clock: Sendable {
-        /// CLOCK_MONOTONIC, which stands still while the system is suspended.
+        /// CLOCK_MONOTONIC, which does not advance while the system is suspended.
         case monotonic
-        /// Time that starts at zero and jumps to the next deadline when nothing else is left to do. For
-        /// tests: hours pass in milliseconds, in the same order on every run. Work that is under way on
-        /// other threads is not waited for, but in `withClockHeld`, so keep everything on the loop.
+        /// A clock that starts at zero and jumps to the next deadline when there is no other work. It is for
+        /// tests: hours pass in milliseconds, in the same order on every run. The clock does not wait for
+        /// work in progress on other threads, except in `withClockHeld`, so keep all work on the loop.
         case virtual
     }
 
-    /// The loop that adapters use unless they are given another. It starts with its first use and lives
-    /// as long as the process.
+    /// The loop that adapters use by default. It starts on first use and runs until the process ends.
     public static let shared: EventLoop = {
         do {
             return try EventLoop(name: "bluetooth")
         } catch {
-            // Neither an epoll descriptor nor a thread can be had: nothing of this library could work.
+            // No epoll descriptor or thread is available, so nothing in this library could work.
             fatalError("cannot start the event loop: \(error)")
         }
     }()
@@ -54,7 +53,7 @@ public final class EventLoop: @unchecked Sendable {
         var work: [Work] = []
         var sleeping = false
         var stopped = false
-        /// How many hold a virtual clock.
+        /// The number of `withClockHeld` calls in progress on a virtual clock.
         var holds = 0
     }
 
@@ -83,10 +82,10 @@ public final class EventLoop: @unchecked Sendable {
     private var actions: [UInt64: @Sendable () -> Void] = [:]
     private var nextID: UInt64 = 1
     private var virtualNow = Instant.zero
-    /// What is woken at the end of the turn.
+    /// The objects to wake at the end of the turn.
     private var sleepers: [any Wakeable] = []
 
-    /// Starts a loop on a thread of its own. Throws when the system has no descriptor or thread left.
+    /// Starts a loop on its own thread. Throws if the system has no descriptor or thread left.
     public init(name: String = "bluetooth", clock: Clock = .monotonic) throws(Errno) {
         self.clock = clock
         epoll = epoll_create1(CLINUX_EPOLL_CLOEXEC)
@@ -111,7 +110,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     deinit {
-        // The thread holds the loop until it ends, so nothing runs here any more.
+        // The thread retains the loop until it ends, so nothing runs here any more.
         Glibc.close(epoll)
         Glibc.close(wake)
     }
@@ -129,7 +128,7 @@ public final class EventLoop: @unchecked Sendable {
         thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// The loop's time. With a virtual clock, only on the loop.
+    /// The loop's time. With a virtual clock, it must be read on the loop.
     public var now: Instant {
         switch clock {
         case .virtual:
@@ -142,10 +141,10 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends the loop after the work that is queued now, and waits for its thread. A loop that is not stopped keeps
-    /// its thread and two descriptors for as long as the process runs. Close the adapters on it first: an await that
-    /// enters the loop later never returns. Not for `EventLoop.shared`, which other parts of the process use. Call it once,
-    /// and not on the loop itself, which traps.
+    /// Ends the loop after the work that is queued now, and waits for its thread. A loop that is not stopped
+    /// keeps its thread and two descriptors until the process ends. Close the adapters on the loop first,
+    /// because an await that enters the loop later never returns. Do not stop `EventLoop.shared`, which other
+    /// parts of the process use. Call this once, and not on the loop itself, which traps.
     public func stop() {
         precondition(!isCurrent, "a loop cannot wait for its own end")
         guard let ended = thread.withLock({ $0 }) else { return }
@@ -159,10 +158,11 @@ public final class EventLoop: @unchecked Sendable {
 // MARK: - Turning
 
 extension EventLoop {
-    /// How often a turn takes what is queued. What work queues runs in the same turn up to here, which saves a system
-    /// call each time; beyond, timers and descriptors come first, so that work that queues itself holds nothing back.
-    /// A task that takes all values of a full stream needs a round for every 42 of them, at which the runtime has it
-    /// queued anew, and a turn reads thousands.
+    /// The maximum number of rounds in a turn, in which the loop runs queued work. Work that is enqueued
+    /// meanwhile runs in the same turn up to this limit, which saves a system call each time. After that,
+    /// timers and descriptors come first, so that work that enqueues itself cannot delay them. A task that
+    /// takes all values of a full stream needs a round for every 42 of them, after which the runtime enqueues
+    /// it again, so a turn reads thousands of values.
     private static let roundsPerTurn = 256
 
     private func run() {
@@ -173,13 +173,14 @@ extension EventLoop {
             wakeSleepers()
             if isOver { return }
             let count = Int(wait(&events))
-            // The loop sees work that the handlers below add without being woken.
+            // The loop is awake, so work that the handlers below add need not wake it.
             inbox.withLock { $0.sleeping = false }
             for index in 0..<max(0, count) { dispatch(events[index]) }
         }
     }
 
-    /// Runs what is queued, and what that queues, for one turn. True when nothing is left and the loop shall end.
+    /// Runs the queued work, and the work that it enqueues, for one turn. Returns true when nothing is left
+    /// and the loop has been stopped.
     private func runWork() -> Bool {
         for round in 1...Self.roundsPerTurn {
             let (work, stopped) = inbox.withLock { inbox -> ([Work], Bool) in
@@ -209,7 +210,7 @@ extension EventLoop {
         }
     }
 
-    /// Sleeps until something is to do; the number of events, negative after a signal.
+    /// Sleeps until there is something to do. Returns the number of events, which is negative after a signal.
     private func wait(_ events: inout [epoll_event]) -> CInt {
         let (mayBlock, isHeld) = inbox.withLock { inbox -> (Bool, Bool) in
             inbox.sleeping = inbox.work.isEmpty && !inbox.stopped
@@ -222,7 +223,7 @@ extension EventLoop {
         }
         switch clock {
         case .monotonic:
-            // Rounded up: epoll counts milliseconds, and waking too early would spin.
+            // Rounded up, because epoll counts milliseconds and waking too early would spin.
             let left = now.duration(until: deadline).nanoseconds
             let milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 == 0 ? 0 : 1))
             return epoll_wait(epoll, &events, CInt(events.count), milliseconds)
@@ -245,7 +246,7 @@ extension EventLoop {
             Glibc.read(wake, &count, 8)
             return
         }
-        // A handler that ran before in this batch may have taken this descriptor out.
+        // An earlier handler in this batch may have removed this descriptor.
         registrations[id]?.handler(Readiness(event.events))
     }
 
@@ -257,18 +258,19 @@ extension EventLoop {
 
 // MARK: - Waking
 
-/// What waits for values and lives elsewhere, on another thread perhaps.
+/// An object that waits for values, possibly on another thread.
 package protocol Wakeable: AnyObject, Sendable {
-    /// Delivers what has been queued.
+    /// Delivers the queued values.
     func wake()
 }
 
 extension EventLoop {
-    /// After so many rounds a turn wakes who waits for values: a busy loop does not keep them waiting.
+    /// The number of rounds after which a turn wakes the objects that wait for values, so that a busy loop
+    /// does not delay them.
     private static let roundsBeforeWaking = 16
 
-    /// Wakes `sleeper` when nothing is queued any more, or soon. To wake a thread costs more than to handle a
-    /// packet, so that is done once for all the values of a burst. Only on the loop.
+    /// Wakes `sleeper` soon, at the latest when no work is queued any more. Waking a thread costs more than
+    /// handling a packet, so this is done once for all values of a burst. Call this on the loop.
     package func wakeSoon(_ sleeper: any Wakeable) {
         checkIsolated()
         sleepers.append(sleeper)
@@ -285,8 +287,8 @@ extension EventLoop {
 // MARK: - Holding the clock
 
 extension EventLoop {
-    /// Runs `body`, which waits for work on other threads, such as that of a disk: meanwhile a virtual clock stands
-    /// still. A monotonic one cannot be held.
+    /// Runs `body`, which waits for work on other threads, such as disk access. Meanwhile a virtual clock
+    /// does not advance; a monotonic clock is not affected.
     public nonisolated(nonsending) func withClockHeld<Success, Failure: Error>(
         _ body: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
@@ -303,10 +305,10 @@ extension EventLoop {
 // MARK: - Work
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Takes a job from the Swift runtime.
+    /// Enqueues a job of the Swift runtime.
     public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
-    /// Runs `action` on the loop in its next turn, from whatever thread.
+    /// Runs `action` on the loop in its next turn. Can be called on any thread.
     package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action)) }
 
     private func add(_ work: sending Work) {
@@ -318,16 +320,16 @@ extension EventLoop: SerialExecutor, TaskExecutor {
         if mustWake { signal() }
     }
 
-    /// This loop, as actors name it.
+    /// Returns this loop as a serial executor for actors.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-    /// This loop, as tasks name it.
+    /// Returns this loop as a task executor for tasks.
     public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
-    /// Traps when the caller is not on the loop.
+    /// Traps if the caller is not on the loop.
     public func checkIsolated() { precondition(isCurrent, "not on the event loop") }
 
-    /// Whether the caller is on the loop.
+    /// Returns whether the caller is on the loop.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }
 
@@ -358,8 +360,9 @@ extension EventLoop {
 // MARK: - Descriptors
 
 extension EventLoop {
-    /// Watches `descriptor`, which stays the caller's; `handler` runs on the loop. Only on the loop.
-    /// Level-triggered: a handler that does not take what is there is called again.
+    /// Watches `descriptor`, which the caller continues to own, and calls `handler` on the loop. The watch is
+    /// level-triggered: a handler that does not read all available data is called again. Call this on the
+    /// loop.
     func watch(
         _ descriptor: CInt, for interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void
     ) throws(Errno) -> UInt64 {
@@ -386,7 +389,7 @@ extension EventLoop {
 }
 
 extension EventLoop {
-    /// Waits until `duration` has passed by this loop's clock; false when the task was cancelled before.
+    /// Waits until `duration` has passed on this loop's clock. Returns false if the task is cancelled before.
     public func sleep(for duration: Duration) async -> Bool {
         let sleeper = Sleeper(self)
         return await withTaskCancellationHandler {
@@ -400,9 +403,10 @@ extension EventLoop {
 }
 
 extension EventLoop {
-    /// Waits until `descriptor` is ready for what is of interest; also when its other end is gone or it has failed,
-    /// which is always of interest. Nil when the task was cancelled before, and for what cannot be waited for, as
-    /// regular files. The descriptor stays the caller's; there is one wait for it at a time.
+    /// Waits until `descriptor` is ready for `interest`, its other end has closed or it has failed; the last
+    /// two are always reported. Returns nil if the task is cancelled before or the descriptor cannot be
+    /// waited for, such as that of a regular file. The caller continues to own the descriptor, and only one
+    /// wait for it is possible at a time.
     public func readiness(of descriptor: CInt, for interest: Readiness) async -> Readiness? {
         let waiter = ReadinessWaiter(self)
         return await withTaskCancellationHandler {
@@ -415,9 +419,9 @@ extension EventLoop {
     }
 }
 
-/// One wait for a descriptor: whichever of it and cancellation comes first ends it.
+/// A wait for a descriptor, which readiness or cancellation ends, whichever comes first.
 private final class ReadinessWaiter: @unchecked Sendable {
-    // Sendable: touched in work of the loop only.
+    // Sendable: accessed only on the loop.
     private let loop: EventLoop
     private var registration: UInt64?
     private var continuation: CheckedContinuation<Readiness?, Never>?
@@ -428,7 +432,7 @@ private final class ReadinessWaiter: @unchecked Sendable {
     func start(
         _ descriptor: CInt, _ interest: Readiness, _ continuation: CheckedContinuation<Readiness?, Never>
     ) {
-        // A task that was cancelled before it began to wait does not wait.
+        // A task that was cancelled earlier does not start to wait.
         guard !ended else { return continuation.resume(returning: nil) }
         self.continuation = continuation
         registration = try? loop.watch(descriptor, for: interest) { [self] in end($0) }
@@ -443,9 +447,9 @@ private final class ReadinessWaiter: @unchecked Sendable {
     }
 }
 
-/// One sleep: whichever of timer and cancellation comes first ends it.
+/// A sleep, which the timer or cancellation ends, whichever comes first.
 private final class Sleeper: @unchecked Sendable {
-    // Sendable: touched in work of the loop only.
+    // Sendable: accessed only on the loop.
     private let loop: EventLoop
     private var timer: UInt64?
     private var continuation: CheckedContinuation<Bool, Never>?
@@ -454,7 +458,7 @@ private final class Sleeper: @unchecked Sendable {
     init(_ loop: EventLoop) { self.loop = loop }
 
     func start(_ duration: Duration, _ continuation: CheckedContinuation<Bool, Never>) {
-        // A task that was cancelled before it began to wait does not wait.
+        // A task that was cancelled earlier does not start to wait.
         guard !cancelled else { return continuation.resume(returning: false) }
         self.continuation = continuation
         timer = loop.schedule(loop.now + duration) { [self] in end(true) }

@@ -1,15 +1,15 @@
 import Glibc
 import SystemPackage
 
-/// Reports which files appear in folders and disappear from them (inotify(7)), whichever process is the cause.
+/// Reports files that appear in folders and disappear from them (inotify(7)), whichever process is the cause.
 package final class FolderWatch: Sendable {
     /// An event that the handler of `start` receives.
     package enum Event: Hashable, Sendable {
-        /// A file or folder with that name has come, gone or been replaced.
+        /// A file or folder with that name has been created, deleted or replaced.
         case changed(folder: Int32, name: String)
-        /// A folder has been removed, moved or unmounted, and is watched no more.
+        /// A folder has been removed or unmounted and is no longer watched.
         case gone(folder: Int32)
-        /// So much happened that the kernel did not keep it: everything may be different.
+        /// The kernel has discarded events because there were too many; everything can have changed.
         case lost
     }
 
@@ -26,15 +26,16 @@ package final class FolderWatch: Sendable {
         watched = WatchedDescriptor(descriptor, on: loop)
     }
 
-    /// Watches a folder, too; the number names it in events, and is the same when it is watched already. On any
-    /// thread: it looks up the path.
+    /// Watches an additional folder. Returns the number that identifies the folder in events, which is the
+    /// same if it is already watched. Can be called on any thread, because it looks up the path.
     package func add(_ path: String) throws(PortError) -> Int32 {
         let number = inotify_add_watch(watched.descriptor, path, Self.wanted)
         guard number >= 0 else { throw .system(.current, during: "inotify_add_watch \(path)") }
         return number
     }
 
-    /// Calls `handler` on the loop with what happens, until the watch is released. Call this on the loop.
+    /// Calls `handler` on the loop with each batch of events until the watch is released. Call this on the
+    /// loop.
     package func start(_ handler: @escaping @Sendable ([Event]) -> Void) throws(PortError) {
         let descriptor = watched.descriptor
         try watched.watch(for: .read) { _ in
@@ -44,8 +45,8 @@ package final class FolderWatch: Sendable {
         }
     }
 
-    /// Reads what the kernel writes: number, mask, cookie and length of the name, in 4 octets each, and the name,
-    /// which zeros fill up.
+    /// Decodes the kernel's events: number, mask, cookie and length of the name, in 4 octets each, then the
+    /// name, padded with zeros.
     package static func events(_ octets: ArraySlice<UInt8>) -> [Event] {
         var events: [Event] = []
         var rest = octets

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A mutex over pthread's, which ThreadSanitizer understands (it reports false races on
+/// A mutex based on that of pthread, which ThreadSanitizer supports (it reports false races on
 /// `Synchronization.Mutex`).
 package final class Lock<State: ~Copyable>: @unchecked Sendable {
-    // Sendable: `state` is only reached between lock and unlock, and `mutex` never moves.
+    // Sendable: `state` is accessed only between lock and unlock, and `mutex` never moves.
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -18,7 +18,8 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with exclusive access to the state. Keep it short: other threads that need the state wait.
+    /// Runs `body` with exclusive access to the state. Keep it short, because other threads that need the
+    /// state wait.
     package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -3,18 +3,20 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Signals as events of a loop instead of interrupts of whatever runs. One watch a process at a time.
+/// Receives signals as events of a loop rather than as interruptions of running code. There can be only one
+/// watch per process at a time.
 ///
-/// A handler that writes to a pipe, not a signalfd: that would need every thread to block the signals, and
-/// a library's thread that waits with a mask of its own (`epoll_pwait`) would take them and end the process.
+/// It uses a handler that writes to a pipe instead of a signalfd. A signalfd would require every thread to
+/// block the signals, and a library's thread that waits with a mask of its own (`epoll_pwait`) would receive
+/// them and end the process.
 package final class SignalWatch: @unchecked Sendable {
-    // Sendable: after `init` all is touched on the loop only, which WatchedDescriptor checks.
+    // Sendable: after `init`, everything is accessed only on the loop, which WatchedDescriptor checks.
     private var signals: [CInt]
     private let loop: EventLoop
     private let output: WatchedDescriptor
     private let input: CInt
 
-    /// Catches `signals` from now on. They are kept until `start`, so that none is missed.
+    /// Catches `signals` from now on. They are stored until `start`, so that none is missed.
     package init(_ signals: [CInt], on loop: EventLoop) throws(PortError) {
         var ends: [CInt] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .system(.current, during: "pipe") }
@@ -37,7 +39,7 @@ package final class SignalWatch: @unchecked Sendable {
         }
     }
 
-    /// Catches more signals, or some no longer, which then do again what they do by default. Call it on the loop.
+    /// Catches additional signals, or restores the default action of signals. Call this on the loop.
     func watch(_ more: [CInt], isWatched: Bool) {
         guard output.isOpen else { return }
         signals.removeAll(where: more.contains)
@@ -45,7 +47,7 @@ package final class SignalWatch: @unchecked Sendable {
         for signal in more { Self.set(signal, to: isWatched ? catchSignal : SIG_DFL) }
     }
 
-    /// Lets the signals do again what they do by default. Call it on the loop.
+    /// Restores the default action of the signals. Call this on the loop.
     package func close() {
         guard output.isOpen else { return }
         Self.others.withLock { $0 = Others(beforeDeath: $0.beforeDeath) }
@@ -55,7 +57,7 @@ package final class SignalWatch: @unchecked Sendable {
         Glibc.close(input)
     }
 
-    /// Whether this process was started with `signal` ignored, as nohup does with SIGHUP.
+    /// Returns whether this process was started with `signal` ignored, as by nohup with SIGHUP.
     package static func isIgnored(_ signal: CInt) -> Bool {
         var action = sigaction()
         sigaction(signal, nil, &action)
@@ -63,7 +65,8 @@ package final class SignalWatch: @unchecked Sendable {
         return handler == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Ends the process by `signal` as if it had not been caught, so that the parent process sees why.
+    /// Ends the process with `signal` as if it had not been caught, so that the parent process receives the
+    /// cause.
     package static func die(by signal: CInt) -> Never {
         others.withLock { $0.beforeDeath }?()
         set(signal, to: SIG_DFL)
@@ -72,7 +75,7 @@ package final class SignalWatch: @unchecked Sendable {
         sigaddset(&unblocked, signal)
         pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
         kill(getpid(), signal)
-        // A stopped or ignored signal returns: the shell's convention then says the same.
+        // A stopped or ignored signal returns; the exit status then follows the convention of shells.
         exit(128 + signal)
     }
 
@@ -84,11 +87,11 @@ package final class SignalWatch: @unchecked Sendable {
     }
 }
 
-/// Where the handler writes; -1 when there is no watch.
+/// The descriptor to which the handler writes; -1 when there is no watch.
 private let caughtSignals = Atomic<CInt>(-1)
 
-/// Runs in the middle of anything: an atomic load and a write are all that it may do. The pipe is full only
-/// when thousands of signals wait already.
+/// Interrupts arbitrary code, so only an atomic load and a write are allowed. The pipe is full only when
+/// thousands of signals are already waiting.
 private func catchSignal(_ number: CInt) {
     let before = errno
     var octet = UInt8(truncatingIfNeeded: number)
@@ -97,10 +100,12 @@ private func catchSignal(_ number: CInt) {
 }
 
 extension SignalWatch {
-    /// The result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after itself, ends the
-    /// process as if the signal had not been caught, so that a shell or a service manager sees why; a second one ends
-    /// it at once. `onSignal` is called with the first one before the task is cancelled, and `beforeDeath` before the
-    /// process ends by a signal. Only one such call may be active in a process. If no descriptor is left for signals, they do what they do by default.
+    /// Returns the result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after
+    /// itself, ends the process as if the signal had not been caught, so that a shell or a service manager
+    /// receives the cause. A second signal ends the process at once. `onSignal` is called with the first
+    /// signal before the task is cancelled, and `beforeDeath` before the process ends by a signal. Only one
+    /// such call can be active in a process. If no descriptor is available for signals, they have their
+    /// default action.
     package static func result<Success: Sendable, Failure: Error>(
         cancelledBy signals: [CInt], on loop: EventLoop = .shared,
         onSignal listener: @escaping @Sendable (CInt) -> Void = { _ in },
@@ -118,7 +123,7 @@ extension SignalWatch {
         let caught = Lock<CInt?>(nil)
         loop.execute {
             try? watch?.start { signal in
-                // A second signal does not wait for `body`.
+                // A second signal ends the process without waiting for `body`.
                 if caught.withLock({ $0 != nil }) {
                     beforeDeath()
                     die(by: signal)
@@ -142,20 +147,20 @@ extension SignalWatch {
     }
 }
 
-/// Signals that another part of the program handles than the watch's owner, such as those of a terminal while
-/// something is drawn on it.
+/// Signals that a different part of the program handles than the watch's owner, such as those of a terminal
+/// while something is drawn on it.
 extension SignalWatch {
     struct Others {
-        /// The watch of this process, or nil while there is none.
+        /// The watch of this process, or nil if there is none.
         weak var watch: SignalWatch?
         var handlers: [CInt: @Sendable (CInt) -> Void] = [:]
-        /// What is done before the process ends by a signal.
+        /// The action before the process ends by a signal.
         var beforeDeath: (@Sendable () -> Void)?
     }
     static let others = Lock(Others())
 
-    /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or the watch's end. Without a
-    /// watch they do what they do by default.
+    /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or until the watch is closed.
+    /// Without a watch the signals have their default action.
     package static func watch(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = handler }
@@ -164,7 +169,7 @@ extension SignalWatch {
         watch?.loop.execute { watch?.watch(signals, isWatched: true) }
     }
 
-    /// Lets these signals do again what they do by default.
+    /// Restores the default action of these signals.
     package static func unwatch(_ signals: [CInt]) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = nil }
@@ -173,7 +178,7 @@ extension SignalWatch {
         watch?.loop.execute { watch?.watch(signals, isWatched: false) }
     }
 
-    /// What is done before the process ends by a signal that was caught; nil: nothing.
+    /// Sets the action before the process ends by a caught signal; nil for none.
     package static func beforeDeath(_ beforeDeath: (@Sendable () -> Void)?) {
         others.withLock { $0.beforeDeath = beforeDeath }
     }

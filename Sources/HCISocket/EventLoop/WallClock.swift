@@ -2,7 +2,7 @@ import BLECore
 import CLinux
 import Glibc
 
-/// The time of day, for what people read and recordings keep. Deadlines count by the loop's clock.
+/// The time of day, for display and for recordings. Deadlines use the loop's clock.
 package enum WallClock {
     /// The time of CLOCK_REALTIME in microseconds since 1970-01-01T00:00:00Z.
     package static var microseconds: Int64 {
@@ -13,6 +13,6 @@ package enum WallClock {
 }
 
 extension Timestamp {
-    /// This moment, by the system's clock.
+    /// The current time of the system's clock.
     public static var now: Timestamp { Timestamp(milliseconds: WallClock.microseconds / 1000) }
 }

@@ -3,18 +3,20 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// The kernel's HCI sockets. All carry whole packets; raw ones in H4 form, with the type octet first.
+/// The kernel's HCI sockets. All of them carry whole packets; raw sockets use the H4 form, with the type
+/// octet first.
 package enum HCISockets {
-    /// Room for any HCI packet with its type octet: ACL data has at most 65,535 octets, but Linux hands
-    /// out no more than its own buffers hold.
+    /// The buffer size for any HCI packet with its type octet. ACL data has at most 65,535 octets, but Linux
+    /// delivers no more than its own buffers hold.
     static let maximumPacket = 4096
 
-    /// A raw socket on adapter `index`: sends commands beside the kernel's own, and sees all events and the
-    /// commands of others. Commands need CAP_NET_RAW.
+    /// Opens a raw socket on adapter `index`. It sends commands in addition to the kernel's own, and receives
+    /// all events and the commands of the kernel and of other processes. Sending commands requires
+    /// CAP_NET_RAW.
     package static func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(index, channel: HCI_CHANNEL_RAW)
         return try Sockets.closing(descriptor) { () throws(PortError) in
-            // Sixteen octets: the struct with its padding. Anything else is EINVAL, and the default filter
+            // Sixteen octets: the struct with its padding. Any other size is EINVAL, and the default filter
             // passes nothing.
             let filter = hci_filter(
                 type_mask: 1 << UInt32(HCI_EVENT_PKT) | 1 << UInt32(HCI_COMMAND_PKT),
@@ -32,28 +34,30 @@ package enum HCISockets {
         }
     }
 
-    /// Events that find no room are lost: some 3,000 for a process that does not read them.
+    /// Enlarges the receive buffer, because events that do not fit are lost. It holds some 3,000 events for a
+    /// process that does not read them.
     private static func makeRoom(_ descriptor: CInt) {
         let octets = CInt(1 << 20)
         do throws(PortError) {
             try Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, to: octets, "SO_RCVBUFFORCE")
         } catch {
-            // Without CAP_NET_ADMIN: up to the system-wide limit (net.core.rmem_max).
+            // Without CAP_NET_ADMIN, the size is limited by net.core.rmem_max.
             try? Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: octets, "SO_RCVBUF")
         }
     }
 
-    /// The user channel of adapter `index`: the kernel releases the controller, and only this socket receives
-    /// what it sends. Needs CAP_NET_ADMIN and an adapter that is down (EBUSY) and that no other socket has open
-    /// as its user channel (EUSERS). Closing it returns the controller to the kernel, down.
+    /// Opens the user channel of adapter `index`. The kernel releases the controller, and only this socket
+    /// receives its packets. Requires CAP_NET_ADMIN and an adapter that is down (otherwise EBUSY) and whose
+    /// user channel no other socket has open (otherwise EUSERS). Closing the socket returns the controller to
+    /// the kernel, down.
     package static func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
         PacketSocket(
             try open(index, channel: HCI_CHANNEL_USER), on: loop, maximumPacket: maximumPacket,
             gathersReports: true)
     }
 
-    /// What the kernel's own table has of adapter `index`, also while management does not list it. Needs no
-    /// capability.
+    /// Returns the state of adapter `index` in the kernel's own table, even if management does not list the
+    /// adapter. Requires no capability.
     package static func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
         let descriptor = try Sockets.open(AF_BLUETOOTH, CLINUX_SOCK_RAW, BTPROTO_HCI)
         defer { Glibc.close(descriptor) }
@@ -65,14 +69,15 @@ package enum HCISockets {
         let address = withUnsafeBytes(of: information.bdaddr.b) { octets in
             UInt64(littleEndian: octets)
         }
-        // HCI_UP is the first of the flags.
+        // HCI_UP is the first flag.
         return HCIDeviceState(address: address, isUp: information.flags & 1 != 0)
     }
 
-    /// The management socket. Reading needs no capability, changing needs CAP_NET_ADMIN.
+    /// Opens the management socket. Reading requires no capability; changes require CAP_NET_ADMIN.
     package static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL)
-        // By itself it takes what an HCI socket does: the keys of some fourteen bonds. Before Linux 5.16, no more.
+        // By default the socket accepts packets of the size of an HCI socket: the keys of some fourteen
+        // bonds. Before Linux 5.16 this is the maximum.
         var limit = 1028
         if (try? Sockets.set(descriptor, SOL_BLUETOOTH, BT_SNDMTU, to: UInt16.max, "BT_SNDMTU")) != nil {
             limit = Int(UInt16.max)
@@ -80,12 +85,12 @@ package enum HCISockets {
         return PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket, maximumSent: limit)
     }
 
-    /// The monitor socket: everything that goes through every adapter, each packet behind a header of
-    /// opcode, index and length. Needs CAP_NET_RAW.
+    /// Opens the monitor socket, which receives all packets of every adapter, each after a header of opcode,
+    /// index and length. Requires CAP_NET_RAW.
     package static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR)
         makeRoom(descriptor)
-        // It shows what goes over management sockets, too.
+        // The monitor also shows the traffic of management sockets.
         return PacketSocket(descriptor, on: loop, maximumPacket: 6 + Int(UInt16.max), batch: 1 << 21)
     }
 
@@ -100,9 +105,9 @@ package enum HCISockets {
     }
 }
 
-/// What the kernel's table of HCI devices says of one.
+/// The state of an adapter in the kernel's table of HCI devices.
 package struct HCIDeviceState: Hashable, Sendable {
-    /// The public address; all zeros before the controller was asked.
+    /// The public address; all zeros before the kernel has read it from the controller.
     package var address: UInt64
     /// Whether the transport to the controller is open, by the kernel or by a user channel.
     package var isUp: Bool

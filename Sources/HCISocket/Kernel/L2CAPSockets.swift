@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// A kernel L2CAP channel that carries ATT: CID 4 of one LE link. Both directions of ATT share it, and
-/// the kernel allows one a link.
+/// A kernel L2CAP channel that carries ATT: CID 4 of one LE link. Both directions of ATT share it, and the
+/// kernel allows only one per link.
 package struct L2CAPChannel: Sendable {
     /// The channel's packets, each one an ATT PDU.
     package let port: any L2CAPSocket
@@ -17,40 +17,40 @@ package struct L2CAPChannel: Sendable {
     }
 }
 
-/// A connected L2CAP socket of the kernel's.
+/// A connected L2CAP socket of the kernel.
 package protocol L2CAPSocket: PacketPort {
-    /// The link's security, and the size of its key in octets (0 while there is none).
+    /// Returns the link's security level and the size of its key in octets, which is 0 without encryption.
     func security() throws(PortError) -> (level: SecurityLevel?, keySize: Int)
 
-    /// Asks the kernel for at least `level`, which is more than the link has; it pairs if it must. EINVAL: it has no
-    /// Security Manager for this link. Nothing is sent until that has succeeded; then `writable` is called. The
-    /// socket does not report a failure.
+    /// Requests at least `level` from the kernel, which is higher than the link's level; the kernel pairs if
+    /// necessary. Throws EINVAL if the kernel has no Security Manager for this link. Nothing is sent until
+    /// the request has succeeded; then `writable` is called. The socket does not report a failure.
     func require(_ level: SecurityLevel) throws(PortError)
 
-    /// The HCI handle of the link, for commands on a raw socket.
+    /// Returns the HCI handle of the link, for commands on a raw socket.
     func connectionHandle() throws(PortError) -> ConnectionHandle
 
-    /// How many of the packets that were sent have not been given to the controller, about.
+    /// The approximate number of sent packets that have not been passed to the controller.
     var unsentPackets: Int { get }
 
-    /// Calls `departed` soon, and then whenever packets have been given to the controller and less than half of the
-    /// kernel's room is taken; until the port is closed, or this is called with nil.
+    /// Calls `departed` soon, and then whenever packets have been passed to the controller and less than half
+    /// of the kernel's buffer is used. This ends when the port is closed or when this is called with nil.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError)
 }
 
 /// The kernel's L2CAP sockets on the ATT channel.
 package enum L2CAPSockets {
     private static let attChannel: UInt16 = 4
-    /// The kernel's MTU on fixed channels; a shorter read would cut a packet.
+    /// The kernel's MTU on fixed channels; a shorter read would truncate a packet.
     private static let maximumPacket = 672
-    /// What the kernel may keep of a link's packets, in octets of its memory (it takes twice as many): some 80 short
-    /// packets, or four of 517 octets in fragments of 27. By itself it keeps 277, which may take a slow link half a
-    /// minute.
+    /// The send buffer size of a link, in octets of kernel memory (of which the kernel reserves twice as
+    /// many): some 80 short packets, or four of 517 octets in fragments of 27. The default is 277 packets,
+    /// which can take a slow link half a minute.
     private static let sendMemory: CInt = 32_768
 
-    /// Listens at the adapter whose identity address is `address`. The address type must match the
-    /// adapter's exactly, or no link arrives. Needs no capability. The newest listener of the machine gets
-    /// the links.
+    /// Listens on the adapter whose identity address is `address`. The address type must match the adapter's
+    /// exactly; otherwise no link arrives. Requires no capability. The newest listener on the machine
+    /// receives the links.
     package static func listen(
         at address: DeviceAddress, on loop: EventLoop, accepted: @escaping @Sendable (L2CAPChannel) -> Void
     ) throws(PortError) -> Listener {
@@ -66,16 +66,17 @@ package enum L2CAPSockets {
         }
     }
 
-    /// Connects from the adapter at `local` to `peer`: the kernel scans for it, and gives up after its own
-    /// limit of 20 s (ETIMEDOUT) unless it is cancelled before. EBUSY: another socket has the link's
-    /// channel.
+    /// Connects from the adapter at `local` to `peer`. The kernel scans for the peer, and fails after its own
+    /// limit of 20 s (ETIMEDOUT) unless the attempt is cancelled before. EBUSY means that another socket has
+    /// the link's channel.
     package static func connect(
         from local: DeviceAddress, to peer: DeviceAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<L2CAPChannel, PortError>) -> Void
     ) throws(PortError) -> PendingConnection {
         let descriptor = try bound(to: local)
         _ = try Sockets.closing(descriptor) { () throws(PortError) in
-            // Done at once or not: a connected socket is writable, so the loop reports both cases.
+            // The attempt may complete at once: a connected socket is writable, so the loop reports both
+            // cases.
             try Sockets.connect(descriptor, to: sockaddr_l2(peer, channel: attChannel))
         }
         let pending = PendingConnection(descriptor, on: loop)
@@ -88,7 +89,7 @@ package enum L2CAPSockets {
     private static func channel(
         over descriptor: CInt, to peer: DeviceAddress, on loop: EventLoop
     ) -> L2CAPChannel {
-        // A kernel that refuses keeps more.
+        // A kernel that rejects this size uses a larger buffer.
         try? Sockets.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: sendMemory, "SO_SNDBUF")
         return L2CAPChannel(
             port: PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket), peer: peer)
@@ -104,22 +105,22 @@ package enum L2CAPSockets {
 }
 
 extension PacketSocket: L2CAPSocket {
-    /// Reads the socket option BT_SECURITY; `level` is nil for a number that is no `SecurityLevel`.
+    /// Reads the socket option BT_SECURITY; `level` is nil if the value is not a `SecurityLevel`.
     package func security() throws(PortError) -> (level: SecurityLevel?, keySize: Int) {
         var value = bt_security()
         try Sockets.get(descriptor, SOL_BLUETOOTH, BT_SECURITY, into: &value, "BT_SECURITY")
         return (SecurityLevel(rawValue: value.level), Int(value.key_size))
     }
 
-    /// Requires a security level of the kernel, which raises the link's if necessary.
+    /// Requests a security level from the kernel, which raises that of the link if necessary.
     package func require(_ level: SecurityLevel) throws(PortError) {
-        // Two octets: one is EINVAL.
+        // The value has two octets; one octet is EINVAL.
         let value = bt_security(level: level.rawValue, key_size: 0)
         try Sockets.set(descriptor, SOL_BLUETOOTH, BT_SECURITY, to: value, "BT_SECURITY")
         expectRoom()
     }
 
-    /// The HCI handle of the link.
+    /// Returns the HCI handle of the link.
     package func connectionHandle() throws(PortError) -> ConnectionHandle {
         var information = l2cap_conninfo()
         try Sockets.get(descriptor, SOL_L2CAP, L2CAP_CONNINFO, into: &information, "L2CAP_CONNINFO")

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// Single messages to sockets of this machine.
+/// Single messages to sockets on this machine.
 package enum DatagramSockets {
-    /// Sends a message to a Unix socket: a path, or after @ the name of one that has no file. It does not wait.
+    /// Sends a message to a Unix socket without waiting. `name` is a path, or an abstract name after @.
     package static func send(_ message: some Sequence<UInt8>, to name: String) throws(PortError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var octets = Array(name.utf8)
-        // An abstract name has a zero before it, and no end but its length.
+        // An abstract name begins with a zero octet and is delimited only by its length.
         if octets.first == UInt8(ascii: "@") { octets[0] = 0 }
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { room -> Bool in
             guard octets.count < room.count else { return false }

@@ -2,10 +2,10 @@ import BLECore
 import DequeModule
 import HCI
 
-/// A port whose packets take their time, in both directions and in their order; the same times for the same
-/// seed. For tests; wraps any other.
+/// A port that wraps another port and delays its packets in both directions, in order. The delays are the
+/// same for the same seed. For tests.
 package final class DelayedPort: PacketPort, @unchecked Sendable {
-    // Sendable: all state is touched on the loop only, as every call of a port.
+    // Sendable: all state is accessed only on the loop, like every call of a port.
     private let inner: any PacketPort
     private let loop: EventLoop
     private let delay: ClosedRange<Duration>
@@ -15,12 +15,12 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
     private var going = Way()
     private var timer: LoopTimer?
 
-    /// The packets under way in one direction.
+    /// The packets in transit in one direction.
     private struct Way {
         var packets: Deque<(due: Instant, octets: [UInt8])> = []
 
         mutating func add(_ packet: Span<UInt8>, at due: Instant) {
-            // None overtakes.
+            // No packet overtakes another.
             packets.append((max(due, packets.last?.due ?? due), [UInt8](copying: packet)))
         }
 
@@ -31,10 +31,10 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
         }
     }
 
-    /// So many packets under way, and `isWritable` is false.
+    /// The number of packets in transit from which `isWritable` is false.
     private static let highWater = 64
 
-    /// A port like `inner`, which this one owns, whose packets take a time within `delay`.
+    /// Creates a port that takes ownership of `inner` and delays its packets by a time within `delay`.
     package init(
         _ inner: any PacketPort, on loop: EventLoop, delay: ClosedRange<Duration>,
         random: some RandomNumberGenerator & Sendable
@@ -57,13 +57,13 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
         try inner.start(mine)
     }
 
-    /// Sends one packet when its time has come.
+    /// Queues one packet, and sends it when its delay has passed.
     package func send(_ packet: Span<UInt8>) {
         going.add(packet, at: due)
         rearm()
     }
 
-    /// Ends the port; what is under way is lost.
+    /// Closes the port; packets in transit are lost.
     package func close() {
         handlers = nil
         timer?.set(nil)
@@ -97,7 +97,7 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
 
     private func rearm() {
         guard handlers != nil else { return }
-        // What waits for room goes when the inner port says that there is some.
+        // A packet that waits for room is sent when the inner port becomes writable.
         timer?.set(earlier(coming.packets.first?.due, inner.isWritable ? going.packets.first?.due : nil))
     }
 }

@@ -4,13 +4,13 @@ import Glibc
 import HCI
 import SystemPackage
 
-/// HCI packets over a byte stream, in H4 form: TCP, Unix sockets, UARTs. The stream carries nothing but
-/// packets, so an octet that is no packet type means that both sides have lost each other.
+/// HCI packets over a byte stream, in H4 form: TCP, Unix sockets, UARTs. The stream carries only packets, so
+/// an octet that is not a packet type means that the two sides are out of sync.
 ///
-/// On a socket nothing is lost, so the port then ends. A UART can lose an octet: there the port sends Reset
-/// until the controller answers, discards what comes before, and calls `PacketPortHandlers.wasReset`.
+/// A socket does not lose octets, so the port then ends. A UART can lose an octet: there the port sends Reset
+/// until the controller responds, discards what it receives before, and calls `PacketPortHandlers.wasReset`.
 package final class H4Port: PacketPort, @unchecked Sendable {
-    // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
+    // Sendable: all state is accessed only on the loop, which WatchedDescriptor and the callers ensure.
     private let socket: WatchedDescriptor
     private let isSerial: Bool
     private let recovers: Bool
@@ -23,7 +23,7 @@ package final class H4Port: PacketPort, @unchecked Sendable {
     private var timer: LoopTimer?
     private var search: Search?
 
-    /// A search for the place at which packets begin again.
+    /// A search for the next packet boundary.
     private struct Search {
         /// The violation that started the search.
         let reason: PortError.Violation
@@ -31,17 +31,19 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         var resets = 0
     }
 
-    /// More than this unsent, and `isWritable` is false. A peer that reads keeps the stream far below it.
+    /// The number of unsent octets from which `isWritable` is false. A peer that reads keeps the stream far
+    /// below it.
     private static let highWater = 1 << 16
-    /// The octets of a packet come one after the other; a packet that stops for so long has lost some.
+    /// The maximum pause in a packet. The octets of a packet follow each other, so a packet with a longer
+    /// pause has lost some.
     private static let gap = Duration.seconds(1)
-    /// How long a Reset is waited for, and how many are sent: a controller that waits for the rest of a
-    /// command takes the first ones for that.
+    /// The time limit for a response to Reset, and the number of Resets that are sent. A controller that
+    /// waits for the rest of a command takes the first ones for that rest.
     private static let timeLimit = Duration.milliseconds(500), maximumResets = 12
     private static let reset: [UInt8] = [HCIPacketType.command.rawValue, 0x03, 0x0c, 0x00]
 
-    /// Takes over a non-blocking stream. Only packets of `types` are expected on it. `recovers`: a controller
-    /// is behind it that is this host's alone, on a line that may lose octets.
+    /// Takes ownership of a non-blocking stream. Only packets of `types` are expected on it. `recovers` is
+    /// for a controller that only this host uses, on a line that can lose octets.
     package init(
         _ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all,
         recovers: Bool = false
@@ -62,9 +64,9 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
-    /// Sends one packet; what the descriptor does not take now is kept.
+    /// Sends one packet, and keeps what the descriptor does not accept now.
     package func send(_ packet: Span<UInt8>) {
-        // What is said to a controller that will be reset is lost on it.
+        // A packet for a controller that is about to be reset would be lost.
         guard search == nil else { return }
         append(packet)
     }
@@ -92,7 +94,8 @@ package final class H4Port: PacketPort, @unchecked Sendable {
         closed?(error)
     }
 
-    /// As `fail`, for use within a call of the owner's: `closed` is called later, from the loop.
+    /// Ends the port as `fail` does, but within a call from the owner: `closed` is called later, from the
+    /// loop.
     private func failSoon(_ error: PortError) {
         timer?.set(nil)
         socket.close()
@@ -107,7 +110,7 @@ extension H4Port {
         guard socket.isOpen else { return }
         var rest = packet
         if output.isEmpty {
-            // Nothing waits: only what the descriptor does not take is copied.
+            // Nothing is waiting, so only what the descriptor does not accept is copied.
             let count = packet.withUnsafeBytes { write($0.baseAddress, $0.count) }
             if count > 0 { rest = packet.extracting(count..<packet.count) }
             guard !rest.isEmpty else { return }
@@ -116,7 +119,7 @@ extension H4Port {
         if output.count == rest.count, let error = flush() { failSoon(error) }
     }
 
-    /// Writes what the descriptor takes; why it takes nothing any more.
+    /// Writes as much as the descriptor accepts. Returns the error if it can accept no more data.
     private func flush() -> PortError? {
         while written < output.count {
             let count = output.withUnsafeBytes { octets in
@@ -129,7 +132,7 @@ extension H4Port {
             switch Errno.current {
             case .interrupted: continue
             case .wouldBlock:
-                // A reader that is always a little behind must not make it grow.
+                // Limits the size of the buffer for a reader that is always a little behind.
                 if written > Self.highWater {
                     output.removeFirst(written)
                     written = 0
@@ -146,7 +149,7 @@ extension H4Port {
     }
 
     private func write(_ octets: UnsafeRawPointer?, _ count: Int) -> Int {
-        // Only send(2) can do without a SIGPIPE, which serial lines do not know.
+        // Only send(2) can suppress SIGPIPE, and serial lines do not support send(2).
         isSerial
             ? Glibc.write(socket.descriptor, octets, count)
             : Glibc.send(socket.descriptor, octets, count, CInt(MSG_NOSIGNAL))
@@ -163,7 +166,7 @@ extension H4Port {
             let error = Errno.current
             return error == .wouldBlock || error == .interrupted ? () : fail(.system(error, during: "read"))
         }
-        // A copy of the reference: the reading of `input` must outlast the change of `framer`.
+        // A copy of the reference, because `input` is read while `framer` is modified.
         let octets = input
         take(octets.span.extracting(0..<count))
     }
@@ -180,7 +183,7 @@ extension H4Port {
         } catch {
             return lose(.framing(error))
         }
-        // After a packet that a handler answered by closing the port nothing is due any more.
+        // If a handler has closed the port in response to a packet, no timer is needed.
         guard recovers, socket.isOpen else { return }
         timer?.set(framer.pendingCount > 0 ? socket.loop.now + Self.gap : nil)
     }

@@ -2,18 +2,18 @@ import BLECore
 import Glibc
 import SystemPackage
 
-/// A listening socket: hands each accepted descriptor to its owner, on the loop.
+/// A listening socket that passes each accepted descriptor to its owner, on the loop.
 package final class Listener: @unchecked Sendable {
-    // Sendable: touched on the loop only; WatchedDescriptor sees to it.
+    // Sendable: accessed only on the loop, which WatchedDescriptor ensures.
     private let socket: WatchedDescriptor
     private let acceptNext: @Sendable (CInt) throws(PortError) -> (@Sendable () -> Void)?
     private var rest: LoopTimer?
 
-    /// How long nothing is accepted after the process or the system has run out of what a connection needs.
+    /// The time without accepting after the process or the system has run out of resources for a connection.
     private static let restTime = Duration.milliseconds(100)
 
-    /// Takes over `descriptor`. `acceptNext` accepts one connection and returns what to do with it, or nil
-    /// when there is none.
+    /// Takes ownership of `descriptor`. `acceptNext` accepts one connection and returns the action for it, or
+    /// nil if there is none.
     init(
         _ descriptor: CInt, on loop: EventLoop,
         acceptNext: @escaping @Sendable (CInt) throws(PortError) -> (@Sendable () -> Void)?
@@ -22,15 +22,16 @@ package final class Listener: @unchecked Sendable {
         self.acceptNext = acceptNext
     }
 
-    /// Starts to accept. `failed` is called with the error that ends it, for example the adapter's removal.
+    /// Starts to accept connections. `failed` is called with the error that ends the listener, such as the
+    /// removal of the adapter.
     package func start(failed: @escaping @Sendable (PortError) -> Void) throws(PortError) {
         rest = LoopTimer(on: socket.loop) { [weak self] in self?.socket.want(.read) }
         try socket.watch(for: .read) { [weak self] readiness in self?.ready(readiness, failed) }
     }
 
-    /// Ends it. More calls do nothing.
+    /// Closes the listener. Further calls have no effect.
     package func close() {
-        // While it listens, the file is its own and no newer one's.
+        // While the socket listens, the file belongs to it and not to a newer socket.
         if socket.isOpen { StreamSockets.removeFile(of: socket.descriptor) }
         rest?.set(nil)
         socket.close()
@@ -51,7 +52,7 @@ package final class Listener: @unchecked Sendable {
 }
 
 extension PortError {
-    /// Whether the process or the system has no descriptors or no memory left, as may change.
+    /// Whether the process or the system is temporarily out of descriptors or memory.
     fileprivate var isShortage: Bool {
         switch errno {
         case .tooManyOpenFiles?, .tooManyOpenFilesInSystem?, .noBufferSpace?, .noMemory?: true

@@ -1,18 +1,18 @@
 import BLECore
 import HCI
 
-/// A port that loses packets, the same ones for the same seed. For tests; wraps any other.
+/// A port that wraps another port and loses packets, the same ones for the same seed. For tests.
 package final class LossyPort: PacketPort, @unchecked Sendable {
-    // Sendable: `random` and `lost` are touched on the loop only, as every call of a port.
+    // Sendable: `random` and `lost` are accessed only on the loop, like every call of a port.
     private let inner: any PacketPort
     private let probability: Double
     private let isLosable: @Sendable (HCIDirection, Span<UInt8>) -> Bool
     private var random: any RandomNumberGenerator
-    /// How many packets were lost so far.
+    /// The number of packets lost so far.
     package private(set) var lost = 0
 
-    /// A port like `inner`, which this one owns, that loses a packet with `probability`, 0 to 1, when it
-    /// `isLosable`.
+    /// Creates a port that takes ownership of `inner` and loses packets for which `isLosable` is true with
+    /// `probability`, 0 to 1.
     package init(
         _ inner: any PacketPort, probability: Double, random: some RandomNumberGenerator & Sendable,
         where isLosable: @escaping @Sendable (HCIDirection, Span<UInt8>) -> Bool = { _, _ in true }

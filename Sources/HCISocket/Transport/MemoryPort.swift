@@ -1,9 +1,9 @@
 import BLECore
 
 /// A port whose other end is another port of the same process and loop: a host and a simulated controller
-/// joined without a descriptor. What one sends the other receives in the loop's next turn.
+/// connected without a descriptor. A port receives what the other one sends in the loop's next turn.
 package final class MemoryPort: PacketPort, @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
     private let loop: EventLoop
     private weak var other: MemoryPort?
     private var handlers: PacketPortHandlers?
@@ -12,7 +12,7 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
     private var waitingCount = 0
     private var ended = false
 
-    /// More than this waits at the other end, and `isWritable` is false: as with a stream.
+    /// The number of octets that wait at the other end from which `isWritable` is false, as with a stream.
     private static let highWater = 1 << 16
 
     private init(on loop: EventLoop) { self.loop = loop }
@@ -21,7 +21,7 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
         if !ended, let other { loop.execute { other.otherClosed() } }
     }
 
-    /// Two ports joined to each other. Each keeps what comes before it was started.
+    /// Creates two connected ports. Each stores what it receives before it is started.
     package static func pair(on loop: EventLoop) -> (MemoryPort, MemoryPort) {
         let (left, right) = (MemoryPort(on: loop), MemoryPort(on: loop))
         left.other = right
@@ -42,7 +42,7 @@ package final class MemoryPort: PacketPort, @unchecked Sendable {
         let isFirst = other.waiting.isEmpty
         other.waiting.append([UInt8](copying: packet))
         other.waitingCount += packet.count
-        // What comes until then goes with it.
+        // Packets that are sent until then are delivered in the same call.
         if isFirst { loop.execute { other.deliver() } }
     }
 

@@ -3,20 +3,21 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// A name that one process at a time has among those of the network namespace, of whatever user: that of an
-/// abstract Unix socket (unix(7)). It ends with this object, and with the process however that ends.
+/// A name in the network namespace that only one process can hold at a time, whatever its user: the name of
+/// an abstract Unix socket (unix(7)). It is released when this object is deallocated or when the process
+/// ends, however it ends.
 package final class NameClaim: Sendable {
     private let descriptor: CInt
 
-    /// Claims `name`, of at most 107 octets; nil when it is taken.
+    /// Claims `name`, of at most 107 octets; nil if it is already claimed.
     package init?(_ name: String) throws(PortError) {
         let address = try Self.address(name)
         let socket = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
-        // From here on `deinit` closes it, also when this throws.
+        // From here on `deinit` closes the socket, even if this initializer throws.
         descriptor = socket
         do throws(PortError) {
             try Sockets.bind(socket, to: address)
-            // Those who wait for the name connect, and are disconnected when it ends.
+            // Processes that wait for the name connect, and are disconnected when the claim ends.
             try Sockets.listen(socket)
         } catch {
             guard error.errno == .addressInUse else { throw error }
@@ -30,7 +31,7 @@ package final class NameClaim: Sendable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { path in
-            // Behind a first octet of zero, the name has no file.
+            // A name after a first octet of zero is abstract and has no file.
             guard name.utf8.count < path.count else { return false }
             path.dropFirst().copyBytes(from: name.utf8)
             return true
@@ -41,14 +42,14 @@ package final class NameClaim: Sendable {
 }
 
 extension NameClaim {
-    /// Claims `name` once its holder releases it; nil when that takes longer than `limit` by the loop's clock, when the
-    /// task is cancelled, and when it cannot be waited for.
+    /// Claims `name` once its holder releases it. Returns nil if that takes longer than `limit` on the loop's
+    /// clock, if the task is cancelled, or if it is not possible to wait for the holder.
     package static func take(
         _ name: String, within limit: Duration, on loop: EventLoop
     ) async throws(PortError) -> NameClaim? {
         let end = loop.now + limit
-        // A claim that has just ended refuses connections, and one that has just begun. One that goes on doing so is
-        // no claim of this library's. One for which too many wait refuses, too.
+        // A claim refuses connections when it has just ended or just begun, and when too many processes wait
+        // for it. A socket that continues to refuse connections is not a claim of this library.
         var refusals = 0
         while true {
             if let claim = try NameClaim(name) { return claim }
@@ -64,7 +65,7 @@ extension NameClaim {
         }
     }
 
-    /// Waits until a claim ends; false when it has not, and nil when it refuses connections.
+    /// Waits until a claim ends. Returns false if it does not end in time, and nil if it refuses connections.
     private static func ending(
         of name: String, within limit: Duration, on loop: EventLoop
     ) async throws(PortError) -> Bool? {
@@ -72,7 +73,7 @@ extension NameClaim {
         let socket = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
         defer { Glibc.close(socket) }
         do throws(PortError) {
-            // More wait than it has places for.
+            // The claim's queue of waiting processes is full.
             guard try Sockets.connect(socket, to: address) else { return nil }
         } catch {
             return nil
@@ -88,11 +89,11 @@ extension NameClaim {
         }
     }
 
-    /// Those of `names`, lines of /proc/net/unix, that are claimed and begin with `prefix`.
+    /// Returns the claimed names in `sockets`, lines of /proc/net/unix, that begin with `prefix`.
     package static func names(beginningWith prefix: String, in sockets: String) -> [String] {
         sockets.split(separator: "\n").compactMap { line in
             guard let at = line.firstIndex(of: "@") else { return nil }
-            // The kernel shows an octet of zero as "@", and the name is filled up with those.
+            // The kernel shows a zero octet as "@", and pads the name with them.
             let name = line[line.index(after: at)...].prefix { $0 != "@" }
             return name.hasPrefix(prefix) ? String(name) : nil
         }

@@ -2,57 +2,60 @@ import BLECore
 import HCI
 import SystemPackage
 
-/// Whole packets to and from something: a controller, an L2CAP channel, a management socket. Whether a
-/// descriptor, another object of the process or a test is behind it is not the owner's business.
+/// A port for whole packets to and from another endpoint: a controller, an L2CAP channel, a management
+/// socket. The owner does not depend on whether that endpoint is a descriptor, another object of the process
+/// or a test.
 ///
-/// Everything happens on one event loop. The owner starts the port and closes it. A port calls no handler from within a
-/// call of its owner's, so the owner's state is whole whenever one is called.
+/// Everything happens on one event loop. The owner starts the port and closes it. A port never calls a
+/// handler within a call from its owner, so the owner's state is consistent whenever a handler is called.
 public protocol PacketPort: AnyObject, Sendable {
-    /// Whether `send` may be called. While false, keep what is to be sent; `writable` will be called.
+    /// Whether `send` can be called. While this is false, keep the packets to send until `writable` is
+    /// called.
     var isWritable: Bool { get }
 
-    /// Starts to deliver to `handlers`, on the loop and never from within this call.
+    /// Starts to deliver packets to `handlers`, on the loop and never within this call.
     func start(_ handlers: PacketPortHandlers) throws(PortError)
 
-    /// Sends one packet. It is always taken whole; afterwards look at `isWritable`. If that ends the port, `closed` is
-    /// called in a later turn of the loop.
+    /// Sends one packet, which is always accepted whole; check `isWritable` afterwards. If that ends the
+    /// port, `closed` is called in a later turn of the loop.
     func send(_ packet: Span<UInt8>)
 
-    /// The most octets of a packet that `send` takes.
+    /// The maximum size of a packet that `send` accepts, in octets.
     var maximumSent: Int { get }
 
-    /// Hands out the packets that have come already, from within this call, but not from within a handler's;
-    /// of a port that keeps none, nothing.
+    /// Delivers the packets that have already arrived, within this call. Has no effect within a handler's
+    /// call, or if the port stores no packets.
     func readNow()
 
-    /// Ends the port; no handler is called afterwards. More calls do nothing.
+    /// Closes the port; no handler is called afterwards. Further calls have no effect.
     func close()
 
-    /// Ends the port after the packets that have come already; of a port that keeps none, as `close`.
+    /// Closes the port after delivering the packets that have already arrived. The same as `close` if the
+    /// port stores no packets.
     func closeAfterReading()
 }
 
 extension PacketPort {
-    /// No limit by default: `Int.max` octets.
+    /// The default: `Int.max` octets, so no limit.
     public var maximumSent: Int { .max }
 
-    /// Does nothing: the port keeps no packets.
+    /// Does nothing, because the port stores no packets.
     public func readNow() {}
 
-    /// Ends the port: it keeps no packets.
+    /// Closes the port, because it stores no packets.
     public func closeAfterReading() { close() }
 }
 
-/// What a port calls, on its loop.
+/// The handlers that a port calls on its loop.
 public struct PacketPortHandlers: Sendable {
-    /// One whole packet, valid during the call.
+    /// Called with one whole packet, which is valid during the call.
     public var receive: @Sendable (Span<UInt8>) -> Void
     /// Called when `send` accepts packets again.
     public var writable: @Sendable () -> Void
-    /// The port ended by itself; called once, and nothing after it.
+    /// Called once when the port ends by itself; no handler is called after it.
     public var closed: @Sendable (PortError) -> Void
-    /// The port reset the other side to find the packet boundaries again: all that the other side was
-    /// configured with is lost.
+    /// Called when the port has reset the other side to find the packet boundaries again. The other side has
+    /// lost its configuration.
     public var wasReset: @Sendable () -> Void
 
     /// Creates the handlers for `start`. The event loop calls them.
@@ -69,33 +72,33 @@ public struct PacketPortHandlers: Sendable {
     }
 }
 
-/// Why a port could not be opened, or ended.
+/// The reason why a port could not be opened, or has ended.
 public enum PortError: Error, Hashable, Sendable {
     /// The other side closed the connection.
     case ended
-    /// A system call failed with this errno.
+    /// The system call failed with this errno.
     case system(Errno, during: String)
-    /// A host's name that is no IP address; names are not looked up.
+    /// The host name is not an IP address; names are not looked up.
     case unresolved(String)
-    /// What comes is not what it should be.
+    /// The received data violates the protocol.
     case protocolViolation(Violation)
 
-    /// How what comes breaks its protocol.
+    /// How the received data violates its protocol.
     public indirect enum Violation: Hashable, Sendable {
-        /// A packet has more octets than any may have.
+        /// A packet has more octets than the maximum.
         case oversized(maximum: Int)
-        /// An HCI packet on a line stops after so many octets.
+        /// An HCI packet on a serial line stops after that many octets.
         case incomplete(octets: Int)
-        /// The octets of a line are no HCI packets.
+        /// The octets on a line are not HCI packets.
         case framing(H4FramingError)
-        /// Packets were lost for this reason, and the controller does not answer the Reset after which the next one
-        /// would begin.
+        /// Packets were lost for this reason, and the controller does not respond to the Reset that would
+        /// restore the packet boundaries.
         case lost(Violation)
     }
 }
 
 extension PortError.Violation: CustomStringConvertible {
-    /// A clause such as "a packet of more than 255 octets came".
+    /// The violation as a clause, such as "a packet of more than 255 octets came".
     public var description: String {
         switch self {
         case .oversized(let maximum): "a packet of more than \(maximum) octets came"
@@ -107,7 +110,7 @@ extension PortError.Violation: CustomStringConvertible {
 }
 
 extension PortError: CustomStringConvertible {
-    /// One line: "connect: Connection refused".
+    /// The error as one line of text: "connect: Connection refused".
     public var description: String {
         switch self {
         case .ended: "the other side closed the connection"
@@ -117,13 +120,13 @@ extension PortError: CustomStringConvertible {
         }
     }
 
-    /// The errno behind it, if any.
+    /// The errno that caused the error, if any.
     public var errno: Errno? {
         if case .system(let errno, _) = self { errno } else { nil }
     }
 }
 
 extension PortError {
-    /// The system's text for an error number.
+    /// Returns the system's text for an error number.
     package static func text(errno number: Int32) -> String { "\(Errno(rawValue: number))" }
 }

@@ -4,30 +4,31 @@ import Glibc
 import HCI
 import SystemPackage
 
-/// A port over a socket that keeps packets apart: raw HCI, management, monitor and L2CAP sockets. One write is
-/// one packet; what has come is read many at a time.
+/// A port over a socket that preserves packet boundaries: raw HCI, management, monitor and L2CAP sockets.
+/// Each write is one packet; received packets are read many at a time.
 package final class PacketSocket: PacketPort, @unchecked Sendable {
-    // Sendable: all state is touched on the loop only; WatchedDescriptor and the callers see to it.
+    // Sendable: all state is accessed only on the loop, which WatchedDescriptor and the callers ensure.
     private let socket: WatchedDescriptor
     private let input: PacketBatch
     private var pace: ReadingPace?
     private var rest: LoopTimer?
     private var isReading = false
     private var closesAfterReading = false
-    /// Why the port ends when what came before has been read.
+    /// The reason to end the port after the packets before it have been read.
     private var ending: PortError?
     private var kept: [UInt8]?
     private var lastLength = 0
     private var departures: WatchedDescriptor?
     private var handlers: PacketPortHandlers?
 
-    /// Packets taken from one readiness before the loop's other work gets its turn.
+    /// The number of packets to read in one go before the loop continues with other work.
     private static let turn = 32
 
-    /// Takes over `descriptor`, which is non-blocking. A packet longer than `maximumPacket` octets ends the
-    /// port, so give the protocol's limit. `gathersReports`: its packets are HCI's in H4 form, and where many
-    /// advertising reports come one by one, each may wait for more, 10 ms at most. `batch`: octets of packets that are
-    /// read at a time. `maximumSent`: the most octets of a packet that the descriptor takes.
+    /// Takes ownership of `descriptor`, which is non-blocking. A packet longer than `maximumPacket` octets
+    /// ends the port, so pass the protocol's limit. `gathersReports` is for HCI packets in H4 form: if many
+    /// advertising reports arrive one by one, each can be delayed to read more at once, by at most 10 ms.
+    /// `batch` is the number of octets of packets to read at a time. `maximumSent` is the maximum size of a
+    /// packet that the descriptor accepts, in octets.
     package init(
         _ descriptor: CInt, on loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false,
         batch: Int = 1 << 15, maximumSent: Int = .max
@@ -38,12 +39,12 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         self.maximumSent = maximumSent
     }
 
-    /// The descriptor, for socket options. It stays this port's.
+    /// The descriptor, for socket options. This port continues to own it.
     package var descriptor: CInt { socket.descriptor }
 
     package var isWritable: Bool { kept == nil && ending == nil && socket.isOpen }
 
-    /// The most octets of a packet that `send` takes.
+    /// The maximum size of a packet that `send` accepts, in octets.
     package let maximumSent: Int
 
     package func start(_ handlers: PacketPortHandlers) throws(PortError) {
@@ -52,23 +53,25 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         try socket.watch(for: .read) { [weak self] in self?.ready($0) }
     }
 
-    /// Sends one packet; what the descriptor does not take now is kept.
+    /// Sends one packet, and keeps it if the descriptor does not accept it now.
     package func send(_ packet: Span<UInt8>) {
         guard isWritable else { return }
         if pace != nil { hurry() }
         switch write(packet) {
         case .success: lastLength = packet.count
         case .failure(.wouldBlock), .failure(.socketNotConnected):
-            // ENOTCONN: the kernel holds the channel back while it pairs.
+            // ENOTCONN: the kernel blocks the channel while it pairs.
             kept = [UInt8](copying: packet)
             socket.want([.read, .write])
-        // An adapter that is off takes nothing, and may be on again soon: the packet is dropped without an error.
+        // An adapter that is off accepts nothing, and can be on again soon: the packet is dropped without an
+        // error.
         case .failure(.networkDown): break
         case .failure(let error): failSoon(.system(error, during: "write"))
         }
     }
 
-    /// Calls `writable` when the descriptor takes packets, for what holds them back otherwise than by a full buffer.
+    /// Calls `writable` when the descriptor accepts packets again, for cases in which the cause is not a full
+    /// buffer.
     func expectRoom() {
         if socket.isOpen { socket.want([.read, .write]) }
     }
@@ -80,16 +83,16 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         socket.close()
     }
 
-    /// Hands out the packets that have come already, 4,096 at most.
+    /// Delivers the packets that have already arrived, at most 4,096.
     package func readNow() {
         guard !isReading, socket.isOpen else { return }
         endRest()
         drain([], turn: 4096)
     }
 
-    /// Ends the port after the packets that have come already, or 1,024 of them.
+    /// Closes the port after delivering the packets that have already arrived, at most 1,024.
     package func closeAfterReading() {
-        // From within a handler: what was read with its packet comes first.
+        // Within a handler, the other packets of the same batch come first.
         guard !isReading else {
             closesAfterReading = true
             return
@@ -128,18 +131,18 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
             switch input.receive(from: socket.descriptor) {
             case .success(let count):
                 let areReports = deliver(count)
-                // Less than there is room for is all that there is; what comes now makes it ready anew. Only
-                // one that hung up is read to its end.
+                // A batch that is not full contains all available packets; new ones make the socket ready
+                // again. Only a socket that has hung up is read to its end.
                 let isAll = count < input.capacity && !readiness.contains(.hangUp) && ending == nil
                 left = isAll ? 0 : left - count
                 if pace != nil, left <= 0 { settle(areReports ? count : nil) }
             case .failure(.interrupted): continue
             case .failure(.wouldBlock):
-                // Nothing to read, and yet hung up: it would be reported for ever.
+                // Nothing to read, but hung up: the loop would report this endlessly.
                 if readiness.contains(.hangUp) || ending != nil { fail(ending ?? .ended) }
                 return
             case .failure(let error):
-                // The kernel reports an error once, and before the packets that came before it.
+                // The kernel reports an error only once, and before the packets that preceded it.
                 if let ending { return fail(ending) }
                 ending = .system(error, during: "recvmmsg")
             }
@@ -149,7 +152,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         socket.loop.execute { [weak self] in self?.drain(.hangUp, turn: Self.turn) }
     }
 
-    /// Hands out what was read; whether it was nothing but advertising reports.
+    /// Delivers the packets that were read. Returns whether all of them were advertising reports.
     private func deliver(_ count: Int) -> Bool {
         var areReports = true
         for index in 0..<count {
@@ -176,7 +179,8 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         closed?(error)
     }
 
-    /// Ends the port after the packets that have come already, in a turn of its own: from within a call of the owner's.
+    /// Ends the port after the packets that have already arrived, in a later turn of the loop, because the
+    /// owner is calling.
     private func failSoon(_ error: PortError) {
         guard ending == nil else { return }
         ending = error
@@ -190,26 +194,26 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
 // MARK: - What has not left
 
 extension PacketSocket {
-    /// How many of the packets that were sent the kernel still keeps, and the one that it has not taken. It charges a
-    /// socket for memory, not for packets: where they differ in length, the number is an estimate, and a
-    /// packet that the kernel has cut into fragments counts as several.
+    /// The number of sent packets that the kernel still stores, including one that it has not accepted. The
+    /// kernel charges a socket for memory, not for packets. If packets differ in length, the number is
+    /// therefore an estimate, and a packet that the kernel has fragmented counts as several.
     package var unsentPackets: Int {
         guard socket.isOpen else { return 0 }
         let kept = kept == nil ? 0 : 1
-        // The last octet of a packet's charge goes after the writer has been woken.
+        // The last octet of a packet's charge is released after the writer has been woken.
         guard let charge = try? Sockets.sendMemory(descriptor), charge > 1 else { return kept }
-        // Packets leave in their order, so the last one is among them.
+        // Packets leave in order, so the last one is among them.
         let packet = (try? Sockets.sendMemory(ofPacket: lastLength)) ?? charge
         return max(1, charge / max(packet, 1)) + kept
     }
 
-    /// Calls `departed` soon, and then whenever the kernel has let go of packets and less than half of its
-    /// room is taken; until the port is closed, or this is called with nil.
+    /// Calls `departed` soon, and then whenever the kernel has released packets and less than half of its
+    /// buffer is used. This ends when the port is closed or when this is called with nil.
     package func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError) {
         departures?.close()
         departures = nil
         guard let departed, socket.isOpen else { return }
-        // The socket itself reports room for as long as there is some. A second descriptor reports each change.
+        // The socket itself reports room as long as there is some. A second descriptor reports each change.
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .system(.current, during: "dup") }
         let watched = WatchedDescriptor(copy, on: socket.loop)
@@ -221,7 +225,7 @@ extension PacketSocket {
 // MARK: - Pace
 
 extension PacketSocket {
-    /// Leaves the socket alone for a while, when what was read was so many reports and the pace says so.
+    /// Stops reading the socket for a while, if `reports` is not nil and the pace allows it.
     private func settle(_ reports: Int?) {
         guard socket.isOpen else { return }
         guard let reports else { return hurry() }
@@ -230,7 +234,7 @@ extension PacketSocket {
         rest?.set(end)
     }
 
-    /// Reads at once for a while: an answer is to be expected.
+    /// Reads at once for a while, because a response is expected.
     private func hurry() {
         pace?.isBusy(at: socket.loop.now)
         endRest()
@@ -242,27 +246,29 @@ extension PacketSocket {
     }
 }
 
-/// When an HCI socket is read next. A wake of the loop costs several times what an advertising report costs, so
-/// reports that come one by one, but many a second, are taken a few at a time. Nothing else waits for that:
-/// where a command, its answer or data passed lately, each packet is taken when it comes.
+/// Decides when to read an HCI socket next. Waking the loop costs several times as much as an advertising
+/// report. Reports that arrive one by one at a high rate are therefore read a few at a time. Nothing else is
+/// delayed: after a recent command, response or data packet, each packet is read when it arrives.
 struct ReadingPace {
-    /// How long reports may wait, and at most late.
+    /// The maximum time by which reports are delayed.
     static let rest = Duration.milliseconds(10)
-    /// Reports this close together are many.
+    /// The maximum time between reports that counts as a high rate.
     static let gap = Duration.milliseconds(1)
-    /// The number of reports from which a batch is large enough; the socket's buffer must not fill up meanwhile.
+    /// The number of reports from which a batch is large enough. The socket's buffer must not fill up
+    /// meanwhile.
     static let worthwhile = 32
-    /// Nothing else passed for so long: then only reports are to be expected.
+    /// The time without other packets after which only reports are expected.
     static let calm = Duration.milliseconds(100)
 
     private var lastBusy: Instant?
     private var lastRead: Instant?
     private var hasRested = false
 
-    /// Something was sent, or something else than a report came.
+    /// Records that a packet was sent, or that a packet other than a report was received.
     mutating func isBusy(at now: Instant) { lastBusy = now }
 
-    /// So many reports, and nothing else, were read. Returns how long to leave the socket alone, if at all.
+    /// Records that `count` reports, and nothing else, were read. Returns the time until which not to read
+    /// the socket, or nil to read it at once.
     mutating func read(_ count: Int, at now: Instant) -> Instant? {
         let since = lastRead.map { $0.duration(until: now) }
         lastRead = now

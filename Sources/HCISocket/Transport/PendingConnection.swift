@@ -1,23 +1,23 @@
 import Glibc
 import SystemPackage
 
-/// A connection attempt. It ends with a descriptor or an error, or by `cancel()`.
+/// A connection attempt. It ends with a descriptor, with an error, or by `cancel()`.
 package final class PendingConnection: @unchecked Sendable {
-    // Sendable: touched on the loop only; WatchedDescriptor sees to it.
+    // Sendable: accessed only on the loop, which WatchedDescriptor ensures.
     private let socket: WatchedDescriptor
     private var done: (@Sendable (Result<CInt, PortError>) -> Void)?
 
     init(_ descriptor: CInt, on loop: EventLoop) { socket = WatchedDescriptor(descriptor, on: loop) }
 
-    /// Waits for the end, and calls `done` on the loop with the result. The descriptor is then the
-    /// caller's: a duplicate, since this object closes its own.
+    /// Waits until the attempt has ended, and calls `done` on the loop with the result. The caller then owns
+    /// the descriptor: it is a duplicate, because this object closes its own.
     func start(_ done: @escaping @Sendable (Result<CInt, PortError>) -> Void) throws(PortError) {
         self.done = done
-        // The loop holds the attempt until it has ended: the caller need not hold it.
+        // The loop retains the attempt until it has ended, so the caller does not need to.
         try socket.watch(for: .write) { [self] _ in ready() }
     }
 
-    /// Gives up; `done` is not called any more.
+    /// Cancels the attempt; `done` is not called any more.
     package func cancel() {
         done = nil
         socket.close()

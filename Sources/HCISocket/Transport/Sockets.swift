@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// System calls on sockets with their errors typed, in one place.
+/// System calls on sockets with typed errors.
 enum Sockets {
-    /// A new descriptor, non-blocking and closed on exec.
+    /// Opens a new descriptor, non-blocking and closed on exec.
     static func open(_ family: CInt, _ type: CInt, _ number: CInt) throws(PortError) -> CInt {
         let descriptor = socket(family, type | CLINUX_SOCK_CLOEXEC | CLINUX_SOCK_NONBLOCK, number)
         guard descriptor >= 0 else { throw .system(.current, during: "socket") }
         return descriptor
     }
 
-    /// Runs `body`; closes `descriptor` when it throws.
+    /// Runs `body`, and closes `descriptor` if it throws.
     static func closing<Result>(
         _ descriptor: CInt, unless body: () throws(PortError) -> Result
     ) throws(PortError) -> Result {
@@ -29,7 +29,8 @@ enum Sockets {
         }
     }
 
-    /// Begins to connect; true when it is done already, false when `pendingError` gives the result later.
+    /// Starts to connect. Returns true if the connection is already complete, and false if `pendingError`
+    /// returns the result later.
     static func connect<Address>(_ descriptor: CInt, to address: Address) throws(PortError) -> Bool {
         if withAddress(address, { Glibc.connect(descriptor, $0, $1) }) == 0 { return true }
         let error = Errno.current
@@ -41,7 +42,7 @@ enum Sockets {
         guard Glibc.listen(descriptor, backlog) == 0 else { throw .system(.current, during: "listen") }
     }
 
-    /// The next connection and its peer's address, or nil when there is none now.
+    /// Accepts the next connection and its peer's address; nil if there is none now.
     static func accept<Address>(_ descriptor: CInt, peer: inout Address) throws(PortError) -> CInt? {
         var length = socklen_t(MemoryLayout<Address>.size)
         let accepted = withUnsafeMutableBytes(of: &peer) {
@@ -83,7 +84,8 @@ enum Sockets {
         guard result == 0 else { throw .system(.current, during: "getsockopt \(name)") }
     }
 
-    /// The memory, in octets, that the kernel charges a socket for what was sent on it and has not left.
+    /// Returns the memory, in octets, that the kernel charges a socket for data that was sent on it but has
+    /// not left.
     static func sendMemory(_ descriptor: CInt) throws(PortError) -> Int {
         var counts = [UInt32](repeating: 0, count: Int(CLINUX_SK_MEMINFO_VARS))
         var length = socklen_t(counts.count * MemoryLayout<UInt32>.size)
@@ -93,8 +95,8 @@ enum Sockets {
         return Int(counts[Int(CLINUX_SK_MEMINFO_WMEM_ALLOC)])
     }
 
-    /// What that is for one packet of so many octets on an L2CAP channel: as much as on any other socket for one that
-    /// has room for the kernel's headers, too.
+    /// Returns that charge for one packet of so many octets on an L2CAP channel. It equals the charge on any
+    /// other socket for a packet that also has room for the kernel's headers.
     static func sendMemory(ofPacket count: Int) throws(PortError) -> Int {
         var ends: [CInt] = [0, 0]
         guard socketpair(AF_UNIX, CLINUX_SOCK_SEQPACKET | CLINUX_SOCK_CLOEXEC, 0, &ends) == 0 else {
@@ -109,7 +111,7 @@ enum Sockets {
         return try sendMemory(ends[0])
     }
 
-    /// How a connect that was under way ended.
+    /// Returns the result of a connection attempt that was in progress.
     static func pendingError(_ descriptor: CInt) throws(PortError) -> Errno? {
         var code: CInt = 0
         try get(descriptor, SOL_SOCKET, SO_ERROR, into: &code, "SO_ERROR")

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// Where a byte stream is found.
+/// The address of a byte stream.
 public enum StreamAddress: Hashable, Sendable {
-    /// A TCP port. The host is an IPv4 or IPv6 address, or `localhost`: names are not looked up, since
-    /// that blocks.
+    /// A TCP port. The host is an IPv4 or IPv6 address, or `localhost`. Other names are not supported,
+    /// because looking them up blocks.
     case tcp(host: String, port: UInt16)
     /// The path of a Unix domain socket.
     case unix(path: String)
@@ -23,13 +23,14 @@ extension StreamAddress: CustomStringConvertible {
 
 /// Creates stream sockets for the H4 transport.
 package enum StreamSockets {
-    /// A socket that listens at `address`, and where: with the port that a TCP port 0 became. A Unix
-    /// socket's file that no process serves any more is replaced; one that is still served is EADDRINUSE.
+    /// Creates a socket that listens at `address`, and returns it with its address, in which the assigned
+    /// port replaces a TCP port of 0. The file of a Unix socket that no process serves any more is replaced;
+    /// one that is still served is EADDRINUSE.
     package static func bind(to address: StreamAddress) throws(PortError) -> (CInt, StreamAddress) {
         switch address {
         case .unix(let path):
             let name = try unixAddress(path)
-            // Of two processes that find the same abandoned file, one at a time may replace it.
+            // If two processes find the same abandoned file, only one at a time can replace it.
             return try LockFile.holding(path + ".lock") { () throws(PortError) in
                 (try bind(name, at: path), address)
             }
@@ -70,7 +71,7 @@ package enum StreamSockets {
         return lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Removes the file of a Unix socket that still listens, so that the next to come makes a new one; other
+    /// Removes the file of a Unix socket that still listens, so that the next one creates a new file. Other
     /// sockets have no file.
     package static func removeFile(of listening: CInt) {
         var address = sockaddr_un()
@@ -83,7 +84,7 @@ package enum StreamSockets {
         if isSocket(path) { unlink(path) }
     }
 
-    /// Accepts connections of a socket that listens; takes it over.
+    /// Creates a listener that accepts connections of a listening socket, and takes ownership of the socket.
     package static func listener(
         _ descriptor: CInt, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
     ) -> Listener {
@@ -100,11 +101,11 @@ package enum StreamSockets {
     private static func boundPort(_ descriptor: CInt) throws(PortError) -> UInt16 {
         var address = sockaddr_in6()
         try Sockets.localAddress(descriptor, into: &address)
-        // sockaddr_in and sockaddr_in6 have the port at the same place.
+        // sockaddr_in and sockaddr_in6 have the port at the same offset.
         return UInt16(bigEndian: address.sin6_port)
     }
 
-    /// Connects; `done` is called on the loop with the result.
+    /// Starts to connect; `done` is called on the loop with the result.
     package static func connect(
         to address: StreamAddress, on loop: EventLoop,
         done: @escaping @Sendable (Result<CInt, PortError>) -> Void
@@ -115,7 +116,7 @@ package enum StreamSockets {
             let name = try unixAddress(path)
             descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
             try Sockets.closing(descriptor) { () throws(PortError) in
-                // A Unix socket connects at once, or not at all where too many wait already.
+                // A Unix socket connects at once, or not at all if too many connections already wait.
                 guard try Sockets.connect(descriptor, to: name) else {
                     throw .system(.wouldBlock, during: "connect")
                 }
@@ -136,7 +137,7 @@ package enum StreamSockets {
         return pending
     }
 
-    /// Connects, and waits until that is done; nil when the task is cancelled before.
+    /// Connects and waits for the result; nil if the task is cancelled before.
     package static func connection(
         to address: StreamAddress, on loop: EventLoop
     ) async -> Result<CInt, PortError>? {
@@ -150,9 +151,9 @@ package enum StreamSockets {
         }
     }
 
-    /// A task that waits for a connection.
+    /// The state of a task that waits for a connection.
     private final class ConnectionWait: @unchecked Sendable {
-        // Sendable: touched on the loop only.
+        // Sendable: accessed only on the loop.
         private var continuation: CheckedContinuation<Result<CInt, PortError>?, Never>?
         private var pending: PendingConnection?
         private var isCancelled = false
@@ -182,7 +183,7 @@ package enum StreamSockets {
         }
     }
 
-    /// The process at the other end of a Unix socket.
+    /// Returns the process at the other end of a Unix socket.
     package static func peerProcess(_ descriptor: CInt) -> Int32? {
         var credentials = clinux_ucred()
         do throws(PortError) {
@@ -195,7 +196,7 @@ package enum StreamSockets {
 
     private static let IPPROTO_TCP_LEVEL = CInt(IPPROTO_TCP)
 
-    /// Whether the file of a Unix socket has no process behind it any more.
+    /// Returns whether no process serves the file of a Unix socket any more.
     private static func isAbandoned(_ name: sockaddr_un) throws(PortError) -> Bool {
         let probe = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
         defer { Glibc.close(probe) }
@@ -251,9 +252,9 @@ package enum StreamSockets {
     }
 }
 
-/// A file that one process at a time holds, and that is removed when it is released.
+/// A file that only one process can hold at a time, and that is removed when it is released.
 enum LockFile {
-    /// Runs `body` while this process alone holds the file at `path`.
+    /// Runs `body` while only this process holds the file at `path`.
     static func holding<Result>(
         _ path: String, _ body: () throws(PortError) -> Result
     ) throws(PortError) -> Result {
@@ -274,7 +275,8 @@ enum LockFile {
                 Glibc.close(descriptor)
                 throw .system(error, during: "flock \(path)")
             }
-            // Who held it before has removed it: what we hold may not be the file that others find.
+            // The previous holder has removed the file, so the held file may not be the one that other
+            // processes find.
             var (held, found) = (stat(), stat())
             if fstat(descriptor, &held) == 0, stat(path, &found) == 0, held.st_ino == found.st_ino {
                 return descriptor

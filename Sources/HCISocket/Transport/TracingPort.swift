@@ -1,13 +1,13 @@
 import BLECore
 import HCI
 
-/// A port that reports every packet that goes through it, as a line: `-> 01030c00` from the host, `<- …` to it.
-/// Wraps any other.
+/// A port that wraps another port and reports every packet as a line: `-> 01030c00` from the host, `<- …` to
+/// the host.
 package final class TracingPort: PacketPort {
     private let inner: any PacketPort
     private let trace: @Sendable (String) -> Void
 
-    /// A port like `inner`, which this one owns. `trace` runs on the loop and must not block.
+    /// Creates a port that takes ownership of `inner`. `trace` runs on the loop and must not block.
     package init(_ inner: any PacketPort, _ trace: @escaping @Sendable (String) -> Void) {
         self.inner = inner
         self.trace = trace
@@ -28,20 +28,20 @@ package final class TracingPort: PacketPort {
         try inner.start(mine)
     }
 
-    /// Traces one packet, and sends it to the inner port.
+    /// Traces one packet and sends it to the inner port.
     package func send(_ packet: Span<UInt8>) {
         trace("-> \([UInt8](copying: packet).hex)")
         inner.send(packet)
     }
 
-    /// The most octets of a packet that `send` takes.
+    /// The maximum size of a packet that `send` accepts, in octets.
     package var maximumSent: Int { inner.maximumSent }
 
-    /// Hands out the packets that have come already.
+    /// Delivers the packets that have already arrived.
     package func readNow() { inner.readNow() }
 
     package func close() { inner.close() }
 
-    /// Ends the port after the packets that have come already.
+    /// Closes the port after delivering the packets that have already arrived.
     package func closeAfterReading() { inner.closeAfterReading() }
 }

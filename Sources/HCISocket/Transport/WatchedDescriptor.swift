@@ -1,10 +1,10 @@
 import Glibc
 import SystemPackage
 
-/// A non-blocking descriptor on a loop: closed once, by `close()` or by the end of its owner.
+/// A non-blocking descriptor on a loop, which is closed once: by `close()` or when its owner is deallocated.
 final class WatchedDescriptor: @unchecked Sendable {
-    // Sendable: `registration`, `interest` and `open` are touched on the loop only (the loop checks), and
-    // in deinit, when no other reference exists.
+    // Sendable: `registration`, `interest` and `isOpen` are accessed only on the loop (which the loop
+    // checks), and in deinit, when no other reference exists.
     let descriptor: CInt
     let loop: EventLoop
     private var registration: UInt64?
@@ -18,7 +18,7 @@ final class WatchedDescriptor: @unchecked Sendable {
 
     deinit {
         guard isOpen else { return }
-        // The loop forgets a closed descriptor by itself only after `unwatch`, which is the loop's work.
+        // The descriptor must be closed only after `unwatch`, which must run on the loop.
         let (descriptor, loop, registration) = (descriptor, loop, registration)
         loop.execute {
             if let registration { loop.unwatch(registration) }

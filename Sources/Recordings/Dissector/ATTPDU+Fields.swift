@@ -2,7 +2,8 @@ import ATT
 import BLECore
 
 extension ATTPDU {
-    /// What the PDU says. `type` is what a Read By Type Request asked for, which its response is about.
+    /// Returns the fields of the PDU. `type` is the attribute type of the Read By Type Request that a
+    /// response answers.
     func fields(of type: BluetoothUUID?) -> DecodedFields {
         switch self {
         case .request(let request): request.fields
@@ -107,7 +108,8 @@ extension DecodedFields {
         append(more)
     }
 
-    /// What the value of a declaration says; nothing for values of other types, and for malformed ones.
+    /// Creates the fields of a declaration's value; there are none for other attribute types and malformed
+    /// values.
     fileprivate init(declaration type: BluetoothUUID?, _ value: ArraySlice<UInt8>) {
         self = [:]
         switch type {

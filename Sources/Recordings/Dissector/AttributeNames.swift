@@ -1,10 +1,10 @@
 import ATT
 import BLECore
 
-/// What is known of the attributes of one server: what discovery in the recording reported.
+/// The types of the attributes of one server, as discovery in the recording reported them.
 struct AttributeNames: Sendable {
     private var types: [AttributeHandle: BluetoothUUID] = [:]
-    /// By the handles of their declarations.
+    /// The services by the handles of their declarations.
     private var services: [AttributeHandle: (end: AttributeHandle, uuid: BluetoothUUID)] = [:]
     private var serviceStarts: [AttributeHandle] = []
     private var characteristics: [AttributeHandle: BluetoothUUID] = [:]
@@ -13,7 +13,7 @@ struct AttributeNames: Sendable {
     /// The number of known attributes.
     var count: Int { types.count }
 
-    /// Learns from an answer to a request.
+    /// Adds the attributes that the response to a request reports.
     mutating func learn(_ response: ATTResponse, to request: ATTRequest) {
         switch (request, response) {
         case (.readByGroupType(_, let type), .readByGroupType(let groups)):
@@ -51,7 +51,7 @@ struct AttributeNames: Sendable {
         }
     }
 
-    /// What is known of an attribute.
+    /// Returns the type, characteristic and service of an attribute, as far as they are known.
     func attribute(_ handle: AttributeHandle) -> DecodedAttribute {
         var attribute = DecodedAttribute(handle: handle, uuid: types[handle])
         var first = AttributeHandle.none
@@ -59,7 +59,7 @@ struct AttributeNames: Sendable {
         {
             (attribute.service, first) = (service.uuid, start)
         }
-        // A descriptor stands behind the declaration of its characteristic, in the same service.
+        // A descriptor follows the declaration of its characteristic, in the same service.
         if let uuid = attribute.uuid, let start = characteristicStarts.last(upTo: handle), start >= first,
             start != handle, let characteristic = characteristics[start], characteristic != uuid
         {
@@ -70,7 +70,7 @@ struct AttributeNames: Sendable {
 }
 
 extension [AttributeHandle] {
-    /// How many of these ascending handles are not above one.
+    /// Returns how many of these ascending handles are not above `handle`.
     fileprivate func count(upTo handle: AttributeHandle) -> Int {
         var (low, high) = (0, count)
         while low < high {

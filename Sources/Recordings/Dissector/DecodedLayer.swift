@@ -4,13 +4,13 @@ import BLECore
 import HCI
 import SMP
 
-/// One layer of a packet. What it says is made of its message when it is asked for.
+/// One layer of a packet. Its fields are generated from its message on access.
 package struct DecodedLayer: Sendable {
-    /// The protocols that have names here.
+    /// The protocols that a layer can belong to.
     package enum Layer: String, Hashable, Sendable, CaseIterable {
         /// HCI packets: commands, events and data.
         case hci
-        /// A frame on one of a connection's channels.
+        /// An L2CAP frame on a channel of a connection.
         case l2cap
         /// The signaling channel of L2CAP on LE.
         case signaling
@@ -18,13 +18,13 @@ package struct DecodedLayer: Sendable {
         case smp
         /// Advertising data, with its AD structures.
         case adv
-        /// What a monitor reports beside packets.
+        /// The messages of a monitor other than packets.
         case monitor
-        /// The kernel's management interface, which monitors record, too.
+        /// The kernel's management interface, whose traffic monitors also record.
         case mgmt
     }
 
-    /// The content of the octets.
+    /// The decoded content of the octets.
     enum Content: Sendable {
         /// Octets that could not be decoded.
         case octets
@@ -33,7 +33,7 @@ package struct DecodedLayer: Sendable {
         case command(any HCICommand)
         case event(HCIEvent, returned: (any HCIParameters)?)
         case frame(L2CAPFrame)
-        /// With the type of the attributes that a Read By Type Request asked for.
+        /// An ATT PDU, with the attribute type that a Read By Type Request requested.
         case att(ATTPDU, of: BluetoothUUID?)
         case smp(SMPCommand)
         case signaling(LESignalingPDU, (any LESignalingMessage)?)
@@ -42,10 +42,10 @@ package struct DecodedLayer: Sendable {
     }
 
     package var layer: Layer
-    /// What the specification calls the message; its number where it has no name.
+    /// The specification's name of the message, or its number if it has no name.
     package var name: String
     package var bytes: [UInt8]
-    /// The error that decoding found; nil: none.
+    /// The decoding error; nil if decoding succeeded.
     package var problem: String?
     var content: Content
 
@@ -54,14 +54,14 @@ package struct DecodedLayer: Sendable {
         (self.content, self.problem) = (content, problem)
     }
 
-    /// Octets that could not be decoded.
+    /// Creates a layer of octets that could not be decoded.
     init(_ layer: Layer, name: String, undecoded bytes: [UInt8], _ error: DecodeError) {
         self.init(layer, name: name, bytes: bytes, .octets, problem: error.description)
     }
 }
 
 extension DecodedLayer {
-    /// The fields of the message, decoded anew with each access.
+    /// The fields of the message, which are generated on each access.
     package var fields: DecodedFields {
         switch content {
         case .octets: hciParameters
@@ -78,8 +78,8 @@ extension DecodedLayer {
         }
     }
 
-    /// The decoded message, which encodes as `bytes` again, but for the reserved bits of HCI's connection
-    /// handles; nil when they are not one.
+    /// The decoded message, which encodes to `bytes` again, except for the reserved bits of HCI's connection
+    /// handles; nil if the layer has no such message.
     package var message: (any PacketEncodable)? {
         guard problem == nil else { return nil }
         return switch content {
@@ -94,16 +94,16 @@ extension DecodedLayer {
         }
     }
 
-    /// The HCI event that it is.
+    /// The HCI event of the layer, if it is one.
     package var event: HCIEvent? { if case .event(let event, _) = content { event } else { nil } }
 
-    /// The ATT PDU that it is.
+    /// The ATT PDU of the layer, if it is one.
     package var att: ATTPDU? { if case .att(let pdu, _) = content { pdu } else { nil } }
 
-    /// The SMP packet that it is.
+    /// The SMP packet of the layer, if it is one.
     package var smp: SMPCommand? { if case .smp(let command) = content { command } else { nil } }
 
-    /// Parameters that could not be decoded, of a command or event that has its header.
+    /// The undecoded parameters of a command or event whose header is complete.
     private var hciParameters: DecodedFields {
         guard layer == .hci, let packet = try? HCIPacket(bytes) else { return [:] }
         return DecodedFields(packet)
@@ -111,7 +111,7 @@ extension DecodedLayer {
 }
 
 extension DecodedLayer {
-    /// An HCI packet with the octet of its type.
+    /// Decodes an HCI packet that begins with the octet of its type.
     package static func hci(_ bytes: [UInt8]) -> (layer: DecodedLayer, packet: HCIPacket?) {
         do throws(DecodeError) {
             let packet = try HCIPacket(bytes)
@@ -171,7 +171,7 @@ extension DecodedLayer {
 }
 
 extension DecodedFields {
-    /// Data, or a command or event by the octets of its parameters.
+    /// Creates the fields of data, or of a command or event with its parameters as octets.
     init(_ packet: HCIPacket) {
         self =
             switch packet {
@@ -189,13 +189,13 @@ extension DecodedFields {
             }
     }
 
-    /// An event, and what a command returned in it.
+    /// Creates the fields of an event and of the return parameters of a command in it.
     init(_ event: HCIEvent, returned: (any HCIParameters)?) {
         switch event {
         case .leMeta(.advertisingReports(let event)): self.init(event)
         case .leMeta(.extendedAdvertisingReports(let event)): self.init(event)
         case .leMeta(let event): self.init(reflecting: event.parameters)
-        // There is one for nearly every packet of data, and reflection would take its time.
+        // Reflection would be slow, and nearly every data packet causes one of these events.
         case .numberOfCompletedPackets(let event):
             let completed = event.completed.map { entry in
                 FieldValue.fields([
@@ -218,7 +218,8 @@ extension DecodedFields {
 }
 
 extension DecodedLayer {
-    /// A whole L2CAP frame, and what is in it: on the channels of ATT, SMP and LE signaling one more layer.
+    /// Decodes a whole L2CAP frame. A frame on the channels of ATT, SMP and LE signaling contains a second
+    /// layer.
     package static func l2cap(_ bytes: [UInt8]) -> [DecodedLayer] {
         do throws(DecodeError) {
             return frame(try L2CAPFrame(bytes), bytes)
@@ -237,19 +238,19 @@ extension DecodedLayer {
         }
     }
 
-    /// Decodes an ATT PDU. When that fails, the layer has a `problem`.
+    /// Decodes an ATT PDU. If decoding fails, the layer has a `problem`.
     package static func att(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { ATTOpcode($0).description } ?? "empty PDU"
         return decoded(.att, name, bytes) { () throws(DecodeError) in .att(try ATTPDU(bytes), of: nil) }
     }
 
-    /// Decodes an SMP packet. When that fails, the layer has a `problem`.
+    /// Decodes an SMP packet. If decoding fails, the layer has a `problem`.
     package static func smp(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { SMPCode(rawValue: $0).description } ?? "empty packet"
         return decoded(.smp, name, bytes) { () throws(DecodeError) in .smp(try SMPCommand(bytes)) }
     }
 
-    /// A packet of the LE signaling channel.
+    /// Decodes a packet of the LE signaling channel. If decoding fails, the layer has a `problem`.
     package static func signaling(_ bytes: [UInt8]) -> DecodedLayer {
         let name = bytes.first.map { LESignalingCode(rawValue: $0).description } ?? "empty packet"
         return decoded(.signaling, name, bytes) { () throws(DecodeError) in
@@ -270,7 +271,8 @@ extension DecodedLayer {
 }
 
 extension DecodedFields {
-    /// A packet of the signaling channel, and the message in it where that is known.
+    /// Creates the fields of a packet of the signaling channel and of the message in it, if its type is
+    /// known.
     init(_ packet: LESignalingPDU, _ message: (any LESignalingMessage)?) {
         self = ["identifier": .number(Int(packet.identifier))]
         if let message {
@@ -282,7 +284,8 @@ extension DecodedFields {
 }
 
 extension DecodedLayer {
-    /// The payload of an advertising packet. Malformed parts are reported, and the rest is still read.
+    /// Decodes the payload of an advertising packet. Malformed parts are reported as the `problem`, and the
+    /// rest is still decoded.
     package static func advertising(_ bytes: [UInt8]) -> DecodedLayer {
         let data = AdvertisingData(bytes)
         let problems = data.problems.map(\.description)
@@ -293,7 +296,8 @@ extension DecodedLayer {
 }
 
 extension DecodedFields {
-    /// What a payload says, under the names that scans use, and then each AD structure by itself.
+    /// Creates the fields of a payload, under the names that scans use, followed by a list of its AD
+    /// structures.
     init(_ data: AdvertisingData) {
         self.init(summaryOf: data)
         let structures = data.structures.map { structure in
@@ -305,7 +309,7 @@ extension DecodedFields {
         append("structures", .list(structures))
     }
 
-    /// What a payload says, without what it leaves out.
+    /// Creates the fields of a payload, without fields that the payload does not contain.
     init(summaryOf data: AdvertisingData) {
         self = [:]
         if let flags = data.flags { append("flags", .number(Int(flags.rawValue))) }
@@ -338,7 +342,7 @@ extension DecodedFields {
         if let uri = data.uri { append("uri", .text(uri.text)) }
     }
 
-    /// What a beacon says. What is encrypted stays so.
+    /// Creates the fields of a beacon. Encrypted content is not decrypted.
     private init(_ beacon: Beacon) {
         self = ["format": .text(beacon.format)]
         for reading in beacon.readings {
@@ -358,8 +362,8 @@ extension DecodedFields {
         if !uuids.isEmpty { append(name, .list(uuids.map { .name($0) })) }
     }
 
-    /// The reports of a legacy scanner, with what their data say. Most packets of many recordings are these,
-    /// and reflection would take its time.
+    /// Creates the fields of a legacy scanner's reports and of the data in them. Reflection would be slow,
+    /// and most packets of many recordings are such reports.
     init(_ event: LEAdvertisingReports) {
         let reports = event.reports.map { report in
             FieldValue.fields([
@@ -372,7 +376,7 @@ extension DecodedFields {
         self = ["reports": .list(reports)]
     }
 
-    /// The reports of an extended scanner, with what their data say.
+    /// Creates the fields of an extended scanner's reports and of the data in them.
     init(_ event: LEExtendedAdvertisingReports) {
         let reports = event.reports.map { report in
             var fields = DecodedFields(reflecting: report)

@@ -3,32 +3,32 @@ import BLECore
 import HCI
 import SMP
 
-/// A packet of a recording, layer by layer.
+/// A packet of a recording, decoded into its layers.
 package struct DecodedPacket: Sendable {
-    /// Its number in the recording, from 1 on.
+    /// The number of the packet in the recording, from 1.
     package var frame: Int
     /// The time at which the packet was recorded.
     package var time: RecordingTime
     package var adapter: UInt16
-    /// Which way it went; nil for what is no packet.
+    /// The direction of the packet; nil for records that are not packets.
     package var direction: Record.Direction?
-    /// The connection that it belongs to, for data and for events about a connection.
+    /// The connection that the packet belongs to, for data and for events about a connection.
     package var connection: ConnectionHandle?
-    /// The other side of that connection, where the recording has its beginning.
+    /// The peer of that connection, if the recording contains its beginning.
     package var peer: DeviceAddress?
-    /// The attribute that an ATT PDU is about: itself, or the request that it answers.
+    /// The attribute that an ATT PDU, or the request that it answers, refers to.
     package var attribute: DecodedAttribute?
     /// The request that this packet answers.
     package var request: AnsweredRequest?
     /// The outermost layer, which is the whole record.
     package var outer: DecodedLayer
-    /// The whole frame that this packet completes, and what is in it; none for data that only begins or
-    /// continues a frame, and for what is no data.
+    /// The layers of the whole frame that this packet completes; empty for data that only begins or continues
+    /// a frame, and for packets other than data.
     package var inner: [DecodedLayer] = []
 
     package var layers: [DecodedLayer] { [outer] + inner }
 
-    /// What the packet is about: the innermost layer.
+    /// The innermost layer, which names the packet.
     package var top: DecodedLayer { inner.last ?? outer }
 }
 
@@ -36,7 +36,8 @@ package struct DecodedPacket: Sendable {
 package struct AnsweredRequest: Hashable, Sendable {
     /// The frame number of the request, from 1.
     package var frame: Int
-    /// Microseconds from the request to the answer; negative where the recording's clock was set back.
+    /// The time from the request to the answer in microseconds; negative if the recording's clock was set
+    /// back.
     package var latency: Int64
     /// The name of the request.
     package var name: String
@@ -49,14 +50,14 @@ package struct AnsweredRequest: Hashable, Sendable {
 /// An attribute of a recorded server, as far as discovery in the same recording reported it.
 package struct DecodedAttribute: Hashable, Sendable {
     package var handle: AttributeHandle
-    /// The type; nil where discovery has not reported it.
+    /// The type of the attribute; nil if discovery has not reported it.
     package var uuid: BluetoothUUID?
-    /// The characteristic that it is a descriptor of.
+    /// The characteristic to which the attribute belongs as a descriptor.
     package var characteristic: BluetoothUUID?
-    /// The service that it belongs to.
+    /// The service to which the attribute belongs.
     package var service: BluetoothUUID?
 
-    /// An attribute of which that much is known.
+    /// Creates an attribute with the properties that are known.
     package init(
         handle: AttributeHandle, uuid: BluetoothUUID? = nil, characteristic: BluetoothUUID? = nil,
         service: BluetoothUUID? = nil
@@ -67,7 +68,7 @@ package struct DecodedAttribute: Hashable, Sendable {
 }
 
 extension DecodedPacket {
-    /// What the packet says went wrong: an error of ATT, a status other than success, a failed pairing.
+    /// The failure that the packet reports: an ATT error, a status other than success, or a failed pairing.
     package var failure: String? {
         if let command = top.smp {
             guard case .pairingFailed(let reason) = command else { return nil }
@@ -85,7 +86,7 @@ extension DecodedPacket {
 }
 
 extension HCIEvent {
-    /// What the event is about, and how it went.
+    /// The subject of the event and the status that it reports.
     fileprivate var outcome: (what: String, status: HCIStatus)? {
         switch self {
         case .commandComplete(let event): event.status.map { (event.opcode.description, $0) }

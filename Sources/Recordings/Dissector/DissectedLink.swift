@@ -2,18 +2,18 @@ import ATT
 import BLECore
 import HCI
 
-/// What is remembered of a connection while a recording is read.
+/// The state of a connection while a recording is read.
 struct DissectedLink: Sendable {
-    /// A side of the connection, and whose database it has.
+    /// A device of the connection, which identifies the database that it serves.
     enum Owner: Hashable, Sendable {
         /// The adapter of the recorded host.
         case host(UInt16)
-        /// A peer; one without a known address is known by its connection alone.
+        /// A peer. A peer without a known address is a `stranger`, identified by its connection.
         case peer(DeviceAddress)
         case stranger(UInt16, ConnectionHandle)
     }
 
-    /// A request that waits for its answer.
+    /// A request whose answer is pending.
     struct Request: Sendable {
         let frame: Int
         let time: RecordingTime
@@ -27,9 +27,10 @@ struct DissectedLink: Sendable {
     var peer: DeviceAddress?
     var sent = ACLReassembler()
     var received = ACLReassembler()
-    /// Which way the last data went.
+    /// The direction of the last data packet.
     private var lastDirection = HCIDirection.controllerToHost
-    /// Requests of the host and of the peer, and indications of both, which confirmations answer.
+    /// The pending requests of the host and of the peer. The pending indications of both, which confirmations
+    /// answer, are below.
     private var requests: (host: Request?, peer: Request?)
     private var indications: (host: Request?, peer: Request?)
 
@@ -39,8 +40,9 @@ struct DissectedLink: Sendable {
         remote = peer.map { .peer($0) } ?? .stranger(adapter, handle)
     }
 
-    /// The direction of data. A continuation whose direction the file does not give belongs to the frame that is
-    /// unfinished; where both directions have one, it has the direction of the data before it.
+    /// Returns the direction of a data packet. A continuation fragment whose direction the file does not give
+    /// belongs to the unfinished frame; if both directions have one, it has the direction of the data packet
+    /// before it.
     mutating func direction(of data: ACLPacket, _ stated: HCIDirection, isGuess: Bool) -> HCIDirection {
         var direction = stated
         if isGuess, data.boundary == .continuing {
@@ -55,13 +57,13 @@ struct DissectedLink: Sendable {
         return direction
     }
 
-    /// Returns the device whose attributes a PDU is about.
+    /// Returns the device to whose attributes a PDU refers.
     func owner(of pdu: ATTPDU, _ direction: HCIDirection) -> Owner {
         let fromClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
         return fromClient == (direction == .hostToController) ? remote : host
     }
 
-    /// Remembers what is to be answered, and gives what a PDU answers.
+    /// Stores a request or indication, and returns the request or indication that a PDU answers.
     mutating func pair(_ pdu: ATTPDU, _ direction: HCIDirection, _ new: Request) -> Request? {
         let isHost = direction == .hostToController
         switch pdu {
@@ -76,7 +78,7 @@ struct DissectedLink: Sendable {
 }
 
 extension ATTPDU {
-    /// The attribute that the PDU itself names.
+    /// The attribute handle that the PDU itself contains, if it identifies one attribute.
     var handle: AttributeHandle? {
         switch self {
         case .request(.read(let handle)), .request(.readBlob(let handle, _)),
@@ -86,7 +88,7 @@ extension ATTPDU {
             .response(.prepareWrite(let handle, _, _)):
             handle
         case .response(.error(let error)):
-            // Of discovery it is only where the range began.
+            // In an error response to discovery, the handle is only the start of the range.
             switch error.requestOpcode {
             case .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest,
                 .readByGroupTypeRequest:

@@ -2,16 +2,16 @@ import ATT
 import BLECore
 import HCI
 
-/// Explains the records of a recording, one after another. It remembers connections, so that fragments
-/// become frames, data has a sender, responses are paired with their requests, and attributes have the
-/// types that discovery reported.
+/// Decodes the records of a recording, one after another. It tracks connections, so that fragments are
+/// reassembled into frames, data has a sender, responses are paired with their requests, and attributes have
+/// the types that discovery reported.
 package struct Dissector: Sendable {
     private struct Key: Hashable {
         let adapter: UInt16
         let handle: ConnectionHandle
     }
 
-    /// Of two adapters each answers its own commands.
+    /// The key of a pending command. It includes the adapter, because each adapter answers its own commands.
     private struct Command: Hashable {
         let adapter: UInt16
         let opcode: HCIOpcode
@@ -22,19 +22,20 @@ package struct Dissector: Sendable {
     private var databases: [DissectedLink.Owner: AttributeNames] = [:]
     private var commands: [Command: DissectedLink.Request] = [:]
 
-    /// More than any controller and host have; only damage, or weeks, has more, and what was known then is
-    /// given up.
+    /// The maximum number of tracked connections. It exceeds what any controller and host have, so only a
+    /// damaged recording, or one of several weeks, reaches it; all connections are then discarded.
     private static let linkLimit = 256
     private static let databaseLimit = 256
     private static let commandLimit = 64
-    /// Of all databases; a recording that was made to take memory has more.
+    /// The maximum number of attributes in all databases; only a recording crafted to exhaust memory has
+    /// more.
     private static let attributeLimit = 200_000
     private var attributes = 0
 
-    /// A dissector at the start of a recording.
+    /// Creates a dissector at the start of a recording.
     package init() {}
 
-    /// Decodes the next record, with what the earlier ones established.
+    /// Decodes the next record with the state that the earlier records established.
     package mutating func dissect(_ record: Record) -> DecodedPacket {
         frame += 1
         switch record.content {
@@ -56,7 +57,8 @@ package struct Dissector: Sendable {
         }
     }
 
-    /// The layers of an HCI packet with the octet of its type, which is in no recording.
+    /// Returns the layers of a single HCI packet that begins with the octet of its type, outside of a
+    /// recording.
     package static func layers(_ bytes: [UInt8]) -> [DecodedLayer] {
         let direction: Record.Direction = bytes.first == 1 ? .hostToController : .controllerToHost
         var dissector = Dissector()
@@ -90,7 +92,8 @@ package struct Dissector: Sendable {
         if let pdu = packet.inner.last?.att { explain(pdu, direction, key, &packet) }
     }
 
-    /// Finds the request that a PDU answers and the attribute that it is about, and learns from it.
+    /// Finds the request that a PDU answers and the attribute that it refers to, and adds the attributes that
+    /// it reports.
     private mutating func explain(
         _ pdu: ATTPDU, _ direction: HCIDirection, _ key: Key, _ packet: inout DecodedPacket
     ) {
@@ -123,14 +126,15 @@ package struct Dissector: Sendable {
         attributes += databases[owner]?.count ?? 0
     }
 
-    /// Remembers when a command was sent, for its answer.
+    /// Stores when a command was sent, to match its answer.
     private mutating func remember(_ command: HCICommandPacket, _ packet: DecodedPacket) {
         if commands.count >= Self.commandLimit { commands = [:] }
         commands[Command(adapter: packet.adapter, opcode: command.opcode)] = DissectedLink.Request(
             frame: frame, time: packet.time, request: nil, name: packet.outer.name, attribute: nil)
     }
 
-    /// Remembers whose a connection is, and forgets it with its end; finds the command that an event answers.
+    /// Stores the peer of a connection when it begins and discards it when the connection ends. Finds the
+    /// command that an event answers.
     private mutating func follow(_ event: HCIEvent, _ packet: inout DecodedPacket) {
         let adapter = packet.adapter
         switch event {
@@ -170,7 +174,7 @@ extension AnsweredRequest {
 }
 
 extension HCIEvent {
-    /// The connection that the event is about.
+    /// The connection to which the event refers.
     fileprivate var connection: ConnectionHandle? {
         switch self {
         case .disconnectionComplete(let event): event.connection

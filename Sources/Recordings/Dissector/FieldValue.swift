@@ -2,19 +2,19 @@ import ATT
 import BLECore
 import HCI
 
-/// What a field of a decoded packet holds, in the kinds that JSON has.
+/// The value of a field of a decoded packet, in the types of JSON.
 package indirect enum FieldValue: Hashable, Sendable {
     /// The value of an optional field that is absent.
     case null
     case bool(Bool)
     case number(Int)
-    /// A text; octets and numbers that are too large for `number` are hexadecimal digits.
+    /// A text. Octets, and numbers that are too large for `number`, are hexadecimal digits.
     case text(String)
     case list([FieldValue])
     /// A group of fields with names.
     case fields(DecodedFields)
-    /// A value that people read otherwise: 12 steps of 1.25 ms as "15 ms", a number of an enumeration by its name, and
-    /// what stands for no value as "none".
+    /// A value with a different form for display: 12 steps of 1.25 ms as "15 ms", a number of an enumeration
+    /// as its name, and a number that represents no value as "none".
     case described(FieldValue, as: String)
 }
 
@@ -28,7 +28,7 @@ extension FieldValue {
     /// Returns the text of a value.
     static func name(_ value: some CustomStringConvertible) -> FieldValue { .text(value.description) }
 
-    /// 128 bits, most significant digit first.
+    /// Returns 128 bits as hexadecimal digits, most significant digit first.
     static func key(_ value: UInt128) -> FieldValue { .text(value.hex) }
 }
 
@@ -36,7 +36,7 @@ extension FieldValue {
 package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// A field: its name and value.
     package struct Field: Hashable, Sendable {
-        /// The name, like a Swift property's.
+        /// The name of the field, in the style of a Swift property.
         package var name: String
         package var value: FieldValue
     }
@@ -48,19 +48,19 @@ package struct DecodedFields: Hashable, Sendable, ExpressibleByDictionaryLiteral
         all = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// The first field of this name.
+    /// The value of the first field with this name.
     package subscript(name: String) -> FieldValue? { all.first { $0.name == name }?.value }
 
-    /// Adds a field after the others.
+    /// Adds a field at the end.
     mutating func append(_ name: String, _ value: FieldValue) { all.append(Field(name: name, value: value)) }
 
     mutating func append(_ fields: DecodedFields) { all += fields.all }
 }
 
-/// HCI has hundreds of messages, each a struct whose properties are its fields and bear their names; so the
-/// fields of a message are found by reflection instead of being listed again.
+/// Fields by reflection. HCI has hundreds of messages, each a struct whose properties have the names of its
+/// fields, so reflection avoids a second list of the fields.
 extension DecodedFields {
-    /// The stored properties of a message.
+    /// Creates the fields from the stored properties of a message.
     init(reflecting message: Any) {
         self = [:]
         for child in Mirror(reflecting: message).children {
@@ -71,7 +71,7 @@ extension DecodedFields {
 }
 
 extension FieldValue {
-    /// The kind of JSON that shows a value best, and how people read it where that is otherwise.
+    /// Creates the JSON value that represents a value best, with a form for display if that differs.
     init(reflecting value: Any, named name: String) {
         switch value {
         case let flag as Bool: self = .bool(flag)
@@ -96,7 +96,7 @@ extension FieldValue {
             Int(exactly: number).map { .number($0, named: name) } ?? .text("0x" + String(number, radix: 16))
     }
 
-    /// What is inside an optional, a struct with one property, or one with more.
+    /// Creates the value from the content of an optional, or from the properties of a struct.
     private init(unfolding value: Any, named name: String) {
         let mirror = Mirror(reflecting: value)
         let children = Array(mirror.children)

@@ -1,11 +1,11 @@
 import BLECore
 import HCI
 
-/// A number of HCI that people know by a word: by its Swift name, where the type has one for it.
+/// A numeric HCI code that is displayed as a word: the Swift name of the value, if the type has one.
 protocol FieldWords: HCICode {
-    /// The words for the numbers from zero on, or for the bits from the lowest on.
+    /// The words for the numbers from zero, or for the bits from the lowest bit.
     static var words: [String] { get }
-    /// The word for this number; nil where it has none.
+    /// The word for this number; nil if there is none.
     var word: String? { get }
 }
 
@@ -16,7 +16,7 @@ extension FieldWords {
 }
 
 extension FieldWords where Self: OptionSet {
-    /// The words for the bits that are set, "connectable+legacy".
+    /// The words for the bits that are set, such as "connectable+legacy".
     var word: String? {
         let bits = (0..<RawValue.bitWidth).filter { rawValue >> $0 & 1 != 0 }
         guard !bits.isEmpty else { return "none" }
@@ -26,28 +26,28 @@ extension FieldWords where Self: OptionSet {
 }
 
 extension FieldValue {
-    /// A number, by its word for people.
+    /// Creates a number that is displayed as its word.
     init(_ code: some FieldWords) {
         let number = FieldValue.number(Int(clamping: code.rawValue))
         self = code.word.map { .described(number, as: $0) } ?? number
     }
 
-    /// A time in steps of HCI. Zero is no time there: none is set, or there is no limit.
+    /// Creates a time in HCI units. Zero means that no time is set, or that there is no limit.
     init(_ time: some HCITime) {
         self = .described(.number(Int(clamping: time.rawValue)), as: Self.text(time.duration))
     }
 
-    /// Power in dBm, or what it changed by in dB; 127 is no power.
+    /// Returns a power in dBm, or a change of power in dB; 127 means that no power is available.
     static func power(_ power: Int8, unit: String = "dBm") -> FieldValue {
         .described(.number(Int(power)), as: power == 127 ? "none" : "\(power) \(unit)")
     }
 
-    /// An address. All zeros mean none, except where a controller reports its own address.
+    /// Returns an address. All zeros mean no address, except where a controller reports its own address.
     static func address(_ address: DeviceAddress, named name: String) -> FieldValue {
         address.value == 0 && name != "address" ? .described(.name(address), as: "none") : .name(address)
     }
 
-    /// A number of a plain type, whose unit only its name in the message gives.
+    /// Returns a number of a plain integer type, whose unit is known only from its field name.
     static func number(_ number: Int, named name: String) -> FieldValue {
         switch (name, number) {
         case ("sid", 0xff): .described(.number(number), as: "none")
@@ -57,14 +57,14 @@ extension FieldValue {
         }
     }
 
-    /// "none", "0.625 ms", "15 ms" or "4 s".
+    /// Returns a text such as "none", "0.625 ms", "15 ms" or "4 s".
     private static func text(_ time: Duration) -> String {
         let microseconds = time.nanoseconds / 1000
         guard microseconds > 0 else { return "none" }
         let (unit, name) = microseconds < 1_000_000 ? (1000, "ms") : (1_000_000, "s")
         let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: Int64(unit))
         guard rest > 0 else { return "\(whole) \(name)" }
-        // The 1 in front keeps the zeros behind it.
+        // The leading 1, which is then dropped, preserves leading zeros.
         var fraction = String(rest + Int64(unit)).dropFirst()
         while fraction.last == "0" { fraction.removeLast() }
         return "\(whole).\(fraction) \(name)"

@@ -1,11 +1,11 @@
 import BLECore
 import HCI
 
-/// What a monitor reports beside packets, as the kernel writes it (include/net/bluetooth/hci_mon.h).
+/// A message of a monitor other than a packet, in the kernel's format (include/net/bluetooth/hci_mon.h).
 struct MonitorNote: Sendable {
     let fields: DecodedFields
 
-    /// Reads a note; one of an unknown form is shown by its octets.
+    /// Reads a note; the content of an unknown type of note is kept as octets.
     init(_ opcode: MonitorOpcode, _ bytes: [UInt8]) throws(DecodeError) {
         var reader = ByteReader(bytes.span, of: opcode.description)
         switch opcode {
@@ -62,7 +62,7 @@ struct MonitorNote: Sendable {
             fields.append(try Self.known(ManagementForm.event(event), &reader))
             return fields
         }
-        // Command Complete and Command Status say which command they are about, and how it went.
+        // Command Complete and Command Status contain the opcode of the command and its status.
         let opcode = try reader.u16("opcode")
         let command = ManagementForm.command(opcode)
         fields.append("command", .text(command?.name ?? "0x\(opcode.hex)"))
@@ -83,7 +83,7 @@ struct MonitorNote: Sendable {
 }
 
 extension DecodedLayer {
-    /// What a monitor reported beside packets.
+    /// Decodes a message of a monitor other than a packet.
     static func note(_ opcode: MonitorOpcode, _ bytes: [UInt8]) -> DecodedLayer {
         let isManagement = [.controlOpen, .controlClose, .controlCommand, .controlEvent].contains(opcode)
         let layer: Layer = isManagement ? .mgmt : .monitor
@@ -106,7 +106,7 @@ extension ByteReader {
         DeviceAddress(try u48("address"), type: .public)
     }
 
-    /// Text up to a zero, or `count` octets of it.
+    /// Reads `count` octets and returns the text in them up to the first zero.
     fileprivate mutating func text(_ count: Int, _ field: String) throws(DecodeError) -> String {
         String(decoding: try bytes(count, field).prefix { $0 != 0 }, as: UTF8.self)
     }

@@ -2,7 +2,7 @@ import BLECore
 import SMP
 
 extension SMPCommand {
-    /// What the packet says. Keys are there: who has the recording has them anyway.
+    /// The fields of the packet. They include keys, because the recording itself contains them.
     var fields: DecodedFields {
         switch self {
         case .pairingRequest(let features), .pairingResponse(let features): features.fields

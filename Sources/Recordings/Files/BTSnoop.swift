@@ -1,13 +1,13 @@
 import BLECore
 import HCI
 
-/// What the records of a btsnoop file hold.
+/// The content of the records of a btsnoop file.
 package enum BTSnoopDatalink: UInt32, Hashable, Sendable {
     /// HCI packets without their type; the flags distinguish commands and events from data.
     case h1 = 1001
-    /// HCI packets as H4 has them; what Android and most others write.
+    /// HCI packets in H4 format, which Android and most other recorders write.
     case h4 = 1002
-    /// The Linux monitor channel; what btmon writes.
+    /// The Linux monitor channel, which btmon writes.
     case monitor = 2001
 }
 
@@ -33,7 +33,7 @@ struct BTSnoopHeader: Hashable, Sendable {
 struct BTSnoop: RecordFormat {
     var datalink: BTSnoopDatalink
 
-    /// In files of datalink 1001 and 1002.
+    /// The flags of records in files with datalink 1001 or 1002.
     private static let fromController: UInt32 = 1
     private static let commandOrEvent: UInt32 = 2
 
@@ -52,7 +52,7 @@ struct BTSnoop: RecordFormat {
         let original = try reader.bigEndian32("original length")
         let included = try reader.bigEndian32("included length")
         let flags = try reader.bigEndian32("flags")
-        // A run of zeros must not read as a run of adapters without a name.
+        // Without this check, a run of zeros would be read as a series of new adapters without a name.
         let reserved = datalink == .monitor ? flags & 0xff00 != 0 || (flags == 0 && included == 0) : flags > 3
         guard !reserved else { throw reader.invalid("flags", value: flags, width: 4) }
         let drops = try reader.bigEndian32("cumulative drops")
@@ -87,8 +87,8 @@ struct BTSnoop: RecordFormat {
         }
     }
 
-    /// The record as the file has it; nil where the datalink has no place for it: notes exist in monitor
-    /// files only, and not every direction has every kind of packet there.
+    /// Returns the record in the file's format; nil if the datalink cannot represent it. Only monitor files
+    /// contain notes, and they do not support every packet type in both directions.
     func encoded(_ record: Record) -> [UInt8]? {
         guard let (flags, body) = flagsAndBody(record) else { return nil }
         let included = UInt32(clamping: body.count)

@@ -1,6 +1,6 @@
 import BLECore
 
-/// The records of a pcap file, in either byte order, with microseconds or nanoseconds.
+/// The records of a pcap file, in either byte order, with timestamps in microseconds or nanoseconds.
 struct Pcap: RecordFormat {
     var bigEndian: Bool
     var nanoseconds: Bool

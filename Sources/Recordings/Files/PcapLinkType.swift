@@ -1,16 +1,16 @@
 import BLECore
 import HCI
 
-/// The link types of pcap and pcapng files that hold HCI packets (tcpdump.org, "Link-layer header types").
+/// The link types of pcap and pcapng files that contain HCI packets (tcpdump.org, "Link-layer header types").
 enum PcapLinkType: UInt32 {
     /// H4 packets without a direction.
     case h4 = 187
-    /// H4 after four octets that give the direction.
+    /// H4 packets after four octets that give the direction.
     case h4WithDirection = 201
     /// The Linux monitor channel: adapter and opcode, then the rest.
     case monitor = 254
 
-    /// The least length of a packet, in octets.
+    /// The minimum length of a packet, in octets.
     var leastBody: Int {
         switch self {
         case .h4: 1
@@ -19,7 +19,8 @@ enum PcapLinkType: UInt32 {
         }
     }
 
-    /// The record of a packet of at least `leastBody` octets. `direction` is what the file gives beside it.
+    /// Returns the record of a packet of at least `leastBody` octets. `direction` is the direction that the
+    /// file gives apart from the packet, if any.
     func record(_ header: RecordHeader, _ body: Span<UInt8>, direction: HCIDirection? = nil) -> Record {
         let (adapter, content, isGuess) = content(body, direction)
         return Record(
@@ -36,7 +37,7 @@ enum PcapLinkType: UInt32 {
             let direction = stated ?? Self.direction(of: packet)
             return (0, .packet(direction ?? .controllerToHost, packet), direction == nil)
         case .h4WithDirection:
-            // The lowest bit of a big-endian word, whatever the byte order of the file.
+            // The direction is the lowest bit of a big-endian word, whatever the byte order of the file.
             let direction: HCIDirection = body[3] & 1 == 0 ? .hostToController : .controllerToHost
             return (0, .packet(direction, [UInt8](copying: body.extracting(droppingFirst: 4))), false)
         case .monitor:
@@ -46,9 +47,9 @@ enum PcapLinkType: UInt32 {
         }
     }
 
-    /// The direction that the packet itself shows: commands are the host's, events the controller's, and only
-    /// hosts begin ACL data with the boundary flag 0b00 (Core Specification 5.4, Vol 4, Part E, 5.4.2). Other data
-    /// are guessed to be the controller's.
+    /// Returns the direction that follows from the packet itself; nil if it is ambiguous. Hosts send
+    /// commands, controllers send events, and only hosts begin ACL data with the boundary flag 0b00 (Core
+    /// Specification 5.4, Vol 4, Part E, 5.4.2). The caller assumes that other data come from the controller.
     private static func direction(of packet: [UInt8]) -> HCIDirection? {
         switch packet.first.map(HCIPacketType.init(rawValue:)) {
         case HCIPacketType.command: .hostToController

@@ -2,16 +2,17 @@ import BLECore
 import HCI
 
 /// The blocks of a pcapng file (IETF draft-ietf-opsawg-pcapng): sections in either byte order, each with the
-/// interfaces that its packets name.
+/// interfaces to which its packets refer.
 struct Pcapng: RecordFormat {
-    /// A section header, the same in both byte orders.
+    /// The block type of a section header, which is the same in both byte orders.
     static let magic: [UInt8] = [0x0a, 0x0d, 0x0d, 0x0a]
 
     private var bigEndian: Bool
     private var interfaces: [PcapngInterface] = []
     private(set) var leftOut = 0
 
-    /// The format of a file that begins with these octets; nil when they are no section header.
+    /// Creates the format of a file that begins with these octets; returns nil if they are not a section
+    /// header.
     init?(_ start: Span<UInt8>) {
         guard start.count >= Self.headerLength, let order = Self.order(start) else { return nil }
         bigEndian = order
@@ -19,7 +20,8 @@ struct Pcapng: RecordFormat {
 
     private static let headerLength = 12
     private static let byteOrderMagic: UInt32 = 0x1a2b_3c4d
-    /// More of a block is taken for damage; packets have at most 64 KiB, and nothing else here is of use.
+    /// The maximum length of a block in octets; a larger length is treated as damage. Packets have at most 64
+    /// KiB, and larger blocks contain nothing that this reader uses.
     private static let blockLimit = 1 << 20
     private static let interfaceLimit = 4096
 
@@ -31,11 +33,11 @@ struct Pcapng: RecordFormat {
         static let enhancedPacket: UInt32 = 6
     }
 
-    /// Type, length, and the four octets that all blocks have behind them.
+    /// The length of the block type, the block length, and the four octets that follow them in all blocks.
     var headerCount: Int { Self.headerLength }
     var isOfMonitor: Bool { interfaces.contains { $0.linkType == .monitor } }
 
-    /// The byte order that the magic of a section header gives.
+    /// Returns whether the byte-order magic of a section header is big-endian; nil if it is invalid.
     private static func order(_ block: Span<UInt8>) -> Bool? {
         let magic = (8..<12).reduce(UInt32(0)) { $0 << 8 | UInt32(block[$1]) }
         return magic == byteOrderMagic ? true : magic.byteSwapped == byteOrderMagic ? false : nil
@@ -52,7 +54,7 @@ struct Pcapng: RecordFormat {
             order = found
         }
         let length = try reader.word("block length", bigEndian: order)
-        // A section's is its magic, which shows whether the byte order changes.
+        // In a section header this field is the byte-order magic, which shows whether the byte order changes.
         let first = try reader.word("first field", bigEndian: bigEndian)
         guard length.isMultiple(of: 4), length >= Self.headerLength, length <= Self.blockLimit else {
             throw reader.failure(
@@ -67,7 +69,7 @@ struct Pcapng: RecordFormat {
         }
         var reader = ByteReader(body, of: "pcapng block")
         let content = max(0, body.count - 4)
-        // The length stands once more at the end; in the shortest block that is its first field.
+        // The block length is repeated at the end; in the shortest block that is its first field.
         if body.count >= 4 {
             var end = ByteReader(body.extracting(droppingFirst: content), of: "pcapng block")
             let length = try end.word("block length", bigEndian: bigEndian)
@@ -90,7 +92,7 @@ struct Pcapng: RecordFormat {
         return nil
     }
 
-    /// The two 16-bit fields that four octets hold.
+    /// Returns the two 16-bit fields of a 32-bit word.
     private func halves(_ word: UInt32) -> (first: UInt32, second: UInt32) {
         bigEndian ? (word >> 16, word & 0xffff) : (word & 0xffff, word >> 16)
     }
@@ -134,7 +136,7 @@ extension Pcapng {
         return linkType.record(header, body.span, direction: direction)
     }
 
-    /// A packet of the first interface, without a time.
+    /// Reads a packet of the first interface, which has no timestamp.
     private mutating func simplePacket(
         _ original: UInt32, _ reader: inout ByteReader, count: Int
     ) throws(DecodeError) -> Record? {

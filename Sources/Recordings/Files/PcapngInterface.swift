@@ -1,20 +1,21 @@
 import BLECore
 import HCI
 
-/// What an interface block of a pcapng file says.
+/// The content of an interface block of a pcapng file.
 struct PcapngInterface: Sendable {
-    /// nil for packets that are not HCI's.
+    /// The link type; nil if the interface's packets are not HCI packets.
     var linkType: PcapLinkType?
-    /// The most octets that are kept of a packet; 0 where that has no limit.
+    /// The maximum number of octets that are captured of a packet; 0 means no limit.
     var snapLength: UInt32 = 0
-    /// Units of a second: a power of ten, or of two with the highest bit set.
+    /// The resolution of timestamps: the negative exponent of a power of ten, or of a power of two if the
+    /// highest bit is set.
     private var resolution: UInt8 = 6
     /// The seconds that are added to each timestamp.
     private var offset: Int64 = 0
 
     init(linkType: PcapLinkType?) { self.linkType = linkType }
 
-    /// Takes what matters of an option.
+    /// Applies an option that affects timestamps; ignores other options.
     mutating func take(_ option: PcapngOption) {
         switch (option.code, option.value.count) {
         case (PcapngOption.resolution, 1): resolution = option.value[0]
@@ -23,7 +24,7 @@ struct PcapngInterface: Sendable {
         }
     }
 
-    /// The time of a timestamp. Wraps where a damaged one would overflow.
+    /// Returns the time of a timestamp. It wraps around if a damaged timestamp would overflow.
     func time(_ ticks: UInt64) -> RecordingTime {
         let exponent = Int(resolution & 0x7f)
         let microseconds: UInt64
@@ -65,7 +66,7 @@ struct PcapngOption {
         (bigEndian ? value : value.reversed()).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The direction that a packet's flags give.
+    /// The direction that the flags of a packet give, if any.
     var direction: HCIDirection? {
         guard code == Self.flags, value.count == 4 else { return nil }
         return switch number & 3 {
@@ -75,7 +76,7 @@ struct PcapngOption {
         }
     }
 
-    /// Calls `body` with the options up to the end of the block, which the length in four octets is.
+    /// Calls `body` with each option up to the end of the block, where the block length takes four octets.
     static func forEach(
         in reader: inout ByteReader, bigEndian: Bool, _ body: (PcapngOption) -> Void
     ) throws(DecodeError) {

@@ -1,16 +1,17 @@
 import BLECore
 
-/// A file format made of records: a header that gives the body's length, then the body.
+/// A file format that consists of records: a header, which gives the length of the body, then the body.
 protocol RecordFormat: Sendable {
     /// The length of a record header, in octets.
     var headerCount: Int { get }
-    /// Whether records can be notes, and of several adapters.
+    /// Whether the file can contain notes and records of several adapters.
     var isOfMonitor: Bool { get }
-    /// Packets so far that are of another kind than HCI.
+    /// The number of packets so far that are not HCI packets.
     var leftOut: Int { get }
-    /// Reads a header; refuses what no writer writes, since that is how damage is found.
+    /// Reads a header; throws for values that no writer produces, which is how damage is detected.
     func header(_ reader: inout ByteReader) throws(DecodeError) -> RecordHeader
-    /// The record of a body; nil for one that holds no packet. What it says of those that follow is kept.
+    /// Returns the record of a body; nil if it contains no packet. Information that applies to later records
+    /// is stored.
     mutating func record(_ header: RecordHeader, _ body: Span<UInt8>) throws(DecodeError) -> Record?
 }
 
@@ -18,21 +19,22 @@ extension RecordFormat {
     var leftOut: Int { 0 }
 }
 
-/// What the record headers of all formats contain.
+/// The fields that the record headers of all formats contain.
 struct RecordHeader {
-    /// Octets of the body in the file.
+    /// The length of the body in the file, in octets.
     var included: Int
-    /// Octets of the body when it was recorded.
+    /// The original length of the body when it was recorded, in octets.
     var original: Int
     var time: RecordingTime
     var flags: UInt32 = 0
     var drops: UInt32 = 0
 
-    /// The longest body: an ACL packet of 65,535 octets with its header and type, after the four octets
-    /// that pcap may put before it.
+    /// The maximum length of a body in octets: an ACL packet of 65,535 octets with its header and type, after
+    /// the four octets that can precede it in pcap.
     static let limit = 65_535 + 4 + 1 + 4
 
-    /// A record of these lengths, unless they contradict each other or lie beyond what Bluetooth has.
+    /// Creates a header with these lengths; throws if they contradict each other or exceed the limits of
+    /// Bluetooth.
     init(
         included: UInt32, original: UInt32, least: Int, time: RecordingTime, flags: UInt32 = 0,
         drops: UInt32 = 0,
@@ -51,14 +53,14 @@ struct RecordHeader {
         self.drops = drops
     }
 
-    /// A block of a pcapng file: its type, the octets that follow, and the field before them. The rest is in its
-    /// body.
+    /// Creates the header of a pcapng block from its type, the length of the octets that follow, and the
+    /// field before them. All other fields are in the body.
     init(blockType: UInt32, length: Int, first: UInt32) {
         (included, original, time) = (length, length, RecordingTime(microseconds: 0))
         (flags, drops) = (blockType, first)
     }
 
-    /// Octets that the recorder left out.
+    /// The number of octets that the recorder omitted.
     var missing: Int { original - included }
 }
 
@@ -66,7 +68,7 @@ extension ByteReader {
     /// Reads four octets, the most significant first.
     mutating func bigEndian32(_ field: String) throws(DecodeError) -> UInt32 { try u32(field).byteSwapped }
 
-    /// Four octets in the byte order of a file.
+    /// Reads four octets in the byte order of the file.
     mutating func word(_ field: String, bigEndian: Bool) throws(DecodeError) -> UInt32 {
         bigEndian ? try bigEndian32(field) : try u32(field)
     }

@@ -1,18 +1,19 @@
 import BLECore
 
-/// Why a file cannot be read as a recording at all. What is damaged inside a readable one is a
-/// `RecordingItem`.
+/// The reason for which a file cannot be read as a recording. Damage within a readable recording is reported
+/// as a `RecordingItem`.
 package enum RecordingError: Error, Hashable, Sendable {
-    /// It begins with these octets, and no known format does.
+    /// The file begins with these octets, which do not match a known format.
     case unknownFormat([UInt8])
-    /// Its format's version is not known here.
+    /// The version of the format is not supported.
     case unsupportedVersion(UInt32)
-    /// It holds packets of another kind: the datalink of btsnoop, the link type of pcap.
+    /// The file contains other packets than HCI packets; the value is the datalink of btsnoop or the link
+    /// type of pcap.
     case unsupportedLinkType(UInt32)
 }
 
 extension RecordingError: CustomStringConvertible {
-    /// Says in one line what is wrong.
+    /// A description of the problem in one line.
     package var description: String {
         switch self {
         case .unknownFormat([]): "an empty file is no recording"
@@ -25,20 +26,20 @@ extension RecordingError: CustomStringConvertible {
 
 /// A part of a recording that could not be read.
 package struct RecordingDamage: Hashable, Sendable {
-    /// Octets from the start of the file to the record that could not be read.
+    /// The offset of the unreadable record from the start of the file, in octets.
     package var offset: Int
-    /// Octets from there to the next good record, or to the end.
+    /// The number of octets from there to the next valid record, or to the end of the file.
     package var skipped: Int
     /// The error found at `offset`.
     package var reason: DecodeError
 }
 
 extension RecordingDamage: CustomStringConvertible {
-    /// Says in one line what is wrong.
+    /// A description of the problem in one line.
     package var description: String { "damaged at octet \(offset), \(skipped) octets skipped: \(reason)" }
 }
 
-/// What a reader finds in a recording, one after another.
+/// An item that a reader returns from a recording.
 package enum RecordingItem: Hashable, Sendable {
     case record(Record)
     /// A part of the file that could not be read.

@@ -1,13 +1,13 @@
 import BLECore
 
-/// The header of a recording's file.
+/// The header of a recording file.
 struct RecordingHeader {
     /// The format of the records that follow.
     var format: any RecordFormat
     /// The length of the file header, in octets.
     var count: Int
 
-    /// Reads the header; nil when more octets are needed. `whole` says that no more will come.
+    /// Reads the header; returns nil if more octets are needed. `whole` means that no more octets follow.
     init?(_ bytes: Span<UInt8>, whole: Bool) throws(RecordingError) {
         let start = [UInt8](copying: bytes.extracting(first: BTSnoopHeader.magic.count))
         if start.starts(with: Pcapng.magic) {
@@ -41,7 +41,7 @@ struct RecordingHeader {
         }
     }
 
-    /// The magic gives the byte order and the precision.
+    /// The magic numbers, which determine the byte order and the precision.
     private static let pcapMagics: [(magic: [UInt8], bigEndian: Bool, nanoseconds: Bool)] = [
         ([0xa1, 0xb2, 0xc3, 0xd4], true, false),
         ([0xd4, 0xc3, 0xb2, 0xa1], false, false),
@@ -49,7 +49,7 @@ struct RecordingHeader {
         ([0x4d, 0x3c, 0xb2, 0xa1], false, true),
     ]
 
-    /// Four octets of a header that was seen to be there.
+    /// Returns four octets of a header whose presence the caller has checked.
     private static func word(_ bytes: Span<UInt8>, at offset: Int, bigEndian: Bool) -> UInt32 {
         let word = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(bytes[offset + $1]) }
         return bigEndian ? word : word.byteSwapped

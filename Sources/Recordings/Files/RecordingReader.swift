@@ -1,7 +1,7 @@
 import BLECore
 
-/// Reads btsnoop files (datalinks 1001, 1002 and 2001), pcap files and pcapng files (link types 187, 201 and 254)
-/// from chunks of any size, and keeps no more than a chunk and the longest record.
+/// Reads btsnoop files (datalinks 1001, 1002 and 2001), pcap files and pcapng files (link types 187, 201 and
+/// 254) from chunks of any size, and buffers no more than a chunk and the longest record.
 ///
 /// ```swift
 /// var reader = RecordingReader()
@@ -14,7 +14,7 @@ import BLECore
 /// ```
 package struct RecordingReader: Sendable {
     private var buffer: [UInt8] = []
-    /// Where the unread part of `buffer` begins, in it and in the file.
+    /// The start of the unread part of `buffer`, as an index in the buffer and (`offset`) in the file.
     private var head = 0
     private var offset = 0
     private var finished = false
@@ -22,7 +22,7 @@ package struct RecordingReader: Sendable {
     private var damage: RecordingDamage?
     private var times = RecordingTimes()
 
-    /// A reader at the start of a file.
+    /// Creates a reader at the start of a file.
     package init() {}
 
     /// Appends the next octets of the file.
@@ -33,11 +33,12 @@ package struct RecordingReader: Sendable {
         for index in chunk.indices { buffer.append(chunk[index]) }
     }
 
-    /// Says that the file has ended, so that a cut record is damage instead of a reason to wait.
+    /// Marks the end of the file, so that a truncated record is reported as damage instead of waiting for
+    /// more octets.
     package mutating func finish() { finished = true }
 
-    /// The next record or gap; nil when more chunks are needed or, after `finish`, when there is nothing
-    /// left. Throws when the file is no recording, and then always again.
+    /// Returns the next record or damaged part; nil when more chunks are needed or, after `finish`, at the
+    /// end of the file. Throws if the file is not a recording, and then on every further call.
     package mutating func next() throws(RecordingError) -> RecordingItem? {
         guard var format = try openFormat() else { return nil }
         while true {
@@ -47,7 +48,7 @@ package struct RecordingReader: Sendable {
                 consume(available)
                 return damage.take().map { .damage($0) }
             case .good(let header, let end):
-                // The state that an invalid record has changed is discarded.
+                // State changes of an invalid record are discarded with this copy.
                 var after = format
                 let record: Record?
                 do throws(DecodeError) {
@@ -57,7 +58,7 @@ package struct RecordingReader: Sendable {
                     skip(error)
                     continue
                 }
-                // A leap of time may be that of octets that are missing, after which the length is of no worth.
+                // A leap in time can result from missing octets, in which case the length cannot be trusted.
                 let leaps = record.map { !times.admit($0.time) } ?? false
                 if damage != nil || leaps, case let verdict = confirm(after, record, end), verdict != .yes {
                     if verdict == .wait { return nil }
@@ -66,7 +67,7 @@ package struct RecordingReader: Sendable {
                             "timestamp", .malformed("is far from those around it")))
                     continue
                 }
-                // The record is read again after the gap before it has been reported.
+                // The damage before the record is reported first, and the next call reads the record again.
                 if let damage = damage.take() { return .damage(damage) }
                 consume(end - head)
                 format = after
@@ -80,14 +81,14 @@ package struct RecordingReader: Sendable {
         }
     }
 
-    /// Packets so far that are of another kind than HCI, which pcapng files can have among them.
+    /// The number of packets so far that are not HCI packets, which pcapng files can contain.
     package var leftOut: Int { format?.leftOut ?? 0 }
 
-    /// The datalink of btsnoop that has a place for all records that were read so far: `.h4` unless a monitor made
-    /// them.
+    /// The btsnoop datalink that can represent all records that were read so far: `.h4` unless they are from
+    /// a monitor.
     package var datalink: BTSnoopDatalink { format?.isOfMonitor ?? false ? .monitor : .h4 }
 
-    /// Leaves an octet out that is part of no record.
+    /// Skips an octet that is not part of a valid record.
     private mutating func skip(_ reason: DecodeError?) {
         if damage == nil, let reason {
             damage = RecordingDamage(offset: offset, skipped: 0, reason: reason)
@@ -105,7 +106,7 @@ package struct RecordingReader: Sendable {
 }
 
 extension RecordingReader {
-    /// The file's format, once its header is there; the header is consumed.
+    /// Returns the format of the file and consumes its header; returns nil until the header is complete.
     private mutating func openFormat() throws(RecordingError) -> (any RecordFormat)? {
         if let format { return format }
         guard let found = try RecordingHeader(buffer.span, whole: finished) else { return nil }
@@ -123,7 +124,7 @@ extension RecordingReader {
         case bad(DecodeError)
     }
 
-    /// What there is at `position` of the buffer.
+    /// Examines the record at `position` of the buffer.
     private func look(_ format: any RecordFormat, at position: Int) -> Look {
         guard position < buffer.count || !finished else { return .end }
         guard finished || buffer.count - position >= format.headerCount else { return .wait }
@@ -143,10 +144,10 @@ extension RecordingReader {
 
     private enum Verdict { case yes, no, wait }
 
-    /// Whether a header found after damage, or one whose time leaps, is a real one: packets have a known indicator,
-    /// another good header or the end of the file follows, and its time is near to that of records before or of the
-    /// record that follows. Where there was no damage before, it is also enough that both times are dates, or that the
-    /// one that follows is near to those before.
+    /// Returns whether a record after damage, or a record whose time leaps, is valid: its packet has a known
+    /// type octet, another valid header or the end of the file follows, and its time is near that of earlier
+    /// records or of the next record. Without damage before it, it is also sufficient that both times are in
+    /// this century, or that the next time is near that of earlier records.
     private func confirm(_ format: any RecordFormat, _ record: Record?, _ end: Int) -> Verdict {
         if case .packet(_, let bytes)? = record?.content, !(1...5).contains(bytes.first ?? 0) { return .no }
         let isKnown = record.map { times.admit($0.time) } ?? true
@@ -164,8 +165,8 @@ extension RecordingReader {
             guard damage == nil else {
                 return time.isOfThisCentury && next.map { time.isNear($0.time) } ?? false ? .yes : .no
             }
-            // Nothing is wrong so far. Clocks are set, recordings are appended to others, blocks of pcapng may have no
-            // time, and some are no packets.
+            // There is no damage so far, so a leap can be legitimate: clocks are set, recordings are appended
+            // to others, pcapng blocks can lack a time, and some blocks are not packets.
             guard let next else { return .yes }
             let isOfSetClock = time.microseconds >= 0 && time.isNear(next.time)
             let areDates = time.isOfThisCentury && next.time.isOfThisCentury
@@ -174,10 +175,10 @@ extension RecordingReader {
     }
 }
 
-/// The times of the records so far, of which damage may have changed some.
+/// The times of the records so far, some of which can be damaged.
 private struct RecordingTimes: Sendable {
     private var last: RecordingTime?
-    /// The time of the last record that was near to the one before: a time that damage has changed is near to none.
+    /// The time of the last record that was near the time before it. A damaged time is not near any other.
     private var trusted: RecordingTime?
 
     mutating func note(_ time: RecordingTime) {
@@ -185,7 +186,7 @@ private struct RecordingTimes: Sendable {
         last = time
     }
 
-    /// Whether a record of this time may follow.
+    /// Returns whether this time is plausible for the next record.
     func admit(_ time: RecordingTime) -> Bool {
         guard let last else { return true }
         return last.isNear(time) || trusted?.isNear(time) ?? false
@@ -193,14 +194,14 @@ private struct RecordingTimes: Sendable {
 }
 
 extension RecordingTime {
-    /// Whether less than 30 days are between the two.
+    /// Returns whether the two times are less than 30 days apart.
     fileprivate func isNear(_ other: RecordingTime) -> Bool {
         let month: Int64 = 30 * 86_400 * 1_000_000
         let (distance, overflow) = microseconds.subtractingReportingOverflow(other.microseconds)
         return !overflow && distance.magnitude < month
     }
 
-    /// Whether the year is 2000 to 2099: what is made of zeros is not.
+    /// Whether the year is 2000 to 2099; a time that consists of zeros is not.
     fileprivate var isOfThisCentury: Bool {
         (946_684_800_000_000..<4_102_444_800_000_000).contains(microseconds)
     }

@@ -1,19 +1,20 @@
-/// When a packet was recorded: microseconds since 1970-01-01 00:00 UTC.
+/// The time at which a packet was recorded: microseconds since 1970-01-01 00:00 UTC.
 package struct RecordingTime: Hashable, Comparable, Sendable {
     /// Microseconds since the Unix epoch, negative before it.
     package var microseconds: Int64
 
-    /// The time that many microseconds after the Unix epoch.
+    /// Creates a time from the number of microseconds since the Unix epoch.
     package init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// 1970-01-01 in btsnoop's count, which its writers fix at 0x00e03ab44a676000 for 2000-01-01: "nominally"
-    /// from 0000-01-01 on, in truth from 12 days before.
+    /// The btsnoop timestamp of 1970-01-01. Writers define 2000-01-01 as 0x00e03ab44a676000, so timestamps
+    /// count "nominally" from 0000-01-01, but in fact from 12 days earlier.
     private static let btsnoopEpoch: Int64 = 0x00dc_ddb3_0f2f_8000
 
-    /// The time of a btsnoop timestamp. Wraps where a damaged one would overflow, so that nothing is lost.
+    /// Creates a time from a btsnoop timestamp. It wraps around if a damaged timestamp would overflow, so
+    /// that the timestamp can be restored.
     package init(btsnoop timestamp: Int64) { microseconds = timestamp &- Self.btsnoopEpoch }
 
-    /// Microseconds since btsnoop's year 0, as its files have them.
+    /// The btsnoop timestamp: microseconds since the year 0.
     package var btsnoop: Int64 { microseconds &+ Self.btsnoopEpoch }
 
     package static func < (left: RecordingTime, right: RecordingTime) -> Bool {
@@ -22,7 +23,7 @@ package struct RecordingTime: Hashable, Comparable, Sendable {
 }
 
 extension RecordingTime: CustomStringConvertible {
-    /// RFC 3339 in UTC with milliseconds: `2026-11-21T05:24:00.123Z`.
+    /// The time in RFC 3339 format in UTC with milliseconds: `2026-11-21T05:24:00.123Z`.
     package var description: String {
         let (milliseconds, _) = Self.divide(microseconds, by: 1000)
         let (days, ofDay) = Self.divide(milliseconds, by: 86_400_000)
@@ -33,8 +34,9 @@ extension RecordingTime: CustomStringConvertible {
             + "T\(time)\(Self.padded(ofDay % 1000, 3))Z"
     }
 
-    /// The date in the proleptic Gregorian calendar, days after 1970-01-01. Years begin in March here, which
-    /// puts the leap day last and makes the lengths of months a straight line.
+    /// Returns the date in the proleptic Gregorian calendar that is `days` after 1970-01-01. The calculation
+    /// begins years in March, so that the leap day is the last day of a year and the start of each month
+    /// follows from a linear formula.
     private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, ofEra) = divide(days + 719_468, by: 146_097)
         let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365

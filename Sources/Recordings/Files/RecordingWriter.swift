@@ -1,4 +1,4 @@
-/// Makes a btsnoop file, piece by piece: first `header`, then what `encode` gives for each record.
+/// Encodes a btsnoop file in parts: first `header`, then the result of `encode` for each record.
 ///
 /// ```swift
 /// let writer = RecordingWriter(.h4)
@@ -8,14 +8,14 @@
 package struct RecordingWriter: Sendable {
     private let format: BTSnoop
 
-    /// A writer of that datalink: `.h4` for what one host and one controller say, `.monitor` for whole
-    /// machines.
+    /// Creates a writer with a datalink: `.h4` for the packets of one host and one controller, `.monitor` for
+    /// all adapters of a machine.
     package init(_ datalink: BTSnoopDatalink) { format = BTSnoop(datalink: datalink) }
 
-    /// What the file begins with: 16 octets.
+    /// The 16 octets of the file header.
     package var header: [UInt8] { BTSnoopHeader(datalink: format.datalink).encoded }
 
-    /// The octets of one record. nil where the datalink has no place for it: notes exist in monitor files
-    /// only, a packet needs its type, and monitors know no events of a host.
+    /// Returns the octets of one record; nil if the datalink cannot represent it. Only monitor files contain
+    /// notes, a packet must have its type, and monitor files have no representation for events from a host.
     package func encode(_ record: Record) -> [UInt8]? { format.encoded(record) }
 }

@@ -2,17 +2,17 @@ import ATT
 import BLECore
 import HCI
 
-/// What a server and its clients said over ATT, in the order of the recording.
+/// The ATT traffic between a server and its clients, in the order of the recording.
 package struct RecordedDialogue: Sendable {
     /// The device whose database was used.
     package enum Server: Hashable, Sendable {
-        /// The host that was recorded.
+        /// The host whose traffic was recorded.
         case host
-        /// Its peer; nil where the recording lacks the connection's beginning.
+        /// A peer of that host; nil if the recording lacks the connection's beginning.
         case peer(DeviceAddress?)
     }
 
-    /// What happened on a link. Links are numbered through the recording.
+    /// A PDU or other event on a link. Links are numbered consecutively within the recording.
     package enum Turn: Sendable {
         /// A PDU of the client.
         case client(ATTPDU, link: Int)
@@ -26,17 +26,17 @@ package struct RecordedDialogue: Sendable {
 
     /// The device whose database was used.
     package let server: Server
-    /// What happened on all links, in the order of the recording.
+    /// The turns on all links, in the order of the recording.
     package fileprivate(set) var turns: [Turn] = []
-    /// The number of the packet that each turn is, in the recording.
+    /// The packet number in the recording of each turn.
     package fileprivate(set) var frames: [Int] = []
 
-    /// How many requests the clients made.
+    /// The number of requests from the clients.
     package var requests: Int {
         turns.reduce(0) { if case .client(.request, _) = $1 { $0 + 1 } else { $0 } }
     }
 
-    /// Each server of a recording that a client asked for anything.
+    /// Returns the dialogue of each server in a recording that received a request.
     package static func all(in packets: [DecodedPacket]) -> [RecordedDialogue] {
         var splitter = Splitter()
         for packet in packets { splitter.take(packet) }
@@ -54,7 +54,7 @@ extension RecordedDialogue.Server: CustomStringConvertible {
     }
 }
 
-/// Gives each PDU to the dialogue it belongs to: both sides of a link can be servers.
+/// Assigns each PDU to its dialogue; both devices of a link can be servers.
 private struct Splitter {
     private struct Channel: Hashable {
         let adapter: UInt16
@@ -82,7 +82,7 @@ private struct Splitter {
         add(
             isOfClient ? .client(pdu, link: link) : .server(pdu, link: link), frame,
             isOfClient ? receiver : sender)
-        // An MTU holds for both directions, whichever side requested it. Until its exchange has ended, in
+        // An MTU applies to both directions, whichever device requested it. Until its exchange has ended, in
         // success or error, only responses are sent.
         switch pdu {
         case .request(.exchangeMTU): add(.server(pdu, link: link), frame, sender)
@@ -111,7 +111,7 @@ private struct Splitter {
         if let link = links[channel] { emit(.encryption(isOn, link: link), frame) }
     }
 
-    /// Both sides of a link know it.
+    /// Adds a turn that concerns both devices of a link to all dialogues.
     private mutating func emit(_ turn: RecordedDialogue.Turn, _ frame: Int) {
         for index in dialogues.indices {
             dialogues[index].turns.append(turn)

@@ -2,16 +2,16 @@ import ATT
 import BLECore
 import HCI
 
-/// A recording in which a server says something else.
+/// The update of a recording with different PDUs of a server.
 package enum RecordingUpdate {
-    /// The records with what `differences` say in place of what was recorded. A PDU that came in several packets
-    /// comes in one, one that is not said any more has none, and one that was not said before follows what it
-    /// answers.
+    /// Returns the records with the PDUs of `differences` in place of the recorded PDUs. A PDU that was
+    /// recorded in several packets is replaced by one packet. A PDU that is no longer sent is removed, and a
+    /// new PDU follows the packet that it answers.
     package static func records(_ records: [Record], _ differences: [Replay.Difference]) -> [Record] {
         let byFrame = Dictionary(grouping: differences, by: \.frame)
         var updated: [Record] = []
         var dissector = Dissector()
-        /// Where the fragments are of frames that are not whole yet.
+        /// The indices of the fragments of frames that are not complete yet.
         var fragments: [Flow: [Int]] = [:]
         for record in records {
             let packet = dissector.dissect(record)
@@ -40,7 +40,7 @@ package enum RecordingUpdate {
         _ difference: Replay.Difference, _ record: Record, _ connection: ConnectionHandle,
         _ direction: HCIDirection, _ places: [Int], in records: inout [Record]
     ) {
-        // What was not recorded goes the other way than what it answers.
+        // A PDU that was not recorded has the opposite direction of the packet that it answers.
         let isNew = difference.recorded.isEmpty
         let way: HCIDirection = isNew ? direction.opposite : direction
         if !isNew { for place in places.reversed() { records.remove(at: place) } }

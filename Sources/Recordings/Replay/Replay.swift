@@ -4,32 +4,33 @@ import GATT
 import GATTClient
 import GATTServer
 
-/// A server in the place of a recorded one: it gets the clients' side of a dialogue, and what it says is compared
-/// with what the recorded server said, octet by octet.
+/// A replay of a recording with another server. The server receives the clients' PDUs of a dialogue, and its
+/// PDUs are compared octet by octet with those of the recorded server.
 package struct Replay {
-    /// Where the two said different things.
+    /// A PDU in which the two servers differ.
     package struct Difference: Hashable, Sendable {
-        /// The packet of the recording that is different; where it has none, the one that was asked in.
+        /// The number of the packet in the recording that differs or, without such a packet, of the packet
+        /// with the client's PDU.
         package let frame: Int
-        /// What the client had sent; empty when the server spoke unasked.
+        /// The PDU of the client; empty if the server's PDU answers none.
         package let asked: [UInt8]
-        /// What the recorded server said; empty for nothing.
+        /// The PDU of the recorded server; empty if it sent none.
         package let recorded: [UInt8]
-        /// What this one says; empty for nothing.
+        /// The PDU of this server; empty if it sends none.
         package let ours: [UInt8]
     }
 
     /// The number of compared responses.
     package private(set) var answers = 0
-    /// Notifications and indications that were compared.
+    /// The number of compared notifications and indications.
     package private(set) var notifications = 0
     /// The number of values, by handle, that this server would not have sent, since the client had not subscribed.
     package private(set) var unsubscribed: [AttributeHandle: Int] = [:]
-    /// `unsubscribed` as differences, for callers that count them as such.
+    /// The PDUs behind `unsubscribed` as differences, for callers that count them as such.
     package private(set) var unsubscribedNotifications: [Difference] = []
-    /// Requests that the recording shows no answer to.
+    /// The number of requests for which the recording contains no answer.
     package private(set) var unanswered = 0
-    /// Where the two said different things, in the order of the recording.
+    /// The differences between the two servers, in the order of the recording.
     package private(set) var differences: [Difference] = []
 
     private var server: GATTServer
@@ -40,10 +41,10 @@ package struct Replay {
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
     private var frame = 0
 
-    /// Plays a dialogue. `storesNotifications`: the application stored each value that it sent. `receiveMTU`
-    /// is how much the server takes on a link. `security` is that of a link once it is encrypted, which the
-    /// recording does not contain. A value that this server has no attribute for is not sent, which is a
-    /// difference.
+    /// Replays a dialogue. `storesNotifications` means that the application stored each value that it sent.
+    /// `receiveMTU` returns the MTU that the server offers on a link. `security` is the security of a link
+    /// once it is encrypted, which the recording does not contain. A value without an attribute on this
+    /// server is not sent, which counts as a difference.
     package init(
         _ dialogue: RecordedDialogue, on server: GATTServer, storesNotifications: Bool,
         security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),
@@ -100,8 +101,8 @@ package struct Replay {
         server.connect(client)
     }
 
-    /// Gives the application's value, which only the recording knows, to this server, as the recorded one got
-    /// it.
+    /// Passes the application's value, which only the recording contains, to this server, as the recorded
+    /// application passed it to the recorded server.
     private mutating func send(_ unsolicited: ATTUnsolicited, on link: Int) {
         notifications += 1
         let values = unsolicited.values
@@ -112,7 +113,7 @@ package struct Replay {
         let central = ClientID(rawValue: UInt64(link))
         let delivery: Delivery
         if case .multipleNotification = unsolicited {
-            // Whether the client can take it, the recording knows better.
+            // The recording proves that the client supports it, so no check is needed.
             delivery = Delivery(notifications: updates, packs: true)
         } else {
             delivery = server.delivery(of: updates, to: central)
@@ -127,7 +128,7 @@ package struct Replay {
         compare(unsolicited.encoded, with: said(on: link))
     }
 
-    /// All that our side has to say on a link now.
+    /// Returns all octets that this server sends on a link now.
     private mutating func said(on link: Int) -> [UInt8] {
         guard var connection = connections[link] else { return [] }
         var said: [UInt8] = []

@@ -2,13 +2,13 @@ import ATT
 import BLECore
 import HCI
 
-/// What a connection of a recording came to.
+/// The statistics of one connection of a recording.
 package struct ConnectionStatistics: Sendable {
     /// The traffic in one direction.
     package struct Traffic: Hashable, Sendable {
         /// The number of ACL data packets.
         package var packets = 0
-        /// Octets of attribute values in them.
+        /// The number of octets of attribute values in these packets.
         package var valueOctets = 0
 
         package init(packets: Int = 0, valueOctets: Int = 0) {
@@ -16,13 +16,13 @@ package struct ConnectionStatistics: Sendable {
         }
     }
 
-    /// A set of parameters that held from some time on.
+    /// A set of connection parameters that were in effect for a part of the connection.
     package struct Parameters: Hashable, Sendable {
         /// The connection interval in microseconds.
         package var interval: Int64
-        /// Events that the peripheral may leave out.
+        /// The peripheral latency: the number of connection events that the peripheral can skip.
         package var latency: Int
-        /// Milliseconds of silence that end the connection.
+        /// The supervision timeout in milliseconds.
         package var timeout: Int
 
         package init(interval: Int64, latency: Int, timeout: Int) {
@@ -33,27 +33,27 @@ package struct ConnectionStatistics: Sendable {
     /// The index of the adapter.
     package var adapter: UInt16
     package var handle: ConnectionHandle
-    /// The address of the peer; nil where the recording lacks the connection's beginning.
+    /// The address of the peer; nil if the recording lacks the connection's beginning.
     package var peer: DeviceAddress?
-    /// The role of the recorded host; nil: not known.
+    /// The role of the recorded host; nil if it is not known.
     package var role: ConnectionRole?
-    /// Its first packet or its beginning.
+    /// The time of the connection's first packet or of its beginning.
     package var begin: RecordingTime
-    /// Its last packet or its end.
+    /// The time of the connection's last packet or of its end.
     package var end: RecordingTime
     /// The traffic from host to controller.
     package var sent = Traffic()
     /// The traffic from controller to host.
     package var received = Traffic()
-    /// Its parameters, one after another; the first 16.
+    /// The connection parameters in order, limited to the first 16 sets.
     package var parameters: [Parameters] = []
-    /// The PHYs to and from the peer, as they were last set.
+    /// The PHYs to and from the peer, as last set.
     package var phys: (transmit: PHY, receive: PHY)?
-    /// The most octets of a packet on air, to and from the peer.
+    /// The maximum payload of a packet on air in octets, to and from the peer.
     package var dataLengths: (transmit: Int, receive: Int)?
-    /// What the client and the server can receive.
+    /// The MTUs that the client and the server offered.
     package var mtus: (client: Int?, server: Int?)
-    /// Why it ended; nil when the recording does not contain that.
+    /// The disconnection reason; nil if the recording does not contain the end.
     package var reason: HCIStatus?
 
     init(_ packet: DecodedPacket, _ handle: ConnectionHandle) {
@@ -61,10 +61,10 @@ package struct ConnectionStatistics: Sendable {
         (begin, end) = (packet.time, packet.time)
     }
 
-    /// The ATT_MTU that both agreed to.
+    /// The ATT_MTU that both devices negotiated.
     package var mtu: Int { min(mtus.client ?? 23, mtus.server ?? 23) }
 
-    /// Seconds between its first and last packets.
+    /// The time between the first and the last packet in seconds.
     package var seconds: Double { Double(end.microseconds &- begin.microseconds) / 1_000_000 }
 
     mutating func add(_ packet: DecodedPacket) {
@@ -114,7 +114,7 @@ package struct ConnectionStatistics: Sendable {
 }
 
 extension ATTPDU {
-    /// Octets of attribute values, which is what applications get.
+    /// The number of octets of attribute values, which is the data that applications exchange.
     fileprivate var valueOctets: Int {
         switch self {
         case .unsolicited(.notification(_, let value)), .unsolicited(.indication(_, let value)),

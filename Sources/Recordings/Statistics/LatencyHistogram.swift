@@ -1,7 +1,7 @@
-/// How long answers took, in memory that does not grow: one count for every eighth of an octave, which is within
-/// 9 percent.
+/// A histogram of response times in constant memory. Each octave is divided into eight equal parts with one
+/// count each, so a quantile is at most 12.5 percent too high.
 package struct LatencyHistogram: Hashable, Sendable {
-    /// The number of measured answers.
+    /// The number of measured times.
     package private(set) var count = 0
     /// The shortest time, in microseconds.
     package private(set) var minimum = Int64.max
@@ -12,7 +12,7 @@ package struct LatencyHistogram: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds a time in microseconds; one below zero counts as none.
+    /// Adds a time in microseconds; a negative time counts as 0.
     package mutating func add(_ latency: Int64) {
         let latency = max(0, latency)
         count += 1
@@ -21,10 +21,10 @@ package struct LatencyHistogram: Hashable, Sendable {
         counts[Self.index(latency)] += 1
     }
 
-    /// The mean time in microseconds; 0 without answers.
+    /// The mean time in microseconds; 0 without measured times.
     package var mean: Int64 { count > 0 ? sum / Int64(count) : 0 }
 
-    /// The time that this part of the answers took at most, 0 to 1, in microseconds.
+    /// Returns the time in microseconds that the fraction `part` (0 to 1) of the answers did not exceed.
     package func quantile(_ part: Double) -> Int64 {
         let wanted = max(1, Int((Double(count) * part).rounded(.up)))
         var seen = 0
@@ -41,7 +41,7 @@ package struct LatencyHistogram: Hashable, Sendable {
         return (octave - 2) * 8 + Int(latency >> (octave - 3) & 7)
     }
 
-    /// The greatest latency of a count.
+    /// Returns the greatest latency that a count includes.
     private static func upperEnd(_ index: Int) -> Int64 {
         guard index >= 8 else { return Int64(index) }
         let octave = index / 8 + 2

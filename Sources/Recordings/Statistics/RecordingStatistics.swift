@@ -1,7 +1,7 @@
 import BLECore
 import HCI
 
-/// What the packets of a recording come to. It takes memory for names and connections, and none for packets.
+/// The statistics of a recording. Memory use depends on the number of names and connections, not of packets.
 package struct RecordingStatistics: Sendable {
     /// The number of packets added.
     package private(set) var packets = 0
@@ -9,15 +9,15 @@ package struct RecordingStatistics: Sendable {
     package private(set) var begin: RecordingTime?
     /// The time of the last packet.
     package private(set) var end: RecordingTime?
-    /// How often packets of each name came.
+    /// The number of packets with each name.
     package private(set) var names: [String: Int] = [:]
-    /// What went wrong, and how often.
+    /// The number of occurrences of each error.
     package private(set) var errors: [String: Int] = [:]
-    /// How long answers took, by the name of the request.
+    /// The response times by the name of the request.
     package private(set) var latencies: [String: LatencyHistogram] = [:]
-    /// The connections in the order they began.
+    /// The connections in the order in which they began.
     package private(set) var connections: [ConnectionStatistics] = []
-    /// Connections that came after the first thousand, of which only packets are counted.
+    /// The number of packets that belong to connections beyond the first thousand.
     package private(set) var furtherConnections = 0
 
     private struct Key: Hashable {
@@ -27,7 +27,8 @@ package struct RecordingStatistics: Sendable {
     private var open: [Key: Int] = [:]
 
     private static let connectionLimit = 1000
-    /// More names than there are messages come from damage; they are counted together.
+    /// The maximum number of names. It exceeds the number of messages, so further names result from damage;
+    /// they are counted together.
     private static let nameLimit = 2000
 
     package init() {}
@@ -49,7 +50,7 @@ package struct RecordingStatistics: Sendable {
         if let handle = packet.connection { add(packet, handle) }
     }
 
-    /// Ends the statistics: no packet follows.
+    /// Ends the statistics, after which the caller adds no further packets.
     package mutating func finish() { open = [:] }
 
     private mutating func add(_ packet: DecodedPacket, _ handle: ConnectionHandle) {

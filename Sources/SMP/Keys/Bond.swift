@@ -1,21 +1,22 @@
 import BLECore
 
-/// What a pairing leaves behind on this host (Core Specification 5.4, Vol 3, Part H, 2.4.3 and Part C, 9.4).
+/// The keys and identities that this host stores after a pairing (Core Specification 5.4, Vol 3, Part H,
+/// 2.4.3 and Part C, 9.4).
 public struct Bond: Hashable, Sendable {
     /// The peer's identity: its public or static address.
     public var peer: DeviceAddress
-    /// The identity that this host had.
+    /// The identity address that this host used in the pairing.
     public var local: DeviceAddress
     /// The strength of the pairing that made the bond.
     public var strength: PairingStrength
 
-    /// The key with which this host encrypts as central: the one that the peer has distributed, or the one of LE
-    /// Secure Connections.
+    /// The key with which this host encrypts as central: the key that the peer distributed, or the long term
+    /// key of LE Secure Connections.
     package var centralKey: LongTermKey?
-    /// The key for which this host is asked as peripheral: the one that it has distributed, or the one of LE
-    /// Secure Connections.
+    /// The key that the controller requests from this host as peripheral: the key that this host distributed,
+    /// or the long term key of LE Secure Connections.
     package var peripheralKey: LongTermKey?
-    /// The identity resolving key with which the peer makes its resolvable addresses.
+    /// The identity resolving key with which the peer generates its resolvable private addresses.
     package var peerIdentityKey: UInt128?
     /// The signing key (CSRK) with which the peer signs its writes.
     package var peerSigningKey: UInt128?
@@ -29,11 +30,11 @@ public struct Bond: Hashable, Sendable {
     }
 }
 
-/// What this host distributes of itself when it pairs: the same to every peer (2.4.2.1).
+/// The identity that this host distributes when it pairs; it is the same for every peer (2.4.2.1).
 package struct LocalIdentity: Hashable, Sendable {
-    /// The public or static address that stands for this host.
+    /// The public or static random address that identifies this host.
     package var address: DeviceAddress
-    /// What its resolvable addresses are made with.
+    /// The identity resolving key with which this host generates its resolvable private addresses.
     package var identityKey: UInt128
 
     package init(address: DeviceAddress, identityKey: UInt128) {

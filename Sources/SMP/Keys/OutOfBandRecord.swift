@@ -1,15 +1,15 @@
 import BLEAdvertising
 import BLECore
 
-/// What goes from one device to the other before they pair, over NFC, in a QR code or in a file: AD structures, as in
-/// records of the type `application/vnd.bluetooth.le.oob` (Core Specification Supplement v11, Part A, 1.7, 1.8,
-/// 1.16 and 1.17).
+/// The record that one device passes to the other before they pair, over NFC, in a QR code or in a file. It
+/// consists of AD structures, as in records of the type `application/vnd.bluetooth.le.oob` (Core
+/// Specification Supplement v11, Part A, 1.7, 1.8, 1.16 and 1.17).
 public struct OutOfBandRecord: Hashable, Sendable {
-    /// The address of the device that the data are of.
+    /// The address of the device that provides the data, if the record contains it.
     public var address: DeviceAddress?
-    /// The role that the device prefers, if the record says.
+    /// The role that the device prefers, if the record contains it.
     public var role: LERole?
-    /// What its peer has to know.
+    /// The out-of-band data that the peer uses to pair with the device.
     public var data: OutOfBandData
 
     /// Creates a record of `data`, with the address and role of its device if they are known.
@@ -19,8 +19,8 @@ public struct OutOfBandRecord: Hashable, Sendable {
         self.role = role
     }
 
-    /// Reads AD structures; those that are about something else are passed over. Of a record with data for both kinds
-    /// of pairing, those for LE Secure Connections are taken.
+    /// Reads the record from AD structures; other AD types are ignored. If the record contains data for both
+    /// kinds of pairing, the data for LE Secure Connections are used.
     public init(_ record: AdvertisingData) throws(DecodeError) {
         if let problem = record.problems.first { throw problem }
         var values: [OutOfBandValue.Kind: UInt128] = [:]
@@ -55,16 +55,17 @@ public struct OutOfBandRecord: Hashable, Sendable {
             fields.append(.outOfBand(OutOfBandValue(.confirmation, confirm)))
             fields.append(.outOfBand(OutOfBandValue(.random, random)))
         }
-        // None of them is too long for a field: their lengths are given.
+        // No field exceeds the maximum length of an AD structure, because all their lengths are fixed.
         return (try? AdvertisingData(fields)) ?? AdvertisingData()
     }
 }
 
-/// What one device gives the other by a way that is not Bluetooth (Core Specification 5.4, Vol 3, Part H,
-/// 2.3.5.4 and 2.3.5.6.4).
+/// The data that one device passes to the other over a medium other than Bluetooth (Core Specification 5.4,
+/// Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4).
 public enum OutOfBandData: Hashable, Sendable {
-    /// LE legacy pairing: the temporary key, which both must have.
+    /// LE legacy pairing: the temporary key, which both devices must have.
     case temporaryKey(UInt128)
-    /// LE Secure Connections: the confirm value of a device's public key, and the random number in it.
+    /// LE Secure Connections: the confirm value of a device's public key, and the random number from which it
+    /// was calculated.
     case secureConnections(confirm: UInt128, random: UInt128)
 }

@@ -4,13 +4,13 @@ public struct Passkey: Hashable, Sendable {
     /// The number, 0 to 999,999.
     public let value: UInt32
 
-    /// The passkey of a number; nil when it has more than six digits.
+    /// Creates a passkey from a number; returns nil if the number has more than six digits.
     public init?(_ value: UInt32) {
         guard value <= Self.maximum else { return nil }
         self.value = value
     }
 
-    /// The passkey of a text of six digits; nil for any other.
+    /// Creates a passkey from a text of six digits; returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 6, text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
             let value = UInt32(text)
@@ -18,10 +18,10 @@ public struct Passkey: Hashable, Sendable {
         self.init(value)
     }
 
-    /// The lowest six digits of a number, as numeric comparison shows them.
+    /// Creates a passkey from the lowest six digits of a number, as numeric comparison displays them.
     package init(lowestDigitsOf value: UInt32) { self.value = value % (Self.maximum + 1) }
 
-    /// Any passkey, each as likely as another.
+    /// Returns a random passkey; all passkeys are equally likely.
     public static func random(using generator: inout some RandomNumberGenerator) -> Passkey {
         Passkey(lowestDigitsOf: UInt32.random(in: 0...maximum, using: &generator))
     }

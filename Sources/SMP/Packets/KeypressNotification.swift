@@ -1,10 +1,9 @@
-/// What happens while a user enters a passkey (Core Specification 5.4, Vol 3, Part H,
-/// 3.5.8, Table 3.8).
+/// An event while a user enters a passkey (Core Specification 5.4, Vol 3, Part H, 3.5.8, Table 3.8).
 public struct KeypressNotification: RawRepresentable, Hashable, Sendable {
     /// The octet of Keypress Notification (Core Specification 5.4, Vol 3, Part H, 3.5.8).
     public let rawValue: UInt8
 
-    /// Creates a notification from its octet; an unknown one is kept.
+    /// Creates a notification from its octet, which can be unknown.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The user has begun to enter the passkey.

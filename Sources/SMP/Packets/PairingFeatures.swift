@@ -1,20 +1,20 @@
 import BLECore
 
-/// What a device can do and requires when it pairs: the body of Pairing Request and Pairing Response (Core
-/// Specification 5.4, Vol 3, Part H, 3.5.1 and 3.5.2). Values out of range are kept as they came; judging
-/// them is the pairing's business, since each has its own reason to fail with.
+/// The capabilities and requirements of a device that pairs: the body of Pairing Request and Pairing Response
+/// (Core Specification 5.4, Vol 3, Part H, 3.5.1 and 3.5.2). Values out of range are decoded unchanged; the
+/// pairing rejects them, because the failure reason depends on the field.
 package struct PairingFeatures: Hashable, Sendable {
-    /// How the device talks with its user.
+    /// The input and output capability of the device.
     package var ioCapability: IOCapability
-    /// Whether it has out-of-band data of the peer.
+    /// Whether the device has out-of-band data of its peer.
     package var oobData: OOBData
     /// The AuthReq field of the packet.
     package var authentication: AuthenticationRequirements
-    /// The longest key it takes: 7 to 16 octets.
+    /// The maximum encryption key size that the device supports, 7 to 16 octets.
     package var maximumKeySize: UInt8
-    /// Keys that the initiator shall distribute.
+    /// The keys that the initiator is to distribute.
     package var initiatorKeys: KeyDistribution
-    /// Keys that the responder shall distribute.
+    /// The keys that the responder is to distribute.
     package var responderKeys: KeyDistribution
 
     package init(
@@ -57,23 +57,23 @@ extension PairingFeatures: PacketCodable {
     }
 }
 
-/// How a device talks with its user (3.5.1, Table 3.4).
+/// The input and output capability of a device (3.5.1, Table 3.4).
 public struct IOCapability: RawRepresentable, Hashable, Sendable {
     /// The octet of Pairing Request and Pairing Response.
     public let rawValue: UInt8
 
-    /// Creates a capability from its octet; an unknown one is kept.
+    /// Creates a capability from its octet, which can be unknown.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The device can show six digits.
+    /// The device can display six digits.
     public static let displayOnly = IOCapability(rawValue: 0x00)
-    /// It shows six digits and takes yes or no.
+    /// The device can display six digits and accept yes or no.
     public static let displayYesNo = IOCapability(rawValue: 0x01)
-    /// The device can take six digits.
+    /// The device can accept six digits.
     public static let keyboardOnly = IOCapability(rawValue: 0x02)
-    /// The device can neither show digits nor take them.
+    /// The device can neither display nor accept digits.
     public static let noInputNoOutput = IOCapability(rawValue: 0x03)
-    /// It shows and takes six digits.
+    /// The device can display and accept six digits.
     public static let keyboardDisplay = IOCapability(rawValue: 0x04)
 
     private static let names = [
@@ -98,28 +98,28 @@ package struct OOBData: RawRepresentable, Hashable, Sendable {
     package static let present = OOBData(rawValue: 0x01)
 }
 
-/// What a device demands of a pairing: the AuthReq field (3.5.1, Figure 3.3).
+/// The requirements of a device for a pairing: the AuthReq field (3.5.1, Figure 3.3).
 package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
-    /// All eight bits, reserved ones included.
+    /// All eight bits, including the reserved bits.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The device keeps the keys after the pairing.
+    /// The device stores the keys after the pairing.
     package static let bonding = AuthenticationRequirements(rawValue: 0x01)
-    /// Protection against a third party in between.
+    /// The device requires protection against a man in the middle.
     package static let mitm = AuthenticationRequirements(rawValue: 0x04)
     /// The device supports LE Secure Connections pairing.
     package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
-    /// Key presses are reported while a passkey is entered.
+    /// The device supports keypress notifications while a passkey is entered.
     package static let keypress = AuthenticationRequirements(rawValue: 0x10)
-    /// The h7 function serves for keys of the other transport.
+    /// The device supports the h7 function to derive keys for the other transport.
     package static let ct2 = AuthenticationRequirements(rawValue: 0x20)
 }
 
-/// Keys that a device distributes (3.6.1, Figure 3.11).
+/// The keys that a device distributes (3.6.1, Figure 3.11).
 package struct KeyDistribution: OptionSet, Hashable, Sendable {
-    /// All eight bits, reserved ones included.
+    /// All eight bits, including the reserved bits.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,9 +1,9 @@
 import BLECore
 
 /// A public key on the P-256 curve: the body of Pairing Public Key (Core Specification 5.4, Vol 3, Part H,
-/// 3.5.6). Whether it lies on the curve is for the pairing to check (2.3.5.6.1).
+/// 3.5.6). The pairing checks that it lies on the curve (2.3.5.6.1).
 package struct PairingPublicKey: Hashable, Sendable {
-    /// 256 bits in two halves, for lack of a wider integer.
+    /// A 256-bit number in two halves, because Swift has no wider integer type.
     package struct Coordinate: Hashable, Sendable {
         /// The most significant half.
         package var high: UInt128

@@ -1,7 +1,7 @@
 import BLECore
 
-/// The first octet of an SMP packet, which says what the rest is (Core Specification 5.4, Vol 3, Part H,
-/// 3.3, Table 3.3).
+/// The code in the first octet of an SMP packet, which identifies its type (Core Specification 5.4, Vol 3,
+/// Part H, 3.3, Table 3.3).
 package struct SMPCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -36,7 +36,8 @@ package struct SMPCode: RawRepresentable, Hashable, Sendable {
     /// The code of Pairing Keypress Notification (3.5.8).
     package static let pairingKeypressNotification = SMPCode(rawValue: 0x0e)
 
-    /// Each code's name, and the octets of its packet, the code included: SMP packets never vary in length.
+    /// The name of each code, and the size of its packet in octets, including the code. All SMP packets of a
+    /// code have the same length.
     private static let table: [(name: String, octets: Int)] = [
         ("Pairing Request", 7), ("Pairing Response", 7), ("Pairing Confirm", 17), ("Pairing Random", 17),
         ("Pairing Failed", 2), ("Encryption Information", 17), ("Central Identification", 11),
@@ -49,7 +50,7 @@ package struct SMPCode: RawRepresentable, Hashable, Sendable {
         rawValue >= 1 && rawValue <= Self.table.count ? Self.table[Int(rawValue) - 1] : nil
     }
 
-    /// Octets of a packet with this code; nil where the code is reserved for future use.
+    /// The size of a packet with this code in octets; nil if the code is reserved for future use.
     package var octets: Int? { entry?.octets }
 }
 

@@ -1,35 +1,35 @@
 import BLECore
 
 /// A packet of the Security Manager Protocol (Core Specification 5.4, Vol 3, Part H, 3.3). Keys and other
-/// 128-bit values are numbers, least significant octet first on the wire.
+/// 128-bit values are numbers, which are sent least significant octet first.
 package enum SMPCommand: Hashable, Sendable {
-    /// Asks the peripheral to pair (3.5.1).
+    /// Requests pairing from the peripheral (3.5.1).
     case pairingRequest(PairingFeatures)
-    /// The responder's features, which accept the pairing (3.5.2).
+    /// Accepts the pairing, with the responder's features (3.5.2).
     case pairingResponse(PairingFeatures)
     /// Commits to a random number (3.5.3).
     case pairingConfirm(UInt128)
-    /// The nonce that the confirm value committed to (3.5.4).
+    /// Reveals the random number to which the confirm value committed (3.5.4).
     case pairingRandom(UInt128)
-    /// The pairing has failed, for this reason (3.5.5).
+    /// Reports that the pairing has failed, with the reason (3.5.5).
     case pairingFailed(PairingFailureReason)
     /// The long term key, in legacy pairing (3.6.2).
     case encryptionInformation(longTermKey: UInt128)
-    /// What names that key, in legacy pairing (3.6.3).
+    /// The EDIV and Rand values that identify the long term key, in legacy pairing (3.6.3).
     case centralIdentification(ediv: UInt16, random: UInt64)
     /// The identity resolving key (3.6.4).
     case identityInformation(identityResolvingKey: UInt128)
-    /// The public or static random address that goes with it (3.6.5).
+    /// The identity address, which is public or static random (3.6.5).
     case identityAddressInformation(DeviceAddress)
     /// The connection signature resolving key (3.6.6).
     case signingInformation(signatureKey: UInt128)
-    /// Asks the central to encrypt or to pair (3.6.7).
+    /// Requests encryption or pairing from the central (3.6.7).
     case securityRequest(AuthenticationRequirements)
     /// The public key, in LE Secure Connections (3.5.6).
     case pairingPublicKey(PairingPublicKey)
-    /// Proves that both have the same Diffie-Hellman key (3.5.7).
+    /// Proves that both devices have the same Diffie-Hellman key (3.5.7).
     case pairingDHKeyCheck(UInt128)
-    /// Reports what the user types (3.5.8).
+    /// Reports an event of the user's passkey entry (3.5.8).
     case pairingKeypressNotification(KeypressNotification)
 }
 
@@ -92,7 +92,7 @@ extension SMPCommand: PacketCodable {
         }
     }
 
-    /// Octets of the packet: 2 to 65.
+    /// The size of the packet in octets, 2 to 65.
     package var encodedCount: Int { code.octets ?? 1 }
 
     package func encode(into output: inout OutputSpan<UInt8>) {

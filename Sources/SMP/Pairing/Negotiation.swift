@@ -1,16 +1,17 @@
-/// A pairing before both ends know each other's features (Core Specification 5.4, Vol 3, Part H, 2.3.1).
+/// The state of a pairing until both devices have exchanged their features (Core Specification 5.4, Vol 3,
+/// Part H, 2.3.1).
 struct Negotiation: Sendable {
     enum Step: Sendable {
-        /// The owner is asked for out-of-band data.
+        /// Waits for the owner to provide out-of-band data.
         case outOfBand
-        /// The owner is asked whether the peer may pair.
+        /// Waits for the owner to accept or refuse the pairing.
         case acceptance
-        /// Pairing Request is sent, and Pairing Response is due.
+        /// Waits for Pairing Response, after Pairing Request was sent.
         case response
     }
 
     var step: Step
-    /// As it was when the pairing began: what the owner changes holds for the next one.
+    /// The policy at the time when the pairing began. Later changes by the owner apply to the next pairing.
     let policy: PairingPolicy
     let demand: PairingStrength
     /// The initiator's features, sent or received.
@@ -26,14 +27,14 @@ struct Negotiation: Sendable {
 }
 
 extension Negotiation {
-    /// What this host sends as initiator.
+    /// Returns the features that this host sends as initiator.
     func initiatorFeatures() -> PairingFeatures {
         features(
             isBonding: policy.isBonding, isSecure: offersSecureConnections, oobData: outOfBandData != nil,
             initiatorKeys: policy.keysToSend, responderKeys: policy.keysToTake)
     }
 
-    /// What this host answers to a request.
+    /// Returns the features that this host sends as responder to a request.
     func responderFeatures(to request: PairingFeatures) -> PairingFeatures {
         let isSecure = offersSecureConnections && request.authentication.contains(.secureConnections)
         var allowed: KeyDistribution = [.encryption, .identity, .signing]
@@ -45,7 +46,8 @@ extension Negotiation {
             responderKeys: request.responderKeys.intersection(policy.keysToSend).intersection(allowed))
     }
 
-    /// A temporary key serves only legacy pairing, so who has one and no more must not agree to the other.
+    /// Whether this host offers LE Secure Connections. A temporary key can be used only in legacy pairing, so
+    /// a host that has only a temporary key must not offer LE Secure Connections.
     private var offersSecureConnections: Bool {
         if policy.secureConnections == .preferred, case .temporaryKey = outOfBandData { return false }
         return policy.secureConnections != .off
@@ -60,7 +62,7 @@ extension Negotiation {
         if isSecure { authentication.insert(.secureConnections) }
         if demand.isAuthenticated || policy.ioCapability != .noInputNoOutput { authentication.insert(.mitm) }
         if policy.reportsKeypresses { authentication.insert(.keypress) }
-        // The link key would be one of the other transport.
+        // The link key is excluded, because it belongs to the other transport, BR/EDR.
         let known: KeyDistribution = isBonding ? [.encryption, .identity, .signing] : []
         return PairingFeatures(
             ioCapability: policy.ioCapability, oobData: oobData ? .present : .notPresent,
@@ -71,7 +73,8 @@ extension Negotiation {
 }
 
 extension OutOfBandData {
-    /// Whether it is of use for that kind of pairing.
+    /// Returns whether the data can be used for LE Secure Connections or, if the argument is false, for
+    /// legacy pairing.
     fileprivate func serves(secureConnections: Bool) -> Bool {
         switch self {
         case .temporaryKey: !secureConnections

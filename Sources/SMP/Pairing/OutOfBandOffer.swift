@@ -1,8 +1,8 @@
 import BLECore
 
-/// The data that this host gives a peer before they pair out of band, and the secrets that belong to them, which
-/// this host keeps (Core Specification 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4). Use an offer for one pairing
-/// only: each pairing with it reveals more of its secret.
+/// The data that this host provides to a peer before they pair out of band, and the associated secrets, which
+/// stay on this host (Core Specification 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4). Use an offer for one
+/// pairing only: each pairing with it reveals more of its secret.
 ///
 /// ```swift
 /// var options = AdapterOptions()
@@ -11,20 +11,21 @@ import BLECore
 /// writeTag(await adapter.outOfBandRecord?.advertisingData)
 /// ```
 public struct OutOfBandOffer: Hashable, Sendable {
-    /// What the peer is to be given.
+    /// The data to pass to the peer.
     public let data: OutOfBandData
-    /// The key pair of that pairing; nil with LE legacy pairing, which has none.
+    /// The key pair for the pairing; nil with LE legacy pairing, which uses no key pair.
     package var keyPair: PairingKeyPair?
     /// The random number r of LE Secure Connections.
     package var random: UInt128
 
-    /// A new offer for LE Secure Connections, from the system's random numbers; nil in a build without LE Secure
-    /// Connections.
+    /// Creates a new offer for LE Secure Connections with the system's random number generator; returns nil
+    /// in a build without LE Secure Connections.
     public init?() {
         self.init(toolbox: SecurityManager.defaultToolbox, using: SystemRandomNumberGenerator())
     }
 
-    /// A new offer for LE Secure Connections; nil without a toolbox, or if `generator` yields no valid private key.
+    /// Creates a new offer for LE Secure Connections; returns nil without a toolbox, or if `generator` yields
+    /// no valid private key.
     package init?(
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
         using generator: some RandomNumberGenerator & Sendable
@@ -46,6 +47,7 @@ public struct OutOfBandOffer: Hashable, Sendable {
 }
 
 extension OutOfBandOffer {
-    /// What both ends have, once it is given: of legacy pairing's data there are no two halves.
+    /// The data that both devices share, which is the temporary key of LE legacy pairing; nil with LE Secure
+    /// Connections, where each device has its own data.
     var shared: OutOfBandData? { keyPair == nil ? data : nil }
 }

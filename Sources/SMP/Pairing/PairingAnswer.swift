@@ -1,14 +1,14 @@
-/// What the owner of a pairing answers to an event. An answer that is not expected is ignored: the
-/// pairing may have ended meanwhile.
+/// The answer of a pairing's owner to an event. An unexpected answer is ignored, because the pairing can have
+/// ended in the meantime.
 package enum PairingAnswer: Hashable, Sendable {
-    /// Go on: to `.pairingRequested` and `.confirm`.
+    /// Continues the pairing, in answer to `.pairingRequested` or `.confirm`.
     case accept
-    /// End it for that reason: at any time, and to `.securityRequested`.
+    /// Ends the pairing for this reason, at any time, or refuses `.securityRequested`.
     case refuse(PairingFailureReason)
-    /// What the user has typed: to `.enterPasskey`.
+    /// The passkey that the user entered, in answer to `.enterPasskey`.
     case passkey(Passkey)
-    /// Whether the numbers are the same: to `.compare`.
+    /// Whether the numbers are the same, in answer to `.compare`.
     case comparison(Bool)
-    /// What is known of the peer: to `.outOfBandWanted`.
+    /// The out-of-band data of the peer, if any, in answer to `.outOfBandWanted`.
     case outOfBand(OutOfBandData?)
 }

@@ -1,47 +1,49 @@
 import BLECore
 
-/// The wait that each failed pairing with a peer doubles, so that passkeys cannot be guessed (Core
-/// Specification 5.4, Vol 3, Part H, 2.3.6): one second after the first, 1024 s at most; an hour without an
-/// attempt halves it.
+/// The waiting interval between pairing attempts with a peer (Core Specification 5.4, Vol 3, Part H, 2.3.6).
+/// It is one second after the first failed attempt, and each further failure doubles it, up to 1024 s, so
+/// that passkeys cannot be guessed. Each hour without an attempt halves it.
 ///
-/// The count rises when a pairing begins and falls to none when one succeeds, so that a peer cannot spare
-/// itself the wait by leaving.
+/// The count is incremented when a pairing begins and reset to zero when a pairing succeeds, so that a peer
+/// cannot avoid the wait by disconnecting.
 package struct PairingAttempts: Hashable, Sendable {
-    /// The number of attempts without a success since.
+    /// The number of attempts since the last success.
     package private(set) var count = 0
     private var latest = Instant.zero
 
     package init() {}
 
-    /// When the next pairing may begin, if that is later than `now`.
+    /// Returns when the next pairing can begin, if that is later than `now`.
     package func wait(at now: Instant) -> Instant? {
         guard count > 0 else { return nil }
         let end = latest + .seconds(1 << min(count - 1, Self.maximumDoublings))
         return end > now ? end : nil
     }
 
-    /// Counts an attempt, after taking one off the count for each hour since the latest.
+    /// Counts an attempt, after reducing the count by one for each hour since the latest attempt.
     package mutating func begin(at now: Instant) {
         let hours = latest.duration(until: now) / .seconds(3600)
         count = max(0, min(count, Self.maximumDoublings + 1) - Int(hours)) + 1
         latest = now
     }
 
-    /// Notes a success, after which no waiting is required.
+    /// Records a success, after which no waiting is required.
     package mutating func succeed() { count = 0 }
 
     private static let maximumDoublings = 10
 }
 
-/// The waits of all peers of a host, across links. At the limit, the peer that has tried least is forgotten.
+/// The attempts of all peers of a host, across links. At the limit, the peer with the fewest attempts is
+/// evicted.
 package struct RepeatedAttempts: Hashable, Sendable {
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
     private let limit: Int
 
-    /// No peers, and `limit` of them at most.
+    /// Creates an empty table for at most `limit` peers.
     package init(limit: Int = 1024) { self.limit = max(1, limit) }
 
-    /// A peer's attempts: what a new link's machine begins with, and what is left of it when the link ends.
+    /// The attempts of a peer. The machine of a new link is initialized with this value, and the value is
+    /// updated when the link ends.
     package subscript(peer: DeviceAddress) -> PairingAttempts {
         get { attempts[peer] ?? PairingAttempts() }
         set {

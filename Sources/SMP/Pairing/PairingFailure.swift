@@ -1,27 +1,27 @@
 import BLECore
 
-/// Why a pairing has ended without keys.
+/// The reason for which a pairing ended without keys.
 public enum PairingFailure: Error, Hashable, Sendable {
     /// The peer has ended the pairing, for this reason.
     case peer(PairingFailureReason)
-    /// This host has ended it, and sent the peer the reason.
+    /// This host has ended the pairing and sent this reason to the peer.
     case local(PairingFailureReason)
-    /// The owner has cancelled the pairing.
+    /// The owner has canceled the pairing.
     case cancelled
     /// The controller could not encrypt the link with the new key.
     case encryption
-    /// Thirty seconds passed without a step. The link pairs no more (Core Specification 5.4, Vol 3, Part H,
-    /// 3.4).
+    /// Thirty seconds passed without progress. No further pairing is possible on the link (Core Specification
+    /// 5.4, Vol 3, Part H, 3.4).
     case timeout
 }
 
-/// Why a pairing cannot begin.
+/// The reason for which a pairing cannot begin.
 public enum PairingImpossible: Error, Hashable, Sendable {
     /// A pairing is already in progress.
     case busy
     /// A pairing on this link has timed out; only a new link can pair.
     case timedOut
-    /// Pairings with the peer have failed, and the next one may not begin before this time.
+    /// Pairings with the peer have failed, and the next pairing must not begin before this time.
     case repeatedAttempts(until: Instant)
     /// The IO capability or the policy of this host does not allow the required security.
     case requirements
@@ -30,7 +30,7 @@ public enum PairingImpossible: Error, Hashable, Sendable {
 }
 
 extension PairingFailure: CustomStringConvertible {
-    /// One phrase: "the peer: Confirm Value Failed".
+    /// The failure as a phrase, such as "the peer: Confirm Value Failed".
     public var description: String {
         switch self {
         case .peer(let reason): "the peer: \(reason)"
@@ -43,7 +43,7 @@ extension PairingFailure: CustomStringConvertible {
 }
 
 extension PairingImpossible: CustomStringConvertible {
-    /// The reason as a phrase of text.
+    /// The reason as a phrase.
     public var description: String {
         switch self {
         case .busy: "another pairing is under way on this link"

@@ -1,20 +1,21 @@
 import BLECore
 
-/// The association model, by which two devices authenticate each other (Core Specification 5.4, Vol 3, Part H,
-/// 2.3.5.1).
+/// The association model with which two devices authenticate each other (Core Specification 5.4, Vol 3, Part
+/// H, 2.3.5.1).
 package enum PairingMethod: Hashable, Sendable {
     /// No authentication: a man in the middle can take part.
     case justWorks
-    /// Both users see six digits and say whether they are the same. Only with LE Secure Connections.
+    /// Both devices display six digits, and the users confirm that they are the same. Only with LE Secure
+    /// Connections.
     case numericComparison
-    /// Six digits that this end shows are typed at the other.
+    /// The device with this role displays six digits, which the user enters on the other device.
     case passkeyShown(by: LinkRole)
-    /// Both users type the same six digits.
+    /// Both users enter the same six digits.
     case passkeyEnteredByBoth
     /// Pairing data is exchanged over another medium.
     case outOfBand
 
-    /// What two ends' features come to (Tables 2.6 to 2.8).
+    /// Selects the method from the features of both devices (Tables 2.6 to 2.8).
     package init(request: PairingFeatures, response: PairingFeatures) {
         let both = request.authentication.intersection(response.authentication)
         let isSecure = both.contains(.secureConnections)
@@ -29,7 +30,7 @@ package enum PairingMethod: Hashable, Sendable {
         }
     }
 
-    /// Chooses the method by the IO capabilities (Table 2.8).
+    /// Selects the method from the IO capabilities (Table 2.8).
     private init(_ initiator: IOCapability, _ responder: IOCapability, _ isSecure: Bool) {
         if isSecure, initiator.comparesNumbers, responder.comparesNumbers {
             self = .numericComparison
@@ -44,10 +45,10 @@ package enum PairingMethod: Hashable, Sendable {
         }
     }
 
-    /// Whether no third party in between can take part.
+    /// Whether the method protects against a man in the middle.
     package var isAuthenticated: Bool { self != .justWorks }
 
-    /// Whether a passkey is typed at that end.
+    /// Returns whether the user enters a passkey on the device with this role.
     func isEntered(by role: LinkRole) -> Bool {
         switch self {
         case .passkeyShown(let other): other != role

@@ -17,23 +17,25 @@ import DequeModule
 ///     }
 /// }
 /// ```
-/// Taking a frame may make events: `.paired` comes when the last key has left. Whatever a peer sends, the worst that
-/// comes of it is `.failed`; a later pairing on the same link can succeed, except after a time-out.
+/// Sending a frame can generate events too: `.paired` is reported when the last key has been sent. Whatever a
+/// peer sends, the worst outcome is `.failed`. A later pairing on the same link can succeed, except after a
+/// timeout.
 package struct SecurityManager: Machine, Sendable {
-    /// Which end of the link this is.
+    /// The role of this host on the link.
     package let role: LinkRole
-    /// How to pair. A change holds for the next pairing.
+    /// The pairing policy. A change applies to the next pairing.
     package var policy: PairingPolicy
-    /// Attempts with this peer: set from those of earlier links, kept for later ones.
+    /// The attempts with this peer. The owner sets them from earlier links and stores them for later links.
     package var attempts = PairingAttempts()
-    /// Counts the failed attempts with each passkey that could be used again, on this link, or on others as the owner
-    /// says. Each reveals some of its bits to an attacker (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so after
-    /// three it is used no more; users mistype, and links break. On the link itself a fixed one is not shown again
-    /// after the first.
+    /// The number of failed attempts with each passkey that could be used again, on this link, or on other
+    /// links if the owner adds them. Each failed attempt reveals some bits of the passkey to an attacker
+    /// (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so a passkey is not used after three failures;
+    /// fewer would not allow for typing errors and lost links. On the link itself, a fixed passkey is not
+    /// displayed again after the first failure.
     package var passkeyFailures: [Passkey: Int] = [:]
     /// Whether the fixed passkey has been part of an attempt that failed on this link.
     private var hasFailedWithFixedPasskey = false
-    /// The number of failures after which a passkey is not used any more.
+    /// The number of failures after which a passkey is no longer used.
     package static let passkeyFailureLimit = 3
 
     private let own: DeviceAddress
@@ -45,18 +47,19 @@ package struct SecurityManager: Machine, Sendable {
     private var events = Deque<Event>()
     private var outbox = Deque<SMPCommand>()
     private var refusal = PairingRefusal()
-    /// A pairing is one or the other.
+    /// The pairing before its features are exchanged; at most one of `negotiation` and `pairing` is set.
     private var negotiation: Negotiation?
     private var pairing: Pairing?
-    /// Peripheral: Security Request has gone, and what for. Central: it has come.
+    /// Peripheral: the requirements of the Security Request that was sent. Central: set while a received
+    /// Security Request is pending.
     private var securityRequest: PairingRequirements?
-    /// 3.4: thirty seconds after the last packet that was queued.
+    /// The end of the SMP timeout (3.4): thirty seconds after the last packet was queued.
     private var timer: Instant?
-    /// Whether the thirty seconds have passed once.
+    /// Whether a pairing on this link has timed out.
     package internal(set) var hasTimedOut = false
 
-    /// The machine of a new link. `own` and `peer` are the addresses with which it was made, as they were on
-    /// air. Without a toolbox it refuses to pair.
+    /// Creates the machine of a new link. `own` and `peer` are the addresses on air with which the link was
+    /// established. Without a toolbox, the machine refuses to pair.
     package init(
         role: LinkRole, own: DeviceAddress, peer: DeviceAddress, policy: PairingPolicy,
         identity: LocalIdentity,
@@ -75,7 +78,7 @@ package struct SecurityManager: Machine, Sendable {
     /// Whether a pairing is under way.
     package var isPairing: Bool { negotiation != nil || pairing != nil }
 
-    /// Takes one packet. Codes that are reserved for future use are ignored (3.3).
+    /// Processes one packet. Codes that are reserved for future use are ignored (3.3).
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         guard !hasTimedOut, frame.count > 0, SMPCode(rawValue: frame[0]).octets != nil else { return }
         guard toolbox != nil else {
@@ -89,10 +92,10 @@ package struct SecurityManager: Machine, Sendable {
         }
     }
 
-    /// Ends a pairing, or the wait for an answer to a Security Request, when its time has passed.
+    /// Ends a pairing, or the wait for an answer to a Security Request, when its timeout has expired.
     package mutating func expire(at now: Instant) {
         guard let due = timer, due <= now else { return }
-        // A central that never answered Security Request has not begun a pairing, so that it may still do so.
+        // A central that never answered Security Request has not begun a pairing, so it can still begin one.
         hasTimedOut = isPairing
         if isPairing { outbox.removeAll() }
         end(.timeout)
@@ -111,12 +114,13 @@ package struct SecurityManager: Machine, Sendable {
         return .refused(code, reason)
     }
 
-    /// When the time of a pairing has passed.
+    /// The time when the pairing, or the wait for an answer to Security Request, times out.
     package var deadline: Instant? { timer }
 }
 
 extension SecurityManager {
-    /// The link layer reports that the link is encrypted, with a new key or anew, or is not: that it could not be.
+    /// Processes the link layer's report that the link is now encrypted, with a new key or after a key
+    /// refresh, or that encryption could not be started.
     package mutating func encryptionChanged(isOn: Bool, at now: Instant) {
         switch pairing?.step {
         case .encryption where isOn: distributeKeys(at: now)
@@ -130,7 +134,9 @@ extension SecurityManager {
         }
     }
 
-    /// Ends what runs, and notifies the peer. A central may still act on a Security Request that it has received.
+    /// Cancels the pairing and notifies the peer. Without a pairing, a peripheral stops waiting for the
+    /// answer to its Security Request, and a central can still act on a Security Request that it has
+    /// received.
     package mutating func cancel(at now: Instant) {
         guard isPairing else {
             if role == .peripheral { (securityRequest, timer) = (nil, nil) }
@@ -145,7 +151,7 @@ extension SecurityManager {
         timer = now + .seconds(30)
     }
 
-    /// Sends Pairing Failed to the peer, in place of all packets that were still queued.
+    /// Ends the pairing and sends Pairing Failed to the peer, in place of all packets that are still queued.
     mutating func fail(
         _ reason: PairingFailureReason, as failure: PairingFailure? = nil, at now: Instant
     ) {
@@ -165,46 +171,51 @@ extension SecurityManager {
 }
 
 extension SecurityManager {
-    /// What the machine reports to its owner. Events after which it waits for an `answer` name it.
+    /// An event that the machine reports to its owner. The comments on events that require an `answer` name
+    /// the answer.
     package enum Event: Hashable, Sendable {
-        /// Central: the peripheral requests this. Encrypt with the key of the bond, `begin`, or `.refuse`.
+        /// Central: the peripheral requests security. Encrypt with the key of the bond, call `begin`, or
+        /// answer `.refuse`.
         case securityRequested(AuthenticationRequirements)
-        /// Peripheral: the central requests pairing. Nothing happens before `.accept` or `.refuse`; a peer that
-        /// has a bond has lost it, or is another one that says so.
+        /// Peripheral: the central requests pairing. The machine waits for `.accept` or `.refuse`. If there
+        /// is a bond with the peer, the peer has lost it, or is another device that uses the peer's address.
         case pairingRequested(PairingFeatures)
-        /// Central: it comes to Just Works. `.accept` or `.refuse`.
+        /// Central: the pairing method is Just Works. Answer `.accept` or `.refuse`.
         case confirm
-        /// Show this until the pairing ends; the peer's user types it.
+        /// Display the passkey until the pairing ends; the user enters it on the peer.
         case display(Passkey)
-        /// The user types what the peer shows: `.passkey` or `.refuse(.passkeyEntryFailed)`. Between this
-        /// event and the answer `press` notifies the peer of key presses.
+        /// The user enters the passkey that the peer displays. Answer `.passkey` or
+        /// `.refuse(.passkeyEntryFailed)`. Between this event and the answer, `press` notifies the peer of
+        /// keypresses.
         case enterPasskey
-        /// Both users see a number: `.comparison`.
+        /// Both devices display this number for the users to compare. Answer `.comparison`.
         case compare(Passkey)
-        /// What is known of the peer by another way: `.outOfBand`.
+        /// The machine requests the peer's out-of-band data. Answer `.outOfBand`.
         case outOfBandWanted
         /// The peer's user is entering a passkey.
         case keypress(KeypressNotification)
-        /// Central: start encryption with this key, then say `encryptionChanged`.
+        /// Central: start encryption with this key, then call `encryptionChanged`.
         case encrypt(LongTermKey)
         /// Peripheral: the answer to the controller's next request for a long term key, whatever its EDIV and
         /// Rand.
         case provide(LongTermKey)
-        /// The pairing has succeeded, and all keys are distributed. Without bonding the keys are for this link
-        /// only. The peer itself states its identity: a stronger bond with that identity, which the policy did
-        /// not have as `existing`, must not be replaced.
+        /// The pairing has succeeded, and all keys are distributed. Without bonding the keys are for this
+        /// link only. The peer itself declares its identity, so the bond must not replace a stronger bond
+        /// with that identity that the policy did not have as `existing`.
         case paired(Bond, isBonding: Bool)
         /// The pairing has failed with this error.
         case failed(PairingFailure)
-        /// A packet of this code began nothing and was answered with that reason: there is no toolbox, the
-        /// peer must wait after failed attempts, or no pairing is under way to which it belongs.
+        /// A packet with this code was refused with this reason: there is no toolbox, the peer must wait
+        /// after failed attempts, the owner refused a Security Request, or the packet belongs to no pairing
+        /// in progress.
         case refused(SMPCode, PairingFailureReason)
     }
 }
 
 extension SecurityManager {
-    /// Begins: the central sends Pairing Request, the peripheral Security Request, for which the central
-    /// encrypts with the key of a bond, pairs, or does nothing. The end is `.paired` or `.failed`.
+    /// Begins a pairing. A central sends Pairing Request. A peripheral sends Security Request; its central
+    /// then encrypts with the key of a bond, pairs, or does nothing. A pairing ends with `.paired` or
+    /// `.failed`.
     package mutating func begin(
         _ wanted: PairingRequirements, at now: Instant
     ) throws(PairingImpossible) {
@@ -212,7 +223,7 @@ extension SecurityManager {
         guard !hasTimedOut else { throw .timedOut }
         guard !isPairing, role == .central || securityRequest == nil else { throw .busy }
         let demand = policy.demand(wanted)
-        // The central may have no more to do than to encrypt with the key that there is.
+        // If the existing bond is sufficient, the central only has to encrypt with its key.
         let isMetByBond = role == .peripheral && policy.existing?.isWeaker(than: demand) == false
         guard isMetByBond || policy.canMeet(demand) else { throw .requirements }
         if let end = attempts.wait(at: now) { throw .repeatedAttempts(until: end) }
@@ -232,7 +243,7 @@ extension SecurityManager {
         }
     }
 
-    /// Says what an event asked for.
+    /// Answers an event that the machine has reported.
     package mutating func answer(_ answer: PairingAnswer, at now: Instant) {
         switch answer {
         case .accept where negotiation?.step == .acceptance: accept(at: now)
@@ -240,7 +251,8 @@ extension SecurityManager {
         case .refuse(let reason) where isPairing: fail(reason, at: now)
         case .refuse(let reason) where role == .central && securityRequest != nil:
             securityRequest = nil
-            // In one place: a peer that takes nothing and asks on must not fill the memory.
+            // `refusal` holds a single answer, so that a peer that keeps sending requests without receiving
+            // answers cannot exhaust memory.
             refusal.refuse(.securityRequest, reason)
         case .outOfBand(let data) where negotiation?.step == .outOfBand:
             negotiation?.outOfBandData = data
@@ -252,7 +264,7 @@ extension SecurityManager {
         }
     }
 
-    /// Notifies the peer that the user presses keys, if both ends want that (3.5.8).
+    /// Notifies the peer of a keypress, if both devices support keypress notifications (3.5.8).
     package mutating func press(_ key: KeypressNotification, at now: Instant) {
         guard let pairing, pairing.passkey == nil, pairing.reportsKeypresses(of: role),
             pairing.step != .publicKey, pairing.step != .consent
@@ -280,7 +292,7 @@ extension SecurityManager {
     private mutating func sendResponse(at now: Instant) {
         guard let negotiation, let request = negotiation.request else { return }
         let response = negotiation.responderFeatures(to: request)
-        // What cannot do is known before the initiator is led on.
+        // Unsuitable features are refused here, before Pairing Response lets the initiator continue.
         if let reason = refusalOfFeatures(request, response, negotiation) {
             fail(reason, at: now)
             return
@@ -295,7 +307,7 @@ extension SecurityManager {
     mutating func receive(_ command: SMPCommand, at now: Instant) {
         switch command {
         case .pairingFailed(let reason):
-            // A peripheral's Security Request is answered so as well (2.4.6).
+            // A central can also answer a peripheral's Security Request with Pairing Failed (2.4.6).
             guard isPairing || role == .peripheral && securityRequest != nil else { return }
             outbox.removeAll()
             end(.peer(reason))
@@ -304,7 +316,7 @@ extension SecurityManager {
         case .pairingResponse(let response) where negotiation?.step == .response:
             receiveResponse(response, at: now)
         case .securityRequest(let requirements) where role == .central:
-            // While a pairing is under way it is moot (2.4.6).
+            // A Security Request during a pairing is ignored (2.4.6).
             guard !isPairing else { return }
             securityRequest = .encryption
             events.append(.securityRequested(requirements))
@@ -324,8 +336,8 @@ extension SecurityManager {
         }
     }
 
-    /// A packet that does not belong here ends a pairing; without one it is answered, so that the peer
-    /// does not wait for its time limit.
+    /// Refuses an unexpected packet: ends the pairing in progress, or, without one, sends the reason, so that
+    /// the peer does not wait for its timeout.
     mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason, at now: Instant) {
         if isPairing { fail(reason, at: now) } else { refusal.refuse(code, reason) }
     }
@@ -354,7 +366,7 @@ extension SecurityManager {
         self.negotiation = negotiation
         self.negotiation?.request = request
         timer = now + .seconds(30)
-        // With out-of-band data still to come, the answer to the request is not known yet.
+        // While out-of-band data is still outstanding, the response to the request is not known.
         if !policy.asksForOutOfBandData || negotiation.outOfBandData != nil,
             let reason = refusalOfFeatures(request, negotiation.responderFeatures(to: request), negotiation)
         {
@@ -375,7 +387,8 @@ extension SecurityManager {
         agree(request, response, negotiation, at: now)
     }
 
-    /// Values that no device may send.
+    /// Returns the failure reason if the features have values that no device is allowed to send; nil if they
+    /// are valid.
     private static func problem(of features: PairingFeatures) -> PairingFailureReason? {
         guard features.ioCapability.rawValue <= IOCapability.keyboardDisplay.rawValue,
             features.oobData.rawValue <= OOBData.present.rawValue, features.maximumKeySize <= 16
@@ -383,7 +396,7 @@ extension SecurityManager {
         return features.maximumKeySize < 7 ? .encryptionKeySize : nil
     }
 
-    /// Why what both ends want does not do; nil when it does.
+    /// Returns why the features of both devices do not meet the demand; nil when they do.
     private func refusalOfFeatures(
         _ request: PairingFeatures, _ response: PairingFeatures, _ negotiation: Negotiation
     ) -> PairingFailureReason? {
@@ -392,7 +405,8 @@ extension SecurityManager {
         if strength.keySize < negotiation.demand.keySize { return .encryptionKeySize }
         if strength.isWeaker(than: negotiation.demand) { return .authenticationRequirements }
         guard pairing.method == .outOfBand else { return nil }
-        // Each end says what it has of the other: who has given nothing cannot prove it.
+        // The peer's OOB flag states that it has out-of-band data of this host. A host that has provided no
+        // data cannot prove that it knows them.
         if pairing.peerFeatures.oobData == .present, pairing.isSecureConnections,
             negotiation.policy.outOfBandOffer?.keyPair == nil
         {
@@ -405,7 +419,7 @@ extension SecurityManager {
         }
     }
 
-    /// Continues when both sides know each other's features.
+    /// Continues the pairing when both devices have exchanged their features.
     mutating func agree(
         _ request: PairingFeatures, _ response: PairingFeatures, _ negotiation: Negotiation, at now: Instant
     ) {
@@ -429,13 +443,14 @@ extension SecurityManager {
 /// Phase 2 of LE Secure Connections up to the two random numbers (Core Specification 5.4, Vol 3, Part H,
 /// 2.3.5.6.1 to 2.3.5.6.4).
 extension SecurityManager {
-    /// The initiator sends its public key; the responder waits for it.
+    /// Starts the exchange of public keys: the initiator sends its key, and the responder waits for it.
     private mutating func startPublicKeys(at now: Instant) {
         pairing?.step = .publicKey
         if role == .central { sendPublicKey(at: now) }
     }
 
-    /// A new key for each pairing, except the one that the peer knows out of band.
+    /// Sends this host's public key: the key that the peer knows out of band, otherwise a new key for each
+    /// pairing.
     private mutating func sendPublicKey(at now: Instant) {
         guard let toolbox, let pairing else { return }
         let offered = pairing.method == .outOfBand ? pairing.policy.outOfBandOffer?.keyPair : nil
@@ -450,8 +465,8 @@ extension SecurityManager {
     private mutating func receivePublicKey(_ key: PairingPublicKey, at now: Instant) {
         if role == .peripheral { sendPublicKey(at: now) }
         guard let toolbox, let pairing, let pair = pairing.keyPair else { return }
-        // One's own key sent back would make all the peer's values those of this host. The sign of Y does not
-        // matter.
+        // A peer that sends this host's own key back could reflect all values of this host. Only X is
+        // compared, because the sign of Y does not matter.
         guard key.x != pair.publicKey.x, let dhKey = toolbox.sharedSecret(of: pair, with: key) else {
             fail(.dhKeyCheckFailed, at: now)
             return
@@ -463,7 +478,7 @@ extension SecurityManager {
         self.pairing?.exchange = KeyExchange(own: pair, peer: key, dhKey: dhKey)
         switch pairing.method {
         case .justWorks, .numericComparison:
-            // The responder commits before it learns the initiator's random number (2.3.5.6.2).
+            // The responder commits before it receives the initiator's random number (2.3.5.6.2).
             if role == .peripheral { commit(at: now) } else { self.pairing?.step = .confirm }
         case .passkeyShown, .passkeyEnteredByBoth:
             self.pairing?.proceed(initiator: .passkey, responder: .confirm)
@@ -473,7 +488,7 @@ extension SecurityManager {
         }
     }
 
-    /// The peer's public key is the one that came the other way (2.3.5.6.4).
+    /// Checks that the peer's public key matches the confirm value that was received out of band (2.3.5.6.4).
     private mutating func checkOutOfBand(
         _ key: PairingPublicKey, _ toolbox: any SecurityToolbox, at now: Instant
     ) {
@@ -488,10 +503,11 @@ extension SecurityManager {
     }
 }
 
-/// Pairing Confirm and Pairing Random: who is to show a random number has committed to it before (Core
+/// Pairing Confirm and Pairing Random: a device commits to a random number before it reveals it (Core
 /// Specification 5.4, Vol 3, Part H, 2.3.5.5, 2.3.5.6.2 and 2.3.5.6.3).
 extension SecurityManager {
-    /// The confirm value that one end has to send for a random number; nil while the user types.
+    /// Returns the confirm value that the device with role `maker` sends for a random number; nil while the
+    /// user enters the passkey.
     private func commitment(to value: UInt128, by maker: LinkRole) -> UInt128? {
         guard let toolbox, let pairing else { return nil }
         guard pairing.isSecureConnections else {
@@ -506,14 +522,14 @@ extension SecurityManager {
         return maker == role ? toolbox.f4(ours, theirs, value, bit) : toolbox.f4(theirs, ours, value, bit)
     }
 
-    /// Sends Pairing Confirm, when the turn has come and the passkey is known. The initiator begins, but
-    /// where only the responder commits.
+    /// Sends Pairing Confirm if it is this host's turn and the passkey is known. The initiator sends it
+    /// first, except where only the responder commits.
     mutating func commit(at now: Instant) {
         guard let pairing, !pairing.waitsForPasskey,
             role == .central
                 ? pairing.step == .passkey : pairing.peerConfirm != nil || pairing.onlyResponderCommits
         else { return }
-        // Meanwhile other links' pairings may have failed with it.
+        // Pairings on other links can have failed with this passkey in the meantime.
         if let passkey = pairing.passkey, isSpent(passkey) { return fail(.passkeyEntryFailed, at: now) }
         let value = random.number()
         guard let confirm = commitment(to: value, by: role) else { return }
@@ -528,7 +544,8 @@ extension SecurityManager {
             fail(.unspecifiedReason, at: now)
             return
         }
-        // In legacy pairing both ends commit alike, so a value that comes back proves nothing.
+        // In legacy pairing both devices calculate the confirm value in the same way, so a value that is sent
+        // back proves nothing.
         guard value != pairing.ownConfirm else {
             fail(.confirmValueFailed, at: now)
             return
@@ -580,10 +597,10 @@ extension SecurityManager {
     }
 }
 
-/// The user's part in passkey entry, of both kinds of pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.3
-/// and 2.3.5.6.3).
+/// Passkey entry by the user, in both kinds of pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.3 and
+/// 2.3.5.6.3).
 extension SecurityManager {
-    /// Asks for the passkey, or makes one and shows it.
+    /// Requests the passkey from the user, or selects a passkey and displays it.
     mutating func prompt() {
         guard let pairing else { return }
         if pairing.method.isEntered(by: role) {
@@ -607,9 +624,9 @@ extension SecurityManager {
         commit(at: now)
     }
 
-    /// Counts a failure of the passkey of a pairing that ends without success, also by the end of its link. It
-    /// counts if the peer could learn something of the passkey: from the peer's commitment on, what is sent next
-    /// depends on its bits.
+    /// Counts a failure for the passkey of a pairing that ends without success, including the end of its
+    /// link. A failure counts only if the peer could learn bits of the passkey, which is possible from the
+    /// peer's commitment on, because the packets after it depend on those bits.
     package mutating func countPasskeyFailure() {
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
         else { return }
@@ -618,12 +635,13 @@ extension SecurityManager {
         if isFixed || pairing.method.isEntered(by: role) { passkeyFailures[passkey, default: 0] += 1 }
     }
 
-    /// Whether a passkey is used no more.
+    /// Returns whether a passkey has failed too often to be used again.
     func isSpent(_ passkey: Passkey) -> Bool {
         passkeyFailures[passkey, default: 0] >= Self.passkeyFailureLimit
     }
 
-    /// The peer reports key presses as long as its user types: before its first confirm value.
+    /// Processes a keypress notification, which the peer can send while its user enters the passkey: before
+    /// its first confirm value.
     private mutating func receiveKeypress(_ key: KeypressNotification, at now: Instant) {
         guard let pairing, pairing.reportsKeypresses(of: role.other), pairing.round == 0,
             pairing.peerConfirm == nil,
@@ -636,11 +654,11 @@ extension SecurityManager {
     }
 }
 
-/// The end of phase 2 of LE Secure Connections: each proves that it has the same Diffie-Hellman key and has
-/// seen the same features (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.5).
+/// The end of phase 2 of LE Secure Connections: each device proves that it has the same Diffie-Hellman key
+/// and has received the same features (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.5).
 extension SecurityManager {
-    /// Both random numbers are known. The keys are made, and the users compare what they see if that is the
-    /// method.
+    /// Generates the keys from both random numbers, then requests the comparison from the user if the method
+    /// is numeric comparison.
     private mutating func finishAuthentication(peerRandom: UInt128, at now: Instant) {
         guard let toolbox, let pairing, let exchange = pairing.exchange else { return }
         let isInitiator = role == .central
@@ -662,7 +680,8 @@ extension SecurityManager {
         events.append(.compare(Passkey(lowestDigitsOf: toolbox.g2(first, second, initiator, responder))))
     }
 
-    /// Sends the initiator's DHKey check, which goes first.
+    /// Sends the initiator's DHKey check, which is sent first; a responder processes the check that it
+    /// received early.
     private mutating func exchangeChecks(at now: Instant) {
         guard let toolbox, let pairing else { return }
         self.pairing?.step = .dhKeyCheck
@@ -676,7 +695,7 @@ extension SecurityManager {
     private mutating func receiveCheck(_ value: UInt128, at now: Instant) {
         switch pairing?.step {
         case .comparison where role == .peripheral && pairing?.check.early == nil:
-            // The initiator's user was faster.
+            // The user of the initiator confirmed the numbers first.
             pairing?.check.early = value
             return
         case .dhKeyCheck: break
@@ -709,15 +728,15 @@ extension SecurityManager {
 
 /// Phase 2 of LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
 extension SecurityManager {
-    /// The initiator sends its confirm value as soon as it has the temporary key; the responder waits for
-    /// that.
+    /// Starts legacy pairing: the initiator sends its confirm value as soon as it has the temporary key, and
+    /// the responder waits for that value.
     private mutating func startLegacy(at now: Instant) {
         pairing?.proceed(initiator: .passkey, responder: .confirm)
         prompt()
         if role == .central { commit(at: now) }
     }
 
-    /// Both random numbers are known, and make the key.
+    /// Generates the short term key from both random numbers.
     private mutating func finishLegacy(peerRandom: UInt128, _ toolbox: any SecurityToolbox) {
         guard let pairing, let key = pairing.temporaryKey else { return }
         let (initiator, responder) =
@@ -725,7 +744,7 @@ extension SecurityManager {
         encrypt(with: toolbox.s1(key, responder, initiator))
     }
 
-    /// Phase 2 is over: the link layer is to encrypt with this key, as long as agreed on.
+    /// Ends phase 2: requests that the link layer encrypt with this key, shortened to the negotiated size.
     mutating func encrypt(with key: UInt128) {
         guard let pairing else { return }
         let key = pairing.shortened(key)
@@ -738,7 +757,7 @@ extension SecurityManager {
 
 /// Phase 3: keys, on an encrypted link only (Core Specification 5.4, Vol 3, Part H, 2.4.3 and 3.6.1).
 extension SecurityManager {
-    /// The link is encrypted. The responder's keys go first.
+    /// Starts phase 3 on the encrypted link. The responder sends its keys first.
     private mutating func distributeKeys(at now: Instant) {
         guard let pairing else { return }
         self.pairing?.step = .keys
@@ -764,7 +783,7 @@ extension SecurityManager {
             self.pairing?.bond.centralKey = LongTermKey(
                 pairing.shortened(pairing.key), ediv: ediv, random: random, size: pairing.keySize)
         case .identityInformation(let key):
-            // Zero stands for a device that has no resolvable addresses.
+            // A key of zero means that the device does not use resolvable private addresses.
             pairing?.bond.peerIdentityKey = key == 0 ? nil : key
         case .identityAddressInformation(let address):
             guard address.kind == .public || address.kind == .static else {
@@ -785,7 +804,7 @@ extension SecurityManager {
         self.pairing?.distribution.hasSent = true
         if keys.contains(.encryption) {
             let ediv = UInt16(truncatingIfNeeded: random.next())
-            // Zero and zero name the keys that have no name.
+            // An EDIV and Rand of zero identify keys without a name, so Rand is at least 1.
             let key = LongTermKey(
                 pairing.shortened(random.number()), ediv: ediv, random: max(1, random.next()),
                 size: pairing.keySize)
@@ -804,7 +823,8 @@ extension SecurityManager {
         }
     }
 
-    /// The pairing is done when the peer's last key has come and ours has left.
+    /// Completes the pairing when the peer's last key has been received and this host's last key has been
+    /// sent.
     private mutating func finishIfDone() {
         guard let pairing, pairing.step == .keys, pairing.distribution.isDone, outbox.isEmpty else { return }
         self.pairing = nil
@@ -815,26 +835,26 @@ extension SecurityManager {
     }
 }
 
-/// A pairing from the moment when both ends know each other's features.
+/// The state of a pairing after both devices have exchanged their features.
 private struct Pairing: Sendable {
     enum Step: Sendable {
-        /// Initiator: the owner is asked whether Just Works will do.
+        /// Initiator: waits for the owner to accept Just Works.
         case consent
-        /// The peer's public key is to come.
+        /// Waits for the peer's public key.
         case publicKey
-        /// Initiator: the user types a passkey.
+        /// Initiator: waits for the user to enter a passkey.
         case passkey
-        /// The peer's Pairing Confirm is to come.
+        /// Waits for the peer's Pairing Confirm.
         case confirm
-        /// The peer's Pairing Random is to come.
+        /// Waits for the peer's Pairing Random.
         case random
-        /// The user compares the numbers on both displays.
+        /// Waits for the user to compare the numbers on both displays.
         case comparison
-        /// The peer's Pairing DHKey Check is to come.
+        /// Waits for the peer's Pairing DHKey Check.
         case dhKeyCheck
-        /// The link layer is to encrypt.
+        /// Waits for the link layer to encrypt.
         case encryption
-        /// The two ends distribute their keys.
+        /// Waits for the two devices to distribute their keys.
         case keys
     }
 
@@ -849,21 +869,22 @@ private struct Pairing: Sendable {
     let keySize: Int
     var step: Step
 
-    /// The passkey, once it is known here; no passkey in methods without one.
+    /// The passkey, once this host knows it; nil in methods without a passkey.
     var passkey: Passkey?
-    /// The own nonce of the present round.
+    /// The random number of this host in the current round.
     var ownRandom: UInt128 = 0
     var ownConfirm: UInt128?
     var peerConfirm: UInt128?
-    /// Bits of the passkey that are done, with LE Secure Connections.
+    /// The number of passkey bits that have been proved, with LE Secure Connections.
     var round = 0
 
     var keyPair: PairingKeyPair?
     var exchange: KeyExchange?
-    /// Of the last step of LE Secure Connections.
+    /// The values of the last step of LE Secure Connections.
     var check = DHKeyCheck()
 
-    /// The key that the link is encrypted with when all this is done: STK or LTK.
+    /// The key with which the link is encrypted after phase 2: STK or LTK. In phase 3, the long term key that
+    /// the peer distributes, until its EDIV and Rand arrive.
     var key: UInt128 = 0
     var distribution: Distribution
     var bond: Bond
@@ -896,71 +917,73 @@ private struct Pairing: Sendable {
         request.authentication.intersection(response.authentication).contains(.bonding)
     }
 
-    /// Whether key presses are reported: both ends want it, and there are keys to press (Core Specification
-    /// 5.4, Vol 3, Part H, 3.5.1).
+    /// Returns whether the device with this role reports keypresses: both devices support it, and the user
+    /// enters a passkey there (Core Specification 5.4, Vol 3, Part H, 3.5.1).
     func reportsKeypresses(of role: LinkRole) -> Bool {
         request.authentication.intersection(response.authentication).contains(.keypress)
             && method.isEntered(by: role)
     }
 
-    /// Each end waits for another thing.
+    /// Sets the next step, which depends on the role.
     mutating func proceed(initiator: Step, responder: Step) {
         step = role == .central ? initiator : responder
     }
 
-    /// A key as long as agreed on: the most significant octets of a shorter one are zero (2.3.4).
+    /// Returns a key of the negotiated size; the most significant octets of a shorter key are zero (2.3.4).
     func shortened(_ key: UInt128) -> UInt128 {
         keySize >= 16 ? key : key & ((1 << UInt128(8 * keySize)) - 1)
     }
 
-    /// The key for the link, which has no name.
+    /// The key for the link, with an EDIV and Rand of zero.
     var linkKey: LongTermKey { LongTermKey(key, size: keySize) }
 }
 
 // MARK: - Phase 2
 
 extension Pairing {
-    /// LE Secure Connections without a passkey: the responder's commitment alone keeps the initiator's number
-    /// from being chosen.
+    /// Whether only the responder commits: in LE Secure Connections with Just Works or numeric comparison,
+    /// the responder's commitment alone prevents either random number from being chosen to match the other.
     var onlyResponderCommits: Bool {
         isSecureConnections && (method == .justWorks || method == .numericComparison)
     }
 
-    /// Whether an end's random number was preceded by its confirm value.
+    /// Returns whether the device with this role sends a confirm value before its random number.
     func isCommitted(_ role: LinkRole) -> Bool {
         if isSecureConnections, method == .outOfBand { return false }
         return role == .peripheral || !onlyResponderCommits
     }
 
-    /// What else is committed to with LE Secure Connections: the bit of the passkey in this round, or
-    /// nothing. Nil while the user types.
+    /// The additional value of the commitment in LE Secure Connections: the passkey bit of this round, or 0
+    /// without a passkey. Nil while the user enters the passkey.
     var committedBit: UInt8? {
         guard hasPasskey else { return 0 }
         return passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0.value >> UInt32(round) & 1) }
     }
 
-    /// Whether further bits of the passkey are to be proved after this one: six digits are below 2^20.
+    /// Whether further bits of the passkey must be proved after this round: six digits are below 2^20.
     var hasMoreBits: Bool { hasPasskey && round + 1 < 20 }
 
-    /// Whether the user still types.
+    /// Whether the user has not entered the passkey yet.
     var waitsForPasskey: Bool { hasPasskey && passkey == nil }
 
     private var hasPasskey: Bool { method.isEntered(by: .central) || method.isEntered(by: .peripheral) }
 
-    /// The number that this host shares with the peer apart from Diffie-Hellman, and that the peer must prove
-    /// to know: the passkey, or what this host has given out of band if the peer has it.
+    /// The shared number, apart from the Diffie-Hellman key, that the peer must prove to know: the passkey,
+    /// or the random number that this host has provided out of band if the peer has it.
     var ownNumber: UInt128 {
         guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
         return peerFeatures.oobData == .present ? policy.outOfBandOffer?.random ?? 0 : 0
     }
 
-    /// The same of the peer's.
+    /// The shared number that this host must prove to know: the passkey, or the random number that the peer
+    /// has provided out of band.
     var peerNumber: UInt128 {
         guard method == .outOfBand else { return UInt128(passkey?.value ?? 0) }
         return if case .secureConnections(_, let value) = outOfBandData { value } else { 0 }
     }
 
-    /// TK (2.3.5.2 to 2.3.5.4); nil while the user types.
+    /// TK (2.3.5.2 to 2.3.5.4); nil while the user enters the passkey, or if there is no out-of-band
+    /// temporary key.
     var temporaryKey: UInt128? {
         switch method {
         case .justWorks, .numericComparison: 0
@@ -971,11 +994,11 @@ extension Pairing {
 }
 
 extension LinkRole {
-    /// The one at the other end.
+    /// The role of the other device on the link.
     var other: LinkRole { self == .central ? .peripheral : .central }
 }
 
-/// What two public keys come to.
+/// The public keys of both devices and the resulting Diffie-Hellman key.
 private struct KeyExchange: Sendable {
     let own: PairingKeyPair
     let peer: PairingPublicKey
@@ -987,15 +1010,16 @@ private struct DHKeyCheck: Sendable {
     var macKey: UInt128 = 0
     var ownRandom: UInt128 = 0
     var peerRandom: UInt128 = 0
-    /// The initiator's check, while the responder's user still compares.
+    /// The initiator's check, if it arrives while the responder's user still compares.
     var early: UInt128?
 }
 
-/// Which keys are still to come, and whether ours have gone (Core Specification 5.4, Vol 3, Part H, 3.6.1).
+/// The keys that are still expected from the peer, and whether this host's keys have been sent (Core
+/// Specification 5.4, Vol 3, Part H, 3.6.1).
 private struct Distribution: Sendable {
-    /// Packets that the peer shall send, in order.
+    /// The packets that the peer has still to send, in order.
     var toTake: [SMPCode]
-    /// Keys that this host shall send.
+    /// The keys that this host has to send.
     let toSend: KeyDistribution
     var hasSent = false
 

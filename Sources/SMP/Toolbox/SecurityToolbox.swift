@@ -1,32 +1,32 @@
 import BLECore
 
-/// The cryptography that pairing is made of (Core Specification 5.4, Vol 3, Part H, 2.2 and Vol 2, Part H,
-/// 7.6). Numbers have their most significant octet where the specification prints it first. The functions of
-/// pairing itself, `c1` to `h7`, are built on these four.
+/// The cryptographic primitives of pairing (Core Specification 5.4, Vol 3, Part H, 2.2 and Vol 2, Part H,
+/// 7.6). The most significant octet of a number is the octet that the specification prints first. The
+/// functions of pairing itself, `c1` to `h7`, are built on these four.
 package protocol SecurityToolbox: Sendable {
-    /// AES-128 with a key.
+    /// Returns the AES-128 cipher with a key.
     func aes128(key: UInt128) -> any BlockCipher
 
-    /// AES-CMAC of a message (RFC 4493).
+    /// Returns the AES-CMAC of a message (RFC 4493).
     func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128
 
-    /// The P-256 key pair of a private key; nil when it is not in the range of private keys, which happens to
-    /// one of 2^32 random numbers.
+    /// Returns the P-256 key pair of a private key; nil if it is not in the range of private keys, which
+    /// happens for one of 2^32 random numbers.
     func keyPair(_ privateKey: PairingPublicKey.Coordinate) -> PairingKeyPair?
 
-    /// Returns the X coordinate of the point that both ends compute, DHKey; nil when the peer's public key is no
-    /// point of the curve, which an attacker would send to learn the private key.
+    /// Returns the X coordinate of the point that both devices compute, DHKey; nil if the peer's public key
+    /// is not a point on the curve, which an attacker would send to learn the private key.
     func sharedSecret(of own: PairingKeyPair, with peer: PairingPublicKey) -> PairingPublicKey.Coordinate?
 }
 
-/// A private key and the public key that goes with it.
+/// A private key and the corresponding public key.
 package struct PairingKeyPair: Hashable, Sendable {
     /// The private key, which must not leave this host.
     package var privateKey: PairingPublicKey.Coordinate
-    /// The point that is sent to the peer.
+    /// The public key, which is sent to the peer.
     package var publicKey: PairingPublicKey
 
-    /// A pair that was made with `SecurityToolbox.keyPair(_:)`.
+    /// Creates a pair from the result of `SecurityToolbox.keyPair(_:)`.
     package init(privateKey: PairingPublicKey.Coordinate, publicKey: PairingPublicKey) {
         self.privateKey = privateKey
         self.publicKey = publicKey
@@ -34,7 +34,7 @@ package struct PairingKeyPair: Hashable, Sendable {
 }
 
 extension SecurityToolbox {
-    /// Makes a key pair; nil if `generator` yields no valid private key in eight attempts.
+    /// Generates a key pair; returns nil if `generator` yields no valid private key in eight attempts.
     func keyPair(using generator: inout any RandomNumberGenerator & Sendable) -> PairingKeyPair? {
         for _ in 0..<8 {
             let number = PairingPublicKey.Coordinate(high: generator.number(), low: generator.number())
@@ -50,8 +50,8 @@ extension RandomNumberGenerator {
 }
 
 extension PairingPublicKey {
-    /// The key whose private half the specification prints, for those who debug on air: it protects nothing
-    /// (2.3.5.6.1).
+    /// The public debug key, whose private key the specification publishes so that sniffers can decrypt a
+    /// link. It protects nothing (2.3.5.6.1).
     package static let debug = PairingPublicKey(
         x: Coordinate(
             high: 0x20b0_03d2_f297_be2c_5e2c_83a7_e9f9_a5b9, low: 0xeff4_9111_acf4_fddb_cc03_0148_0e35_9de6),
@@ -62,15 +62,16 @@ extension PairingPublicKey {
 /// The functions of LE legacy pairing, under the specification's names (Core Specification 5.4, Vol 3, Part
 /// H, 2.2).
 extension SecurityToolbox {
-    /// The security function e: AES-128 (2.2.1).
+    /// Returns the security function e: AES-128 (2.2.1).
     package func e(_ key: UInt128, _ plaintext: UInt128) -> UInt128 { aes128(key: key).encrypt(plaintext) }
 
-    /// The random address hash function: 24 bits (2.2.2).
+    /// Returns the random address hash function, 24 bits (2.2.2).
     package func ah(_ k: UInt128, _ r: UInt32) -> UInt32 {
         aes128(key: k).addressHash(r)
     }
 
-    /// The confirm value of a random number, which binds it to the features and addresses of both (2.2.3).
+    /// Returns the confirm value of a random number, which binds it to the features and addresses of both
+    /// devices (2.2.3).
     package func c1(
         _ k: UInt128, _ r: UInt128, request: PairingFeatures, response: PairingFeatures,
         initiator: DeviceAddress, responder: DeviceAddress
@@ -82,7 +83,7 @@ extension SecurityToolbox {
         return e(k, e(k, r ^ p1) ^ p2)
     }
 
-    /// The key of two random numbers, the responder's first (2.2.4).
+    /// Returns the short term key of two random numbers, the responder's first (2.2.4).
     package func s1(_ k: UInt128, _ r1: UInt128, _ r2: UInt128) -> UInt128 {
         let half = UInt128(UInt64.max)
         return e(k, (r1 & half) << 64 | r2 & half)
@@ -90,7 +91,7 @@ extension SecurityToolbox {
 }
 
 extension PairingFeatures {
-    /// The packet's seven octets as a number: its code is the least significant of them.
+    /// Returns the seven octets of the packet as a number, with the code as the least significant octet.
     fileprivate func number(_ code: SMPCode) -> UInt128 {
         encoded.reversed().reduce(0) { $0 << 8 | UInt128($1) } << 8 | UInt128(code.rawValue)
     }
@@ -99,7 +100,7 @@ extension PairingFeatures {
 /// The functions of LE Secure Connections, under the specification's names (Core Specification 5.4, Vol 3,
 /// Part H, 2.2.6 to 2.2.11).
 extension SecurityToolbox {
-    /// The confirm value of a random number X, which binds it to two public keys (2.2.6).
+    /// Returns the confirm value of a random number X, which binds it to two public keys (2.2.6).
     package func f4(
         _ u: PairingPublicKey.Coordinate, _ v: PairingPublicKey.Coordinate, _ x: UInt128, _ z: UInt8
     ) -> UInt128 {
@@ -110,7 +111,8 @@ extension SecurityToolbox {
         return aesCMAC(message.octets, key: x)
     }
 
-    /// The key that the check is made with, and the long term key, of the Diffie-Hellman key W (2.2.7).
+    /// Returns the key for the check values and the long term key, both derived from the Diffie-Hellman key W
+    /// (2.2.7).
     package func f5(
         _ w: PairingPublicKey.Coordinate, _ n1: UInt128, _ n2: UInt128, _ a1: DeviceAddress,
         _ a2: DeviceAddress
@@ -132,8 +134,8 @@ extension SecurityToolbox {
         return (key(0), key(1))
     }
 
-    /// The check value of one end (2.2.8). `features` are what that end sent, of which the check has three
-    /// octets.
+    /// Returns the check value of one device (2.2.8). `features` are the features that this device sent; the
+    /// check includes three octets of them.
     package func f6(
         _ w: UInt128, _ n1: UInt128, _ n2: UInt128, _ r: UInt128, _ features: PairingFeatures,
         _ a1: DeviceAddress, _ a2: DeviceAddress
@@ -150,7 +152,7 @@ extension SecurityToolbox {
         return aesCMAC(message.octets, key: w)
     }
 
-    /// The number whose six lowest digits both users compare (2.2.9).
+    /// Returns the number whose six lowest digits both users compare (2.2.9).
     package func g2(
         _ u: PairingPublicKey.Coordinate, _ v: PairingPublicKey.Coordinate, _ x: UInt128, _ y: UInt128
     ) -> UInt32 {
@@ -161,8 +163,8 @@ extension SecurityToolbox {
         return UInt32(truncatingIfNeeded: aesCMAC(message.octets, key: x))
     }
 
-    /// Derives a key for another purpose from a key (2.2.10), such as a key for the other transport, BR/EDR. This
-    /// library makes none of those.
+    /// Derives a key for another purpose from a key (2.2.10), such as a key for the other transport, BR/EDR.
+    /// This library does not derive such keys.
     package func h6(_ w: UInt128, _ keyID: UInt32) -> UInt128 {
         var message = Message()
         message.append(keyID)
@@ -177,12 +179,12 @@ extension SecurityToolbox {
     }
 }
 
-/// Names of keys, four letters each.
+/// Key IDs, which consist of four letters each.
 private enum KeyID {
     fileprivate static let btle: UInt32 = 0x6274_6c65
 }
 
-/// What AES-CMAC is asked about: fields one after the other, most significant octet first.
+/// The message for AES-CMAC: concatenated fields, most significant octet first.
 private struct Message {
     var octets: [UInt8] = []
 
@@ -197,7 +199,7 @@ private struct Message {
         append(value.low)
     }
 
-    /// The type, then the 48 bits.
+    /// Appends the address type, then the 48 bits of the address.
     mutating func append(_ address: DeviceAddress) {
         append(UInt64(address.type.rawValue) << 48 | address.value, octets: 7)
     }
@@ -210,7 +212,7 @@ private struct Message {
 }
 
 extension SecurityManager {
-    /// The toolbox over swift-crypto; nil in a build without the package's trait `SecurityManager`, which
+    /// The toolbox based on swift-crypto; nil in a build without the package's trait `SecurityManager`, which
     /// does not pair.
     package static var defaultToolbox: (any SecurityToolbox)? {
         #if SecurityManager
@@ -220,12 +222,13 @@ extension SecurityManager {
         #endif
     }
 
-    /// AES-128 with a key that pairing distributes, from the toolbox where there is one.
+    /// Returns the AES-128 cipher with a key that pairing distributes, from the toolbox if there is one.
     package static func aes128(key: UInt128) -> any BlockCipher {
         defaultToolbox?.aes128(key: key) ?? AES128(key: key)
     }
 
-    /// AES-CMAC under a key that pairing distributes, from the toolbox where there is one.
+    /// Returns the AES-CMAC of a message with a key that pairing distributes, from the toolbox if there is
+    /// one.
     @Sendable package static func aesCMAC(_ message: [UInt8], key: UInt128) -> UInt128 {
         defaultToolbox?.aesCMAC(message, key: key) ?? AESCMAC.code(of: message, key: key)
     }

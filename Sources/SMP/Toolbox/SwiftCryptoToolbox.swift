@@ -3,8 +3,8 @@ import BLECore
 import Crypto
 import CryptoExtras
 
-/// The toolbox over swift-crypto: its time does not depend on keys, and it checks that points lie on the
-/// curve. The one file that knows the library; it parses nothing.
+/// The toolbox based on swift-crypto, whose execution time does not depend on keys and which checks that
+/// points lie on the curve. This is the only file that depends on the library; it parses no packets.
 struct SwiftCryptoToolbox: SecurityToolbox {
     private struct Cipher: BlockCipher {
         let key: SymmetricKey
@@ -14,7 +14,8 @@ struct SwiftCryptoToolbox: SecurityToolbox {
             do {
                 try AES.permute(&octets, key: key)
             } catch {
-                // Key and block are 128 bits by their type, whatever a peer sends: only another size is refused.
+                // AES fails only for sizes other than 128 bits, which the types of key and block rule out,
+                // whatever a peer sends.
                 preconditionFailure("AES refuses 16 octets: \(error)")
             }
             return UInt128(octets)
@@ -29,7 +30,7 @@ struct SwiftCryptoToolbox: SecurityToolbox {
             code.update(data: message)
             return UInt128(code.finalize())
         } catch {
-            // So is this key; a message may have any length.
+            // The key has 128 bits here as well; a message can have any length.
             preconditionFailure("AES-CMAC refuses a key of 16 octets: \(error)")
         }
     }

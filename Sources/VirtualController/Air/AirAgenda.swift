@@ -2,7 +2,7 @@ import BLECore
 import DequeModule
 import HeapModule
 
-/// The controllers that have something to do on an air, so that the others need not be asked.
+/// The controllers of an air that have pending work, so that the air does not have to check all others.
 struct AirAgenda: Sendable {
     private struct Entry: Comparable, Sendable {
         var due: Instant
@@ -11,12 +11,14 @@ struct AirAgenda: Sendable {
         static func < (left: Entry, right: Entry) -> Bool { (left.due, left.id) < (right.due, right.id) }
     }
 
-    /// Entries that `deadlines` does not have are of no use any more; the first one always is.
+    /// The deadlines in order. Entries that are not in `deadlines` are obsolete; the first entry is always
+    /// valid.
     private var heap = Heap<Entry>()
     private var deadlines: [VirtualController.ID: Instant] = [:]
-    /// Those who listen to what is said to all, oldest first.
+    /// The controllers that receive broadcast signals, oldest first.
     private(set) var listeners: [VirtualController.ID] = []
-    /// Those who have something to send, and those who have something for their hosts, in their turn.
+    /// The controllers that have signals to send and, in `talkers`, those that have packets for their hosts,
+    /// in turn.
     private var senders = Turns()
     private var talkers = Turns()
 
@@ -36,10 +38,11 @@ struct AirAgenda: Sendable {
         }
     }
 
-    /// When the first controller is to be called.
+    /// The earliest deadline of all controllers.
     var deadline: Instant? { heap.min?.due }
 
-    /// Those who want to be called by `now`, in the order of their times. They must be noted again.
+    /// Removes and returns the controllers whose deadline is not after `now`, ordered by deadline. The caller
+    /// must call `note` for them afterwards.
     mutating func takeDue(by now: Instant) -> [VirtualController.ID] {
         var due: [VirtualController.ID] = []
         while let first = heap.min, first.due <= now {
@@ -53,7 +56,7 @@ struct AirAgenda: Sendable {
     mutating func nextSender() -> VirtualController.ID? { senders.next() }
     mutating func nextTalker() -> VirtualController.ID? { talkers.next() }
 
-    /// Notes what a controller needs now.
+    /// Updates the needs of a controller.
     mutating func note(_ id: VirtualController.ID, _ wants: VirtualController.Wants) {
         let due = wants.deadline
         if deadlines[id] != due {
@@ -83,7 +86,7 @@ struct AirAgenda: Sendable {
         }
     }
 
-    /// Drops entries at the head that mean nothing any more, and all of them when they are too many.
+    /// Removes obsolete entries at the head, and all obsolete entries when there are too many.
     private mutating func prune() {
         while let first = heap.min, deadlines[first.id] != first.due { heap.removeMin() }
         guard heap.count > 64 + 4 * deadlines.count else { return }
@@ -92,7 +95,7 @@ struct AirAgenda: Sendable {
 }
 
 extension Array {
-    /// The place of the first element that is not before `id`, in an array in the order of identifiers.
+    /// Returns the index of the first element that is not before `id`, in an array ordered by identifier.
     func partition(
         of id: VirtualController.ID, _ identifier: (Element) -> VirtualController.ID
     ) -> Int {

@@ -1,8 +1,8 @@
 import BLECore
 
-/// Where a controller is, in meters.
+/// The position of a controller, in meters.
 public struct AirPosition: Hashable, Sendable {
-    /// How far east, north and up it is.
+    /// The distance to the east, to the north and upward, in meters.
     public var x, y, z: Double
 
     /// Creates a position, in meters. A coordinate that is not finite counts as zero.
@@ -12,7 +12,8 @@ public struct AirPosition: Hashable, Sendable {
         self.z = z.isFinite ? z : 0
     }
 
-    /// How strong a signal of 0 dBm arrives over the distance; nil when that is too weak.
+    /// Returns the level in dBm at which a signal of 0 dBm arrives over the distance; nil if that is below
+    /// the sensitivity.
     func rssi(from other: AirPosition) -> Int8? {
         let (dx, dy, dz) = (x - other.x, y - other.y, z - other.z)
         let square = max(dx * dx + dy * dy + dz * dz, 0.01)
@@ -23,11 +24,12 @@ public struct AirPosition: Hashable, Sendable {
 }
 
 extension Double {
-    /// The logarithm to base 10 of a positive finite number. It is worked out here, by the same additions
-    /// everywhere, so that a simulation is the same on every machine; no library below has one.
+    /// The logarithm to base 10 of a positive finite number. It is calculated here with the same operations
+    /// on every machine, so that a simulation gives the same results everywhere; no library that this module
+    /// uses provides one.
     fileprivate var decimalLogarithm: Double {
         guard isFinite, self > 0 else { return isFinite ? -300 : 300 }
-        // log2 of the significand, 1 to 2, by the series of the inverse hyperbolic tangent.
+        // The logarithm of the significand, 1 to 2, from the series of the inverse hyperbolic tangent.
         let ratio = (significand - 1) / (significand + 1)
         var (power, sum) = (ratio, 0.0)
         for divisor in stride(from: 1.0, through: 15, by: 2) {

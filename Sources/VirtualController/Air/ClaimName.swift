@@ -1,33 +1,35 @@
 import BLECore
 import HCI
 
-/// The virtual air's own command, opcode 0xfc01, by which a host learns a random static address that it can
-/// use. A name has the same address on every run, and belongs to one controller at a time; an empty name
-/// gives an address that was not in use before.
+/// A vendor-specific command of the virtual air, opcode 0xfc01, which returns a random static address that
+/// the host can use. A name has the same address on every run, and belongs to one controller at a time. An
+/// empty name returns a new random address.
 ///
-/// The air answers with Command Complete: 0x0c when another controller has the name, 0x12 when the name is
-/// no UTF-8 or is longer than 200 octets. The command sets nothing: LE Set Random Address does. A controller
-/// keeps its name until it leaves the air or claims another; a reset does not matter.
+/// The air answers with Command Complete, with status 0x0c if another controller has the name, or 0x12 if the
+/// name is not valid UTF-8 or is longer than 200 octets. The command does not set the address; LE Set Random
+/// Address does. A controller keeps its name until it leaves the air or claims another name, even across a
+/// reset.
 package struct ClaimName: Hashable, Sendable {
     /// The opcode 0xfc01, in the vendor-specific group 0x3f.
     package static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x001)
-    /// The most octets of a name.
+    /// The maximum length of a name, in octets.
     package static let maximumLength = 200
 
     package let name: String
 
-    /// A claim for `name`; an empty one for a new address. Nil when the name is too long.
+    /// Creates a claim for `name`, or for a new address if `name` is empty. Returns nil if the name is too
+    /// long.
     package init?(_ name: String) {
         guard name.utf8.count <= Self.maximumLength else { return nil }
         self.name = name
     }
 
-    /// The command: the name's UTF-8 is all of its parameters.
+    /// The HCI command, whose only parameter is the name in UTF-8.
     package var packet: HCICommandPacket {
         HCICommandPacket(opcode: Self.opcode, parameters: Array(name.utf8))
     }
 
-    /// What the air returns, status included.
+    /// The return parameters of the command, including the status.
     package struct Answer: PacketCodable, Hashable {
         package static let packetName = "Claim Name return parameters"
 
@@ -35,7 +37,7 @@ package struct ClaimName: Hashable, Sendable {
         package var status: HCIStatus
         /// The random static address; zeros after a failure.
         package var address: DeviceAddress
-        /// The process that has the name, when it is in use and the process is known; else 0.
+        /// The process that holds the name, if the name is in use and the process is known; otherwise 0.
         package var holder: UInt32
 
         package init(
@@ -61,9 +63,9 @@ package struct ClaimName: Hashable, Sendable {
 }
 
 extension DeviceAddress {
-    /// The random static address that belongs to a name on the virtual air: its 46 free bits are the low
-    /// ones of the 64-bit FNV-1a hash of the name's UTF-8. So a name has the same address on every run and
-    /// on every machine.
+    /// Returns the random static address of a name on the virtual air. Its 46 free bits are the low bits of
+    /// the 64-bit FNV-1a hash of the name's UTF-8, so a name has the same address on every run and on every
+    /// machine.
     package static func randomStatic(named name: some Sequence<UInt8>) -> DeviceAddress {
         randomStatic(name.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 })
     }

@@ -2,23 +2,24 @@ import BLECore
 import DequeModule
 import HCI
 
-/// What is between the controllers: how strong each receives the others, and which signals are on their way.
+/// The medium between the controllers: the levels at which they receive each other, and the signals in
+/// transit.
 struct Medium: Sendable {
     /// A signal that reaches a controller.
     struct Arrival: Sendable {
         var receiver: VirtualController.ID
         var signal: AirSignal
-        /// How strong it was sent, in dBm.
+        /// The transmit power in dBm.
         var power: Int8
     }
 
-    /// The fate of a signal that was sent.
+    /// The outcome of sending a signal.
     enum Fate {
-        /// It arrives at once, perhaps without the end of its chain.
+        /// The signal arrives at once, possibly without the end of its chain.
         case arrives(AirSignal)
-        /// It arrives later, or was lost and is not sent again.
+        /// The signal arrives later, or was lost and is not retransmitted.
         case settled
-        /// It was lost again and again, for as long as the supervision timeout is.
+        /// All retransmissions of the signal were lost until the supervision timeout of the link.
         case broken(AirLinkID)
     }
 
@@ -37,10 +38,11 @@ struct Medium: Sendable {
     }
 
     private var levels: [Pair: Int8?] = [:]
-    /// In the order of their arrival.
+    /// The signals in transit, in the order of their arrival.
     private var flights: Deque<Flight> = []
 
-    /// How strong two controllers receive what the other sends with 0 dBm, in dBm; nil when they are out of range.
+    /// Returns the level in dBm at which two controllers receive each other's signals of 0 dBm; nil if they
+    /// are out of range.
     func rssi(between one: VirtualController.ID, and other: VirtualController.ID) -> Int8? {
         levels.isEmpty ? VirtualAir.defaultRSSI : levels[Pair(one, other), default: VirtualAir.defaultRSSI]
     }
@@ -49,7 +51,7 @@ struct Medium: Sendable {
         levels[Pair(one, other)] = .some(rssi)
     }
 
-    /// A controller is gone, with all that was said of it and is on its way from or to it.
+    /// Removes a controller, with its levels and all signals in transit from or to it.
     mutating func forget(_ id: VirtualController.ID) {
         levels = levels.filter { $0.key.low != id && $0.key.high != id }
         flights.removeAll { $0.sender == id || $0.arrival.receiver == id }
@@ -57,20 +59,20 @@ struct Medium: Sendable {
 
     var deadline: Instant? { flights.first?.due }
 
-    /// The next signal that arrives by `now`, and who sent it.
+    /// Removes and returns the next signal that arrives by `now`, with its sender.
     mutating func nextArrival(by now: Instant) -> (Arrival, VirtualController.ID)? {
         guard let first = flights.first, first.due <= now else { return nil }
         flights.removeFirst()
         return (first.arrival, first.sender)
     }
 
-    /// Sends a signal on its way to a receiver.
+    /// Sends a signal to a receiver and returns the outcome.
     mutating func carry(
         _ transmission: Transmission, from sender: VirtualController.ID, to receiver: VirtualController.ID,
         at now: Instant, _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
     ) -> Fate {
         var signal = transmission.signal
-        // No radio carries silence.
+        // Silence is not a packet, so it is neither lost nor delayed.
         if case .link(_, .silence) = signal { return .arrives(signal) }
         guard let level = rssi(between: sender, and: receiver) else { return .settled }
         var due = now + conditions.delay
@@ -103,28 +105,28 @@ struct Medium: Sendable {
 }
 
 extension Int8 {
-    /// The level at which a signal arrives that is sent with `power` dBm, where one of 0 dBm arrives with this:
-    /// within the range of reports, -127 to 20 dBm.
+    /// Returns the level at which a signal of `power` dBm arrives, if this is the level of a signal of 0 dBm.
+    /// The result is limited to the range of reports, -127 to 20 dBm.
     func adding(_ power: Int8) -> Int8 { Int8(Swift.min(Swift.max(Int(self) + Int(power), -127), 20)) }
 }
 
 extension VirtualAir.Conditions {
-    /// Draws whether a packet is lost.
+    /// Returns at random whether a packet is lost.
     fileprivate func loses(_ random: inout SplitMix64) -> Bool {
         loss > 0 && Double.random(in: 0..<1, using: &random) < loss
     }
 }
 
 extension LinkTiming {
-    /// For what belongs to a connection that is no more: a usual interval and timeout.
+    /// A typical interval and timeout, for signals of a connection that no longer exists.
     fileprivate static let usual = LinkTiming(
         interval: ConnectionInterval(rawValue: 24), latency: 0,
         supervisionTimeout: Centiseconds(rawValue: 42))
 }
 
 extension AirSignal {
-    /// The signal as it is received when its first packet is: a receiver that misses a packet of a chain does
-    /// not find those behind it.
+    /// Returns the received part of a signal whose first packet is received. A receiver that misses a packet
+    /// of a chain cannot find the packets after it.
     fileprivate func withoutLostPackets(
         _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
     ) -> AirSignal {

@@ -2,32 +2,32 @@ import BLECore
 import DequeModule
 import HCI
 
-/// A radio medium with any number of simulated controllers. It is a value without clock and I/O: the same seed
-/// and the same calls give the same packets, under virtual time as in real time.
+/// A radio medium with any number of simulated controllers. It is a value without a clock or I/O: the same
+/// seed and the same calls produce the same packets, in virtual time as in real time.
 ///
-/// `VirtualTestbed` and `AirServer` run an air for applications and their tests. All controllers receive each other with
-/// -50 dBm until their distance or `VirtualTestbed.setRSSI` changes that; signals that are sent with more or less than
-/// 0 dBm arrive by as much stronger or weaker.
+/// `VirtualTestbed` and `AirServer` run an air for applications and their tests. All controllers receive each
+/// other at -50 dBm until their distance or `VirtualTestbed.setRSSI` changes that. This level applies to
+/// signals of 0 dBm; a different transmit power changes it by the same amount.
 public struct VirtualAir: Sendable {
-    /// Names a controller on the air.
+    /// The identifier of a controller on the air.
     package typealias ControllerID = VirtualController.ID
 
-    /// What the medium does to signals.
+    /// The effects of the medium on signals.
     public struct Conditions: Hashable, Sendable {
-        /// The probability that a packet is lost, 0 to 1. Advertising, periodic trains, scan requests and
-        /// responses and connection requests are then gone. Packets of a link are sent again in each connection
-        /// event, until one arrives or the supervision timeout has passed. With a probability of 1, links fall
-        /// silent at once.
+        /// The probability that a packet is lost, 0 to 1. Lost advertising, periodic trains, scan requests
+        /// and responses, and connection requests are not retransmitted. Packets of a link are retransmitted
+        /// in each connection event, until one arrives or the supervision timeout has passed. With a
+        /// probability of 1, links fall silent at once.
         public var loss: Double
-        /// The delay of each signal. The wait for the first answer on a new connection is longer by the delay
-        /// there and back.
+        /// The delay of each signal. The wait for the first answer on a new connection is extended by the
+        /// round-trip delay.
         public var delay: Duration
         /// The number of data packets that a connection event carries in each direction, 1 or more: data are
-        /// sent, and hosts get their buffers back, once per connection interval. Nil sends data at once, as fast
-        /// as hosts take them.
+        /// sent, and hosts' buffers are released, once per connection interval. With nil, data are sent at
+        /// once, as fast as hosts read them.
         public var packetsPerConnectionEvent: Int?
 
-        /// Creates the conditions of a medium; by default it loses and delays nothing.
+        /// Creates the conditions of a medium, by default without loss and delay.
         public init(
             loss: Double = 0, delay: Duration = .zero, packetsPerConnectionEvent: Int? = nil
         ) {
@@ -39,13 +39,13 @@ public struct VirtualAir: Sendable {
         var isDead: Bool { loss >= 1 }
     }
 
-    /// How strong signals of 0 dBm arrive when nothing else was said, in dBm.
+    /// The default level in dBm at which signals of 0 dBm arrive.
     package static let defaultRSSI: Int8 = -50
-    /// What is weaker is not received, in dBm. Connections are exempt: they fall silent only when the two do not
-    /// receive each other at all.
+    /// The minimum level in dBm at which signals are received. Connections are exempt: they fall silent only
+    /// when the two controllers are out of range.
     package static let sensitivity: Int8 = -100
 
-    /// What the medium does to signals from now on.
+    /// The conditions of the medium. A change applies to later signals.
     package var conditions: Conditions {
         didSet {
             for index in seats.indices { seats[index].controller.adopt(conditions) }
@@ -53,7 +53,7 @@ public struct VirtualAir: Sendable {
         }
     }
 
-    /// A controller's place on the air.
+    /// A controller on the air, with its properties.
     private struct Seat: Sendable {
         var controller: VirtualController
         var processID: UInt32?
@@ -61,7 +61,7 @@ public struct VirtualAir: Sendable {
         var position: AirPosition?
     }
 
-    /// In the order of their identifiers.
+    /// The controllers, ordered by identifier.
     private var seats: [Seat] = []
     private var random: SplitMix64
     private(set) var now = Instant.zero
@@ -69,8 +69,8 @@ public struct VirtualAir: Sendable {
     private var lastNumber: UInt64 = 0
     private var medium = Medium()
 
-    /// An air without controllers. The seed decides on everything random in it. Whatever is called, drain `nextPacket()`
-    /// afterwards and call `expire(at:)` at the deadline.
+    /// Creates an air without controllers. The seed determines all random values. After every call, drain
+    /// `nextPacket()`, and call `expire(at:)` at the deadline.
     ///
     /// ```swift
     /// var air = VirtualAir(seed: 1)
@@ -92,12 +92,12 @@ extension VirtualAir {
     /// The controllers in the order in which they joined.
     package var controllers: [ControllerID] { seats.map(\.controller.id) }
 
-    /// A controller as it is now.
+    /// Returns the current state of a controller.
     package func controller(_ id: ControllerID) -> VirtualController? {
         index(of: id).map { seats[$0].controller }
     }
 
-    /// The controller with that address, public or random static.
+    /// Returns the controller whose public address or current random address is `address`.
     package func controller(with address: DeviceAddress) -> ControllerID? {
         seats.first {
             $0.controller.configuration.publicAddress == address
@@ -105,8 +105,8 @@ extension VirtualAir {
         }?.controller.id
     }
 
-    /// Adds a controller, as it is after power-on. `processID`, if known, is returned to others that claim a
-    /// name which this controller holds.
+    /// Adds a controller in its state after power-on. `processID`, if known, is returned to other controllers
+    /// that claim the name of this controller.
     package mutating func add(
         _ configuration: VirtualController.Configuration = .init(), processID: UInt32? = nil
     ) -> ControllerID {
@@ -118,7 +118,8 @@ extension VirtualAir {
         return id
     }
 
-    /// Removes a controller without notice, as when its power fails. Its peers stop receiving it.
+    /// Removes a controller without notice, as in a power failure. Its peers no longer receive signals from
+    /// it.
     package mutating func remove(_ id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
@@ -131,9 +132,9 @@ extension VirtualAir {
         settle()
     }
 
-    /// Sets how strong two controllers receive what the other sends with 0 dBm, in dBm; nil when they are out of
-    /// range. Links between them then fall silent, and go on if the two are in range again before the supervision
-    /// timeout.
+    /// Sets the level in dBm at which two controllers receive each other's signals of 0 dBm; nil means that
+    /// they are out of range. Links between them then fall silent, and continue if the two are in range again
+    /// before the supervision timeout.
     package mutating func setRSSI(
         _ rssi: Int8?, between one: ControllerID, and other: ControllerID, at now: Instant
     ) {
@@ -154,13 +155,13 @@ extension VirtualAir {
         settle()
     }
 
-    /// Places a controller. From now on the level at which it and others that have a position receive each
-    /// other depends on their distance; it receives those without one as before. A level that `setRSSI` sets
-    /// later holds until one of the two moves again.
+    /// Sets the position of a controller. From then on, its level to and from other controllers with a
+    /// position depends on their distance; levels between it and controllers without a position do not
+    /// change. A level that `setRSSI` sets later applies until one of the two moves again.
     ///
-    /// The air is free: 40 dB are lost on the first meter and 20 dB with each factor of ten, whatever the
-    /// channel and the PHY are, so that what is sent with 0 dBm arrives with -40 dBm over a meter, -60 dBm over
-    /// ten, and not at all beyond a kilometer. No distance is less than 10 cm.
+    /// Signals propagate as in free space: 40 dB are lost on the first meter and 20 dB with each factor of
+    /// ten, whatever the channel and the PHY. A signal of 0 dBm arrives at -40 dBm over one meter and at -60
+    /// dBm over ten meters, and is not received beyond one kilometer. Distances below 10 cm count as 10 cm.
     package mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
         guard let index = index(of: id) else { return }
         seats[index].position = position
@@ -170,7 +171,7 @@ extension VirtualAir {
         }
     }
 
-    /// Puts all controllers out of each other's range, or back into range.
+    /// Puts all connected controllers out of each other's range, or back into range.
     private mutating func reach(none: Bool) {
         for index in seats.indices {
             let own = seats[index].controller.id
@@ -188,19 +189,19 @@ extension VirtualAir {
         settle()
     }
 
-    /// The place of a controller, if it is there.
+    /// Returns the index of a controller, if it is on the air.
     private func index(of id: ControllerID) -> Int? {
         let index = seats.partition(of: id) { $0.controller.id }
         return index < seats.count && seats[index].controller.id == id ? index : nil
     }
 
-    /// Calls `body` with a controller, and notes what it needs then.
+    /// Calls `body` with a controller, and then updates its needs in the agenda.
     private mutating func change(_ index: Int, _ body: (inout VirtualController, Instant) -> Void) {
         body(&seats[index].controller, now)
         note(index)
     }
 
-    /// Notes what a controller needs after a change.
+    /// Updates the needs of a controller in the agenda after a change.
     private mutating func note(_ index: Int) {
         let (id, wants) = (seats[index].controller.id, seats[index].controller.wants)
         agenda.note(id, wants)
@@ -210,7 +211,7 @@ extension VirtualAir {
 // MARK: - Hosts
 
 extension VirtualAir {
-    /// Takes a packet from a controller's host: the type octet, then the packet.
+    /// Processes a packet from a controller's host: the type octet, then the packet.
     package mutating func receive(_ packet: Span<UInt8>, from id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
@@ -220,9 +221,9 @@ extension VirtualAir {
         advance(to: now)
     }
 
-    /// Returns the next packet for the host of a controller for which `hostTakes` returns true; the controllers
-    /// take turns. Data that a host has taken are acknowledged to their sender. Call `resume` when a host that
-    /// took no packets takes them again.
+    /// Returns the next packet for the host of a controller for which `hostTakes` returns true; the
+    /// controllers take turns. Returned data are acknowledged to their sender. Call `resume` when a host for
+    /// which `hostTakes` returned false accepts packets again.
     package mutating func nextPacket(
         where hostTakes: (ControllerID) -> Bool = { _ in true }
     ) -> (ControllerID, [UInt8])? {
@@ -233,12 +234,12 @@ extension VirtualAir {
         return nil
     }
 
-    /// The host of controller `id` takes packets again.
+    /// Resumes packets for the host of controller `id`, which accepts them again.
     package mutating func resume(_ id: ControllerID) {
         if let index = index(of: id) { note(index) }
     }
 
-    /// The next packet for the host of controller `id`.
+    /// Returns the next packet for the host of controller `id`.
     package mutating func nextPacket(for id: ControllerID) -> [UInt8]? {
         index(of: id).flatMap { nextPacket(at: $0) }
     }
@@ -254,10 +255,10 @@ extension VirtualAir {
 // MARK: - Time
 
 extension VirtualAir {
-    /// When `expire(at:)` is to be called, if nothing else happens before.
+    /// The time at which to call `expire(at:)`, if no other call changes it.
     package var deadline: Instant? { earlier(agenda.deadline, medium.deadline) }
 
-    /// Lets everything happen that is due by `now`, in its order.
+    /// Processes everything that is due by `now`, in order of time.
     package mutating func expire(at now: Instant) { advance(to: now) }
 
     private mutating func advance(to now: Instant) {
@@ -273,7 +274,7 @@ extension VirtualAir {
         self.now = max(self.now, now)
     }
 
-    /// Carries signals until no controller has any more to send.
+    /// Carries signals until no controller has signals to send.
     private mutating func settle() {
         while let sender = agenda.nextSender() {
             while let index = index(of: sender),
@@ -294,7 +295,7 @@ extension VirtualAir {
                     from: sender)
             case .settled: break
             case .broken(let link):
-                // Neither end receives the other any more.
+                // Neither device receives the other any more.
                 for (one, other) in [(sender, receiver), (receiver, sender)] {
                     deliver(
                         Medium.Arrival(
@@ -315,12 +316,12 @@ extension VirtualAir {
 }
 
 extension Instant {
-    /// What saturated arithmetic ends at: nothing that is due then happens.
+    /// The result of saturated arithmetic; anything that is due at this time never happens.
     fileprivate static let never = Instant(nanoseconds: .max)
 }
 
 extension VirtualAir {
-    /// Answers a Claim Name command. Returns false when the packet is another one.
+    /// Answers a Claim Name command. Returns false for any other packet.
     private mutating func claim(_ packet: Span<UInt8>, for index: Int) -> Bool {
         guard packet.count >= 3, packet[0] == HCIPacketType.command.rawValue,
             case .command(let command)? = try? HCIPacket(packet), command.opcode == ClaimName.opcode

@@ -28,7 +28,7 @@ extension VirtualController {
         },
     ]
 
-    /// Whether something goes on that the list filters, so that it must not change.
+    /// Whether a procedure in progress uses the list, so that the list must not change.
     private var usesAcceptList: Bool {
         let scanner = settings.scanner
         return settings.advertisers.contains { $0.isEnabled && !$0.parameters.filterPolicy.isEmpty }
@@ -36,7 +36,8 @@ extension VirtualController {
             || settings.initiator.map { $0.peer == nil } ?? false
     }
 
-    /// A device as it is on the list: nil for anonymous advertisers, which only extended scanners receive.
+    /// Returns the list entry of a device: nil for anonymous advertisers, which only extended scanners
+    /// receive.
     private func listed(_ device: HCIAddress) throws(HCIStatus) -> DeviceAddress? {
         if device.type == .anonymous, isExtended { return nil }
         guard device.type == .public || device.type == .random, let address = device.deviceAddress else {

@@ -37,7 +37,7 @@ extension VirtualController {
 
     private func check(_ command: LESetAdvertisingParameters) throws(HCIStatus) {
         try Self.check(command.type.rawValue <= AdvertisingType.directedLowDutyCycle.rawValue)
-        // The high duty cycle has an interval of its own.
+        // The high duty cycle has a fixed interval.
         if command.type != .directedHighDutyCycle {
             let range = Slots(rawValue: 0x0020)...Slots(rawValue: 0x4000)
             try Self.check(range.contains(command.intervalMin) && range.contains(command.intervalMax))
@@ -59,7 +59,7 @@ extension VirtualController {
 }
 
 extension Advertiser.Parameters {
-    /// What the legacy command says, in the terms of the extended one.
+    /// Converts the parameters of the legacy command to those of the extended command.
     fileprivate init(_ command: LESetAdvertisingParameters) {
         self.init(
             set: AdvertisingHandle(rawValue: 0), properties: Properties(command.type),

@@ -25,7 +25,7 @@ extension VirtualController {
             try check(fragment.operation != .unchanged)
             try check(own.properties.contains(.scannable) || fragment.data.isEmpty)
             try check(fragment, own)
-            // Scannable extended advertising is nothing without its response.
+            // Scannable extended advertising requires scan response data.
             try check(
                 !own.isEnabled || own.properties.contains(.legacy)
                     || !own.properties.contains(.scannable) || !fragment.data.isEmpty, .commandDisallowed)
@@ -34,8 +34,8 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses unknown operations, fragments that are too large for legacy packets, and those that would leave a set
-    /// on the air with half of its data.
+    /// Rejects unknown operations, fragments that are too large for legacy packets, and fragments that would
+    /// leave an enabled set with partial data.
     private static func check(_ fragment: AdvertisingDataFragment, _ own: Advertiser) throws(HCIStatus) {
         let (operation, count) = (fragment.operation, fragment.data.count)
         try check(operation.rawValue <= AdvertisingDataFragment.Operation.unchanged.rawValue)
@@ -48,7 +48,7 @@ extension VirtualController {
         try check(isWhole || !own.isEnabled, .commandDisallowed)
     }
 
-    /// Takes a piece. When all of it is more than fits, all of it is forgotten.
+    /// Adds a fragment to a payload. If the complete payload is too large, all of it is discarded.
     private mutating func take(
         _ fragment: AdvertisingDataFragment, into payload: WritableKeyPath<Advertiser, AdvertisingPayload>,
         of index: Int
@@ -70,12 +70,12 @@ extension VirtualController {
         if let refusal { throw refusal }
     }
 
-    /// Gives data another number than they had (Vol 6, Part B, 4.4.2.11).
+    /// Changes the data ID of a set (Vol 6, Part B, 4.4.2.11).
     private mutating func renewDataID(of index: Int) {
         settings.advertisers[index].dataID = otherDataID(than: settings.advertisers[index].dataID)
     }
 
-    /// Another number for data, of 12 bits.
+    /// Returns a random data ID of 12 bits that differs from `number`.
     mutating func otherDataID(than number: UInt16) -> UInt16 {
         (number + .random(in: 1...0xfff, using: &random)) & 0xfff
     }

@@ -47,7 +47,7 @@ extension VirtualController {
             guard enable else {
                 return controller.stop(command.sets.isEmpty ? nil : places)
             }
-            // All of them or none.
+            // Either all sets start, or none.
             var addresses: [DeviceAddress] = []
             for (index, entry) in zip(places, command.sets) {
                 addresses.append(try controller.checkedStart(of: index, entry, at: now))
@@ -82,7 +82,7 @@ extension VirtualController {
         },
     ]
 
-    /// The place of a set that the host has made.
+    /// Returns the index of a set that the host has created.
     func index(of set: AdvertisingHandle) throws(HCIStatus) -> Int {
         try Self.check(set.rawValue <= 0xef)
         guard let index = settings.advertisers.firstIndex(where: { $0.handle == set }) else {
@@ -94,22 +94,22 @@ extension VirtualController {
     private var advertisingSetLimit: Int { Int(configuration.extended?.advertisingSets ?? 0) }
     var advertisingDataLimit: Int { Int(configuration.extended?.advertisingDataLength ?? 0) }
 
-    /// The power that is nearest to what the host requests; 127 means no preference.
+    /// Returns the supported power that is nearest to the requested power; 127 means no preference.
     private func power(_ wanted: Int8) -> Int8 {
         let most = configuration.transmitPower
         return wanted == 127 ? most : max(min(wanted, most), min(configuration.minimumTransmitPower, most))
     }
 
-    /// Takes sets off the air, or all.
+    /// Stops these sets, or all sets if `places` is nil.
     private mutating func stop(_ places: [Int]?) {
         for index in places ?? Array(settings.advertisers.indices) { settings.advertisers[index].stop() }
     }
 }
 
-// MARK: - What is refused
+// MARK: - Validation
 
 extension VirtualController {
-    /// Refuses parameters that are wrong whatever the set has (7.8.53).
+    /// Rejects parameters that are invalid for any set, whatever its data (7.8.53).
     private func check(_ command: LESetExtendedAdvertisingParameters) throws(HCIStatus) {
         let properties = command.properties
         try Self.check(command.set.rawValue <= 0xef && properties.rawValue <= 0x7f)
@@ -118,7 +118,7 @@ extension VirtualController {
         } else {
             try Self.check(!properties.isSuperset(of: [.connectable, .scannable]))
             try Self.check(!properties.contains(.highDutyCycle))
-            // A device that expects answers must show an address (Vol 6, Part B, 2.3.1).
+            // Connectable and scannable advertising must include an address (Vol 6, Part B, 2.3.1).
             try Self.check(
                 !properties.contains(.anonymous) || properties.isDisjoint(with: [.connectable, .scannable]))
             try Self.check(Self.phys.contains(command.secondaryPHY))
@@ -126,7 +126,7 @@ extension VirtualController {
         }
         try Self.check(command.primaryPHY == .le1M || command.primaryPHY == .leCoded)
         try Self.check(has(command.primaryPHY), .unsupportedFeatureOrParameterValue)
-        // The high duty cycle has an interval of its own.
+        // The high duty cycle has a fixed interval.
         if !properties.contains(.highDutyCycle) {
             let least = LongSlots(rawValue: 0x20)
             try Self.check(command.intervalMin >= least && command.intervalMin <= command.intervalMax)
@@ -149,7 +149,7 @@ extension VirtualController {
     ]
     private static let phys: [PHY] = [.le1M, .le2M, .leCoded]
 
-    /// Refuses parameters that do not go with the data that the set has already.
+    /// Rejects parameters that do not match the existing data of the set.
     private static func check(_ own: Advertiser) throws(HCIStatus) {
         let properties = own.properties
         try check(properties.carryData || own.data.isEmpty)
@@ -161,7 +161,8 @@ extension VirtualController {
         try check(own.fits, .packetTooLong)
     }
 
-    /// Refuses to start a set that is not ready; gives the address that it will have (7.8.56).
+    /// Returns the address with which a set will advertise; rejects a set that is not ready to start
+    /// (7.8.56).
     private mutating func checkedStart(
         of index: Int, _ entry: LESetExtendedAdvertisingEnable.Entry, at now: Instant
     ) throws(HCIStatus) -> DeviceAddress {

@@ -1,16 +1,16 @@
 import BLECore
 import HCI
 
-/// What a controller does with one command.
+/// The handler of one command.
 struct CommandHandler: Sendable {
     let opcode: HCIOpcode
-    /// Carries the command out and gives the answer to it, if it has one.
+    /// Executes the command and returns its answer, if it has one.
     let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket?
-    /// The answer to a command that is refused before its parameters are read.
+    /// Returns the answer to a command that is refused before its parameters are read.
     let refuse: @Sendable (HCIStatus) -> HCIEventPacket
 
-    /// The handler of commands that return something; `body` gives that, or throws the status with which the
-    /// command is refused.
+    /// Creates the handler of a command with return parameters. `body` returns them, or throws the status
+    /// with which the command is refused.
     static func answer<Command: HCICommand>(
         _: Command.Type,
         _ body:
@@ -22,7 +22,7 @@ struct CommandHandler: Sendable {
         let run: @Sendable (inout VirtualController, [UInt8], Instant) -> HCIEventPacket? = {
             controller, parameters, now in
             do throws(HCIStatus) {
-                // Too few octets or too many: that is all that can be wrong with the form.
+                // Decoding fails only if there are too few or too many octets.
                 guard let command = try? Command(parameters) else { throw .invalidCommandParameters }
                 let returned = try body(&controller, command, now)
                 return switch Command.answer {
@@ -37,7 +37,7 @@ struct CommandHandler: Sendable {
         return CommandHandler(opcode: opcode, run: run, refuse: refusal)
     }
 
-    /// The handler of commands that return nothing but the status.
+    /// Creates the handler of a command that returns only the status.
     static func perform<Command: HCICommand>(
         _: Command.Type,
         _ body: @escaping @Sendable (inout VirtualController, Command, Instant) throws(HCIStatus) -> Void
@@ -48,8 +48,8 @@ struct CommandHandler: Sendable {
         }
     }
 
-    /// The answer to a command that is refused: in the form that its success would have, with zeros for what
-    /// it returns, since hosts look at the length before they look at the status.
+    /// Returns the answers to a refused command, by status. They have the length of the answer to a
+    /// successful command, with zeros as return parameters, because hosts check the length before the status.
     private static func refusal<Command: HCICommand>(
         of _: Command.Type
     ) -> @Sendable (HCIStatus) -> HCIEventPacket {
@@ -66,7 +66,7 @@ struct CommandHandler: Sendable {
 }
 
 extension VirtualController {
-    /// All commands that a controller knows. Read Local Supported Commands is derived from them.
+    /// The handlers of all implemented commands. Read Local Supported Commands is derived from them.
     static let handlers: [HCIOpcode: CommandHandler] = {
         let all = [
             controllerCommands, informationCommands, advertisingCommands, scanCommands, connectionCommands,
@@ -84,7 +84,7 @@ extension VirtualController {
         advertisingSetCommands, advertisingDataCommands, extendedScanCommands, extendedConnectionCommands,
         phyCommands, parameterRequestCommands,
     ]
-    /// Those of controllers that have periodic trains as well.
+    /// The commands of controllers that also support periodic advertising.
     private static let periodicHandlers = [
         periodicAdvertisingCommands, periodicSyncCommands, periodicListCommands,
     ]
@@ -93,7 +93,7 @@ extension VirtualController {
     private static let privacyOpcodes = Set(privacyCommands.map(\.opcode))
     private static let encryptionOpcodes = Set(encryptionCommands.map(\.opcode))
 
-    /// Whether this controller knows a command.
+    /// Returns whether this controller supports a command.
     func knows(_ opcode: HCIOpcode) -> Bool {
         if Self.extendedOpcodes.contains(opcode) { return isExtended }
         if Self.periodicOpcodes.contains(opcode) { return hasPeriodic }
@@ -102,7 +102,7 @@ extension VirtualController {
         return opcode == .readBufferSize ? configuration.sharesBuffers : Self.handlers[opcode] != nil
     }
 
-    /// The place of a connection's link.
+    /// Returns the index of a connection's link.
     func index(
         of handle: ConnectionHandle, orElse status: HCIStatus = .unknownConnectionIdentifier
     ) throws(HCIStatus) -> Int {
@@ -110,14 +110,14 @@ extension VirtualController {
         return index
     }
 
-    /// Refuses with `status` what is not so.
+    /// Throws `status` if the condition is false.
     static func check(
         _ condition: Bool, _ status: HCIStatus = .invalidCommandParameters
     ) throws(HCIStatus) {
         if !condition { throw status }
     }
 
-    /// The value of a flag, which must be one.
+    /// Returns the value of a flag; throws if the octet is not a valid flag.
     static func value(of flag: HCIFlag) throws(HCIStatus) -> Bool {
         guard let value = flag.value else { throw .invalidCommandParameters }
         return value

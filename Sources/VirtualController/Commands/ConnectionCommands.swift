@@ -25,7 +25,7 @@ extension VirtualController {
             try check(command.parameters.isInRange)
             let isCentral = controller.links[index].role == .central
             try check(isCentral || controller.isExtended, .unsupportedRemoteFeature)
-            // What the peer has asked for comes first.
+            // A pending request of the peer must be answered first.
             try check(controller.links[index].question == nil, .commandDisallowed)
             try controller.begin(.update, on: index)
             controller.send(
@@ -43,14 +43,15 @@ extension VirtualController {
         },
     ]
 
-    /// The reasons that a host may give to Disconnect (7.1.6).
+    /// The reasons that a host can pass to Disconnect (7.1.6).
     private static let disconnectReasons: Set<HCIStatus> = [
         .authenticationFailure, .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources,
         .remoteDeviceTerminatedPowerOff, .unsupportedRemoteFeature, .pairingWithUnitKeyNotSupported,
         .unacceptableConnectionParameters,
     ]
 
-    /// Begins to listen for the wanted advertiser, when the rest of a command is checked.
+    /// Begins to listen for the requested advertiser, after the caller has checked the other parameters of
+    /// the command.
     mutating func initiate(
         _ policy: InitiatorFilterPolicy, to peer: HCIAddress, as type: OwnAddressType,
         _ phys: PerPHY<LEExtendedCreateConnection.Initiating>, at now: Instant
@@ -67,8 +68,8 @@ extension VirtualController {
             peer: wanted, phys: phys, address: address, addressType: type, start: now)
     }
 
-    /// Refuses a peer of no type, one that would have to be resolved where nothing is, and one that is
-    /// connected.
+    /// Returns the address of a peer. Rejects an unknown address type, an identity address on a controller
+    /// without privacy, and a peer that is already connected.
     private func checked(_ peer: HCIAddress) throws(HCIStatus) -> DeviceAddress {
         switch peer.type {
         case .public, .random: break
@@ -81,7 +82,7 @@ extension VirtualController {
         return address
     }
 
-    /// Notes that the host waits for a procedure's end; it cannot wait for the same twice.
+    /// Records that the host has started a procedure; throws if the same procedure is already pending.
     mutating func begin(_ procedure: Link.Procedure, on index: Int) throws(HCIStatus) {
         guard !links[index].isEnding, links[index].pending.insert(procedure).inserted else {
             throw .commandDisallowed
@@ -96,7 +97,7 @@ extension VirtualController {
             try check(controller.settings.initiator == nil, .commandDisallowed)
             let phys = command.phys.phys
             try check(phys.isSubset(of: controller.phys), .unsupportedFeatureOrParameterValue)
-            // One must be there on which advertising is announced.
+            // At least one primary advertising PHY is required.
             try check(!phys.isDisjoint(with: [.le1M, .leCoded]))
             for phy in [PHYSet.le1M, .le2M, .leCoded] {
                 guard let initiating = command.phys[phy] else { continue }

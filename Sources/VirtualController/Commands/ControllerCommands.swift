@@ -55,7 +55,7 @@ extension VirtualController {
                     aclPackets: controller.configuration.aclPackets)
         },
         .answer(LEReadLocalSupportedFeatures.self) { controller, _, _ in Returned(controller.features) },
-        // All combinations of the states and roles that the legacy commands have, bits 0 to 41.
+        // All combinations of states and roles of the legacy commands, bits 0 to 41.
         .answer(LEReadSupportedStates.self) { _, _, _ in Returned(0x3ff_ffff_ffff) },
     ]
 }
@@ -67,19 +67,19 @@ extension VirtualController {
             try check(command.kinds.isSubset(of: [.acl, .synchronous]))
             let isOn = command.kinds.contains(.acl)
             guard isOn != controller.settings.hostFlow.isOn else { return }
-            // It shall only change while there are no connections.
+            // Flow control can change only while there are no connections.
             try check(controller.links.isEmpty, .commandDisallowed)
             controller.settings.hostFlow.isOn = isOn
         },
         .perform(HostBufferSize.self) { (controller, command, _) throws(HCIStatus) in
-            // Hosts must be able to take packets of 27 octets (4.1.1).
+            // Hosts must be able to receive packets of 27 octets (4.1.1).
             try check(command.aclLength >= 27 && command.aclPackets > 0)
             try check(controller.links.isEmpty, .commandDisallowed)
             controller.settings.hostFlow.packetLength = Int(command.aclLength)
             controller.settings.hostFlow.packets = Int(command.aclPackets)
         },
         .perform(HostNumberOfCompletedPackets.self) { (controller, command, _) throws(HCIStatus) in
-            // Otherwise it is ignored.
+            // Without flow control or connections, the command is ignored.
             guard controller.settings.hostFlow.isOn, !controller.links.isEmpty else { return }
             for completed in command.completed {
                 _ = try controller.index(of: completed.connection, orElse: .invalidCommandParameters)

@@ -37,7 +37,7 @@ extension VirtualController {
         },
     ]
 
-    /// The place of a link whose host was asked for a key, and has not answered.
+    /// Returns the index of a link for which a key request to the host is pending.
     private func indexOfKeyRequest(on connection: ConnectionHandle) throws(HCIStatus) -> Int {
         let index = try index(of: connection)
         try Self.check(

@@ -88,7 +88,7 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses a direction for which there is a preference but none is named, and PHYs that are not there.
+    /// Rejects a direction with a preference but without PHYs, and PHYs that the controller does not support.
     private func check(_ preference: PHYPreference) throws(HCIStatus) {
         try Self.check(preference.indifferent.rawValue <= 3)
         for (direction, wanted) in [

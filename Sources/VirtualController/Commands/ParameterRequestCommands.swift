@@ -1,8 +1,9 @@
 import BLECore
 import HCI
 
-/// The Connection Parameters Request procedure (Core Specification 5.4, Vol 6, Part B, 5.1.7): a peripheral asks,
-/// the central's host decides. A central needs none here, since it may change the parameters as it likes.
+/// The Connection Parameters Request procedure (Core Specification 5.4, Vol 6, Part B, 5.1.7): a peripheral
+/// sends a request, and the central's host decides. A central does not use the procedure here, because it can
+/// change the parameters itself.
 extension VirtualController {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.31 and 7.8.32.
     static let parameterRequestCommands: [CommandHandler] = [
@@ -23,14 +24,15 @@ extension VirtualController {
         },
     ]
 
-    /// Asks the host about the parameters that the peripheral requests, if the host enables the event.
+    /// Requests the host's decision about the parameters that the peripheral requests, if the host has
+    /// enabled the event.
     mutating func receiveParameterRequest(
         _ wanted: LEConnectionParameters, on index: Int, at now: Instant
     ) {
         guard isExtended, wants(.remoteConnectionParameterRequest) else {
             return send(.parametersRejected(.unsupportedRemoteFeature), on: index)
         }
-        // The central's own procedure goes on (Vol 6, Part B, 5.3).
+        // The central's own procedure takes precedence (Vol 6, Part B, 5.3).
         guard !links[index].pending.contains(.update) else {
             return send(.parametersRejected(.llProcedureCollision), on: index)
         }
@@ -42,7 +44,8 @@ extension VirtualController {
                 supervisionTimeout: wanted.supervisionTimeout))
     }
 
-    /// The host answers, which it can once.
+    /// Accepts the host's answer; throws if no request is pending, because a request can be answered only
+    /// once.
     private mutating func takeAnswer(on index: Int) throws(HCIStatus) {
         try Self.check(links[index].question != nil, .commandDisallowed)
         links[index].question = nil
@@ -50,7 +53,7 @@ extension VirtualController {
 }
 
 extension LinkTiming {
-    /// What a central makes of parameters that may be a range: the least interval.
+    /// Creates the timing that a central selects from parameters, with the minimum interval of their range.
     init(_ parameters: LEConnectionParameters) {
         self.init(
             interval: parameters.intervalMin, latency: parameters.latency,

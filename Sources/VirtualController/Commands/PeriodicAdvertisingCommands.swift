@@ -33,7 +33,7 @@ extension VirtualController {
                     nil
                 }
             guard let refusal else { return }
-            // All of it is forgotten.
+            // All data of the train are discarded.
             controller.settings.advertisers[index].train?.data.discard()
             throw refusal
         },
@@ -56,7 +56,7 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses unknown operations, and fragments that would leave a train with half of its data.
+    /// Rejects unknown operations, and fragments that would leave an enabled train with partial data.
     private static func check(
         _ fragment: PeriodicAdvertisingDataFragment, _ train: TrainSender
     ) throws(HCIStatus) {
@@ -81,6 +81,6 @@ extension Advertiser {
 }
 
 extension Advertiser.Parameters.Properties {
-    /// Whether a set of this kind can announce a train (7.8.61).
+    /// Whether a set with these properties can have a periodic train (7.8.61).
     var allowTrain: Bool { isDisjoint(with: [.legacy, .connectable, .scannable, .anonymous]) }
 }

@@ -9,7 +9,7 @@ extension VirtualController {
             let options = command.options
             try check(options.rawValue <= 7 && command.skip <= 499)
             try check((0x000a...0x4000).contains(command.timeout.rawValue))
-            // Only packets without a constant tone extension are sent here.
+            // In this simulation, all packets are without a constant tone extension.
             try check(command.excluded.rawValue & 0x1f != 0x1f, .commandDisallowed)
             try check(command.excluded.rawValue <= 0x1f)
             var advertiser: DeviceAddress?
@@ -80,7 +80,7 @@ extension VirtualController {
 
     private var periodicListSize: Int { Int(configuration.extended?.periodicAdvertiserListSize ?? 0) }
 
-    /// A set as it is on the list.
+    /// Returns the list entry of a set; throws for an invalid address or SID.
     private static func listed(_ advertiser: PeriodicAdvertiser) throws(HCIStatus) -> ListedAdvertiser {
         guard advertiser.address.type == .public || advertiser.address.type == .random,
             let address = advertiser.address.deviceAddress, advertiser.sid <= 0x0f
@@ -88,7 +88,7 @@ extension VirtualController {
         return ListedAdvertiser(address: address, sid: advertiser.sid)
     }
 
-    /// The place of a train that the host knows.
+    /// Returns the index of a train with an established synchronization.
     private func index(of sync: SyncHandle) throws(HCIStatus) -> Int {
         let index = settings.followers.firstIndex { $0.handle == sync && $0.isEstablished }
         guard let index else { throw .unknownAdvertisingIdentifier }

@@ -12,7 +12,8 @@ extension VirtualController {
                 $0.identity == identity || $0.peerKey == command.peerKey && command.peerKey != 0
             }
             if let known {
-                // The same again is no news; another entry for the peer or with its key is refused.
+                // Adding an identical entry again succeeds; a different entry for the same peer or with the
+                // same key is refused.
                 return try check(
                     known.identity == identity && known.peerKey == command.peerKey
                         && known.localKey == command.localKey)
@@ -64,16 +65,16 @@ extension VirtualController {
         },
     ]
 
-    /// Whether something goes on that needs addresses.
+    /// Whether a procedure that uses addresses is in progress.
     private var isOnAir: Bool {
         settings.advertisers.contains(where: \.isEnabled) || settings.scanner.isEnabled
             || settings.initiator != nil || settings.syncRequest != nil
     }
 
-    /// Whether the list must not change: it may at any time while nothing is resolved.
+    /// Whether the list must not change. While address resolution is disabled, it can change at any time.
     private var usesResolvingList: Bool { settings.resolvingList.isEnabled && isOnAir }
 
-    /// The place of a peer on the list.
+    /// Returns the index of a peer in the list.
     private func entry(of peer: HCIAddress) throws(HCIStatus) -> Int {
         guard let index = settings.resolvingList.index(of: try Self.identity(peer)) else {
             throw .unknownConnectionIdentifier
@@ -81,7 +82,7 @@ extension VirtualController {
         return index
     }
 
-    /// An identity address: public or random static.
+    /// Returns an identity address, which is public or random static; throws for any other address.
     private static func identity(_ peer: HCIAddress) throws(HCIStatus) -> DeviceAddress {
         guard peer.type == .public || peer.type == .random, let address = peer.deviceAddress,
             address.kind == .public || address.kind == .static

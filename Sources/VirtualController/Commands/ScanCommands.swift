@@ -25,14 +25,15 @@ extension VirtualController {
         },
     ]
 
-    /// Refuses unknown policies, and the policies for private addresses on controllers that resolve none.
+    /// Rejects unknown policies and, on controllers without privacy, the policies for private addresses.
     func check(_ policy: ScanFilterPolicy) throws(HCIStatus) {
         try Self.check(policy.rawValue <= 3)
         try Self.check(
             hasPrivacy || !policy.contains(.unresolvedDirected), .unsupportedFeatureOrParameterValue)
     }
 
-    /// 2.5 ms to 10.24 s, for extended commands to 40.96 s; the window within the interval.
+    /// Checks that the interval and the window are 2.5 ms to 10.24 s, or to 40.96 s for extended commands,
+    /// and that the window does not exceed the interval.
     static func check(
         interval: Slots, window: Slots, upTo limit: Slots = Slots(rawValue: 0x4000)
     ) throws(HCIStatus) {
@@ -48,7 +49,7 @@ extension VirtualController {
             try check(!controller.settings.scanner.isEnabled, .commandDisallowed)
             try controller.check(command.ownAddressType)
             try controller.check(command.filterPolicy)
-            // There is nothing to scan for on LE 2M, whose bit is reserved here.
+            // LE 2M is not a primary advertising PHY, so its bit is reserved in this command.
             try check(
                 command.phys.phys.isSubset(of: controller.phys.subtracting(.le2M)),
                 .unsupportedFeatureOrParameterValue)
@@ -66,7 +67,7 @@ extension VirtualController {
             try check(command.filterDuplicates.rawValue <= 2)
             let (duration, period) = (command.duration.duration, command.period.duration)
             try check(command.filterDuplicates != .eachPeriod || duration > .zero && period > .zero)
-            // Without a duration the period means nothing.
+            // The period is ignored without a duration.
             try check(duration == .zero || period == .zero || duration < period)
             let address = try controller.ownAddress(controller.settings.scanner.parameters.ownAddressType)
             controller.settings.scanner.start(

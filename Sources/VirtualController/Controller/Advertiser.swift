@@ -1,33 +1,34 @@
 import BLECore
 import HCI
 
-/// One advertising set: its parameters, its data and its state. The legacy commands have one of their own,
-/// which is a set of legacy packets like any other.
+/// One advertising set: its parameters, its data and its state. The legacy commands use a set of their own
+/// with legacy packets.
 struct Advertiser: Sendable {
     typealias Parameters = LESetExtendedAdvertisingParameters
 
-    /// The host's number for it; nil for the one of the legacy commands.
+    /// The handle that the host has assigned; nil for the set of the legacy commands.
     let handle: AdvertisingHandle?
     var parameters: Parameters
-    /// How strong it is sent, in dBm; nil for as strong as the controller can.
+    /// The transmit power in dBm; nil for the maximum power of the controller.
     var power: Int8?
-    /// The address that the host has given to the set.
+    /// The random address that the host has set for this set.
     var randomAddress: DeviceAddress?
     var data = AdvertisingPayload()
     var scanResponse = AdvertisingPayload()
-    /// Changes when the data change, so that scanners notice (Core Specification 5.4, Vol 6, Part B, 4.4.2.11).
+    /// The data ID, which changes when the data change, so that scanners can detect it (Core Specification
+    /// 5.4, Vol 6, Part B, 4.4.2.11).
     var dataID: UInt16 = 0
-    /// The periodic train that goes with the set.
+    /// The periodic train of the set.
     var train: TrainSender?
 
     /// The own address; nil unless advertising is enabled.
     private(set) var address: DeviceAddress?
-    /// The private address of the last event, if it had one.
+    /// The private address in the last advertising event, if it had one.
     fileprivate(set) var privateAddress: DeviceAddress?
     private(set) var nextEvent = Instant.zero
-    /// When it ends by itself, and with what status.
+    /// The time and status with which advertising ends automatically.
     private(set) var end: End?
-    /// How many events there have been, and after how many it ends; zero for no limit.
+    /// The number of events so far. Advertising ends after `eventLimit` events; zero means no limit.
     private(set) var events = 0
     private var eventLimit = 0
 
@@ -36,7 +37,7 @@ struct Advertiser: Sendable {
         var status: HCIStatus
     }
 
-    /// The advertiser of the legacy commands, with the parameters that it has after a reset.
+    /// Creates the advertiser of the legacy commands, with its parameters after a reset.
     init() {
         handle = nil
         parameters = Parameters(
@@ -44,7 +45,7 @@ struct Advertiser: Sendable {
             intervalMin: LongSlots(rawValue: 0x0800), intervalMax: LongSlots(rawValue: 0x0800))
     }
 
-    /// A set that the host has made.
+    /// Creates a set for the host.
     init(_ parameters: Parameters) {
         handle = parameters.set
         self.parameters = parameters
@@ -52,18 +53,18 @@ struct Advertiser: Sendable {
 
     var properties: Parameters.Properties { parameters.properties }
     var isEnabled: Bool { address != nil }
-    /// Whether it advertises, or its train does.
+    /// Whether the set or its train is enabled.
     var isSent: Bool { isEnabled || train?.isEnabled == true }
-    /// What others know it by now.
+    /// The address that is currently on air.
     var shownAddress: DeviceAddress? { isEnabled ? privateAddress ?? address : nil }
-    /// At whom it is directed, or for whom own addresses are made.
+    /// The peer at which advertising is directed, or towards which private addresses are generated.
     var peer: DeviceAddress? { parameters.peer.deviceAddress }
     var deadline: Instant? {
         earlier(isEnabled ? earlier(nextEvent, end?.time) : nil, train?.deadline)
     }
 
-    /// Begins at `now`; with a duration or a number of events it ends by itself. While it advertises already,
-    /// it begins anew.
+    /// Starts advertising at `now`; with a duration or a number of events, it ends automatically. If it is
+    /// already enabled, it restarts.
     mutating func start(
         as address: DeviceAddress, at now: Instant, for duration: Duration? = nil, events limit: UInt8 = 0
     ) {
@@ -80,8 +81,9 @@ struct Advertiser: Sendable {
         end = nil
     }
 
-    /// Sets the time of the event after the one at `now`: an interval and up to 10 ms more (4.4.2.2.1); in
-    /// the high duty cycle 3.75 ms (4.4.2.4.3). Behind the last one there is only time for its answers.
+    /// Sets the time of the event after `now`: the interval and a random delay of up to 10 ms (4.4.2.2.1), or
+    /// 3.75 ms in the high duty cycle (4.4.2.4.3). After the last event, advertising ends within 2.5 ms,
+    /// which leaves time for responses.
     mutating func schedule(after now: Instant, _ random: inout SplitMix64) {
         nextEvent =
             properties.contains(.highDutyCycle)
@@ -94,14 +96,14 @@ struct Advertiser: Sendable {
         }
     }
 
-    /// The least interval that the host allows and that has room for the data.
+    /// The minimum interval that the host allows and that has room for the data.
     private var interval: Duration { max(parameters.intervalMin.duration, airtime) }
 
-    /// Whether the data can be sent within the longest interval that the host allows.
+    /// Whether the data can be sent within the maximum interval that the host allows.
     var fits: Bool { airtime <= parameters.intervalMax.duration }
 
-    /// How long an advertising event of extended packets is: its announcements, and its data or its response
-    /// (Vol 6, Part B, 4.4.2.4).
+    /// The duration of an extended advertising event: its announcements, and its data or its response (Vol 6,
+    /// Part B, 4.4.2.4).
     private var airtime: Duration {
         guard !properties.contains(.legacy) else { return .zero }
         return ExtendedAdvertisingPacket.announcements(on: parameters.channels, parameters.primaryPHY)
@@ -109,8 +111,8 @@ struct Advertiser: Sendable {
                 of: max(data.octets.count, scanResponse.octets.count), on: parameters.secondaryPHY)
     }
 
-    /// The most octets of data in a packet that others can answer with a connection: 255 less the header's
-    /// length, flags, address, data and set number, and what else there is (Vol 6, Part B, 2.3.1.7, 2.3.4).
+    /// The maximum number of data octets in a connectable packet: 255 less the header's length, flags,
+    /// address, ADI, and optional fields (Vol 6, Part B, 2.3.1.7, 2.3.4).
     var connectableCapacity: Int {
         255 - 1 - 1 - 6 - 2 - (properties.contains(.directed) ? 6 : 0)
             - (properties.contains(.includesTxPower) ? 1 : 0)
@@ -118,11 +120,11 @@ struct Advertiser: Sendable {
 }
 
 extension Advertiser.Parameters.Properties {
-    /// Whether advertising of this kind says anything by itself: legacy advertising that is not directed,
+    /// Whether advertising of this type carries advertising data: legacy advertising that is not directed, or
     /// extended advertising that is not scannable (Core Specification 5.4, Vol 4, Part E, 7.8.53).
     var carryData: Bool { contains(.legacy) ? !contains(.directed) : !contains(.scannable) }
 
-    /// What the type of a legacy command says.
+    /// Creates the properties from the advertising type of a legacy command.
     init(_ type: AdvertisingType) {
         switch type {
         case .connectable: self = [.legacy, .connectable, .scannable]
@@ -135,7 +137,7 @@ extension Advertiser.Parameters.Properties {
 }
 
 extension VirtualController {
-    /// Sends the advertising events that are due, and ends advertising whose time is up.
+    /// Sends the advertising events that are due, and ends advertising that has reached its time limit.
     mutating func advertise(at now: Instant) {
         for index in settings.advertisers.indices { advertise(index, at: now) }
     }
@@ -162,7 +164,7 @@ extension VirtualController {
         settings.advertisers[index].schedule(after: now, &random)
     }
 
-    /// What an advertising event of a set says, or its scan response.
+    /// Returns the signal of a set's advertising event or scan response.
     private func signal(
         of own: Advertiser, at target: DeviceAddress? = nil, isResponse: Bool = false
     ) -> AirSignal.Advertising {
@@ -178,7 +180,8 @@ extension VirtualController {
             isResponse: isResponse, knowsAlgorithm2: isExtended, train: own.train?.train, data: data)
     }
 
-    /// Answers a scan request, if it is meant for an advertiser here and its filter lets it pass.
+    /// Answers a scan request, if it is addressed to an advertiser of this controller whose filter accepts
+    /// it.
     mutating func answerScan(_ request: AirSignal.ScanRequest, from sender: ID) {
         guard let own = advertiser(request.set, at: request.advertiser), own.properties.contains(.scannable),
             let scanner = settings.resolvingList.recognize(request.scanner),
@@ -192,7 +195,8 @@ extension VirtualController {
         transmit(.scanResponse(signal(of: own, isResponse: true)), to: sender, at: own.power)
     }
 
-    /// Makes the connection that an initiator asks for, if an advertiser here is meant and may.
+    /// Accepts the connection that an initiator requests, if it is addressed to an advertiser of this
+    /// controller that can accept it.
     mutating func accept(_ request: AirSignal.ConnectionRequest, from sender: ID, rssi: Int8) {
         guard let own = advertiser(request.set, at: request.advertiser),
             own.properties.contains(.connectable), links.count < configuration.maximumConnections,
@@ -209,7 +213,7 @@ extension VirtualController {
         }
         addLink(
             request, as: .peripheral, to: initiator, showing: own.privateAddress, at: sender, rssi: rssi)
-        // The host learns of the connection first (Core Specification 5.4, Vol 4, Part E, 7.7.65.18).
+        // The host receives the connection event first (Core Specification 5.4, Vol 4, Part E, 7.7.65.18).
         if let handle = own.handle, let connection = links.last?.handle {
             emit(
                 LEAdvertisingSetTerminated(
@@ -218,8 +222,8 @@ extension VirtualController {
         }
     }
 
-    /// The set of that number, if it advertises as `address`. A response names the set, since several may have
-    /// the same address; on air, timing distinguishes them.
+    /// Returns the set with this handle, if it advertises as `address`. Requests contain the handle, because
+    /// several sets can have the same address; on air, timing distinguishes them.
     private func advertiser(_ set: AdvertisingHandle?, at address: DeviceAddress) -> Advertiser? {
         settings.advertisers.first { $0.handle == set && $0.shownAddress == address }
     }
@@ -233,8 +237,8 @@ struct AdvertisingPayload: Sendable {
 
     var isEmpty: Bool { octets.isEmpty }
 
-    /// Takes a piece. The first one takes the place of all that was there before (Core Specification 5.4,
-    /// Vol 4, Part E, 7.8.54).
+    /// Adds a fragment. The first fragment replaces all previous data (Core Specification 5.4, Vol 4, Part E,
+    /// 7.8.54).
     mutating func take(
         _ operation: AdvertisingDataFragment.Operation, _ data: [UInt8]
     ) throws(HCIStatus) {

@@ -2,22 +2,23 @@ import BLECore
 import HCI
 
 extension VirtualController {
-    /// What a controller of Core Specification 5 has here beside one of 4.2: extended advertising, scanning and
-    /// initiating, other PHYs, and the Connection Parameters Request procedure.
+    /// The features that a simulated controller of Core Specification 5 has in addition to those of 4.2:
+    /// extended advertising, scanning and initiating, other PHYs, and the Connection Parameters Request
+    /// procedure.
     public struct ExtendedAbilities: Hashable, Sendable {
-        /// The most advertising sets at once, 1 to 240.
+        /// The maximum number of simultaneous advertising sets, 1 to 240.
         public var advertisingSets: UInt8
-        /// The most octets that a set can say, 31 to 1,650.
+        /// The maximum length of the advertising data of a set in octets, 31 to 1,650.
         public var advertisingDataLength: UInt16
-        /// The PHYs beside LE 1M, which every controller has.
+        /// The supported PHYs in addition to LE 1M, which every controller supports.
         public var phys: Set<PHY>
-        /// The most periodic trains that it follows at once; zero for a controller without periodic
-        /// advertising.
+        /// The maximum number of periodic trains that the controller follows at the same time; zero for a
+        /// controller without periodic advertising.
         public var periodicSyncs: UInt8
-        /// The most advertising sets in the periodic advertiser list.
+        /// The maximum number of advertising sets in the periodic advertiser list.
         package var periodicAdvertiserListSize: UInt8 = 16
 
-        /// Abilities within what the specification allows.
+        /// Creates abilities, limited to the ranges that the specification allows.
         public init(
             advertisingSets: UInt8 = 4, advertisingDataLength: UInt16 = 1650,
             phys: Set<PHY> = [.le2M, .leCoded], periodicSyncs: UInt8 = 8
@@ -29,14 +30,14 @@ extension VirtualController {
         }
     }
 
-    /// Whether it knows the extended commands, PHYs and channel selection algorithm #2, which a controller
-    /// with extended advertising must have.
+    /// Whether the controller supports the extended commands, PHYs, and channel selection algorithm #2, which
+    /// is mandatory with extended advertising.
     var isExtended: Bool { configuration.extended != nil }
 
     /// The PHYs that the controller supports.
     var phys: PHYSet { configuration.extended.map { PHYSet($0.phys) } ?? .le1M }
 
-    /// What it can do (Core Specification 5.4, Vol 6, Part B, 4.6).
+    /// The supported LE features (Core Specification 5.4, Vol 6, Part B, 4.6).
     var features: LEFeatures {
         var features: LEFeatures = [.peripheralInitiatedFeaturesExchange, .dataPacketLengthExtension]
         if configuration.encrypts { features.formUnion([.encryption, .ping]) }
@@ -51,6 +52,6 @@ extension VirtualController {
         return features
     }
 
-    /// Whether it has the PHY of that number.
+    /// Returns whether the controller supports a PHY.
     func has(_ phy: PHY) -> Bool { !PHYSet(phy).isEmpty && phys.isSuperset(of: PHYSet(phy)) }
 }

@@ -2,33 +2,33 @@ import BLECore
 import DequeModule
 import HCI
 
-/// What the host can take of the data of its links (Core Specification 5.4, Vol 4, Part E, 4.2). Unless it
-/// says otherwise it takes all, as they are.
+/// The flow control of data from the controller to its host (Core Specification 5.4, Vol 4, Part E, 4.2).
+/// Unless the host configures it, the host accepts all data without limits.
 struct HostFlow: Sendable {
     /// Whether the host reports which packets it has processed.
     var isOn = false
-    /// The most octets of data in a packet for the host.
+    /// The maximum length of the data in a packet for the host, in octets.
     var packetLength = 0xffff
-    /// How many packets it has buffers for.
+    /// The number of packets for which the host has buffers.
     var packets = Int.max
-    /// The packets that it is not done with.
+    /// The number of packets that the host has not completed, by link.
     private var taken: [ConnectionHandle: Int] = [:]
-    /// What there is no buffer for, oldest first.
+    /// The packets for which the host has no buffer, oldest first.
     private var withheld: Deque<DataForHost> = []
 
-    /// Whether the host has room for something that waited.
+    /// Whether the host has room for a packet that was withheld.
     var isReady: Bool { hasRoom && !withheld.isEmpty }
 
     private var hasRoom: Bool { !isOn || taken.values.reduce(0, +) < packets }
 
-    /// The oldest packet that waited, if there is room now.
+    /// Returns the oldest withheld packet, if the host has room for it.
     mutating func next() -> DataForHost? {
         guard hasRoom, let data = withheld.popFirst() else { return nil }
         note(data)
         return data
     }
 
-    /// A packet's turn has come: false when it has to wait.
+    /// Returns whether the host has room for a packet, or withholds the packet and returns false.
     mutating func admit(_ data: DataForHost) -> Bool {
         guard hasRoom else {
             withheld.append(data)
@@ -42,7 +42,8 @@ struct HostFlow: Sendable {
         if isOn { taken[data.handle, default: 0] += 1 }
     }
 
-    /// The host is done with packets; false when it did not have them.
+    /// Processes the host's report of completed packets; returns false if the host did not have that many
+    /// packets.
     mutating func complete(_ completed: CompletedPackets) -> Bool {
         let count = Int(completed.count)
         guard count <= taken[completed.connection, default: 0] else { return false }
@@ -50,7 +51,7 @@ struct HostFlow: Sendable {
         return true
     }
 
-    /// A link has ended, and all that there was of it.
+    /// Removes all packets of a link that has ended.
     mutating func forget(_ handle: ConnectionHandle) {
         taken[handle] = nil
         withheld.removeAll { $0.handle == handle }
@@ -61,14 +62,14 @@ struct HostFlow: Sendable {
 struct DataForHost: Sendable {
     let packet: ACLPacket
     let link: AirLinkID
-    /// Whether it is the last of what the peer's host has sent as one.
+    /// Whether the packet contains the end of a fragment as the peer's host sent it.
     let isWhole: Bool
 
     var handle: ConnectionHandle { packet.handle }
 }
 
 extension VirtualController {
-    /// Gives data of the peer to the host, in as many packets as its buffers need.
+    /// Queues data from the peer for the host, split into packets that fit the host's buffers.
     mutating func deliver(_ data: [UInt8], isStart: Bool, on index: Int) {
         let (handle, link, length) = (links[index].handle, links[index].id, settings.hostFlow.packetLength)
         for place in stride(from: 0, to: data.count, by: length) {
@@ -80,7 +81,7 @@ extension VirtualController {
         }
     }
 
-    /// The bytes of data that the host takes now. When it has all that its peer's host has sent as one, the
+    /// Returns the bytes of a packet for the host. If the packet completes a fragment of the peer's host, the
     /// peer is notified.
     mutating func give(_ data: DataForHost) -> [UInt8] {
         if data.isWhole, let index = links.indices.first(where: { links[$0].id == data.link }) {

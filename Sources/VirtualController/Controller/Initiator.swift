@@ -1,33 +1,33 @@
 import BLECore
 import HCI
 
-/// A connection that a controller tries to make.
+/// A pending connection request of the host.
 struct Initiator: Sendable {
-    /// The advertiser; nil for the first one on the accept list.
+    /// The advertiser; nil for the first advertiser that is on the accept list.
     var peer: DeviceAddress?
-    /// Where to listen, and how the connection should be. For the legacy command there is LE 1M alone.
+    /// The scan and connection parameters for each PHY. The legacy command has only LE 1M.
     var phys: PerPHY<LEExtendedCreateConnection.Initiating>
-    /// The own address, and whether a private one takes its place.
+    /// The own address, which a private address can replace depending on `addressType`.
     var address: DeviceAddress
     var addressType: OwnAddressType
     var start: Instant
 
     func listens(on phy: PHY, at now: Instant) -> Bool {
-        // One cannot listen for announcements on LE 2M.
+        // LE 2M is not a primary advertising PHY.
         guard phy != .le2M, let initiating = phys[PHYSet(phy)] else { return false }
         return ScanTiming(interval: initiating.scanInterval, window: initiating.scanWindow, start: start)
             .listens(at: now)
     }
 
-    /// How the connection should be that begins with `advertising`: as the host says for the PHY that it
-    /// begins on, else for the one that it was announced on.
+    /// Returns the parameters of the connection that begins with `advertising`: the host's parameters for the
+    /// PHY on which the connection begins or, without them, for the primary PHY.
     func parameters(for advertising: AirSignal.Advertising) -> LEConnectionParameters? {
         (phys[PHYSet(advertising.secondaryPHY)] ?? phys[PHYSet(advertising.primaryPHY)])?.parameters
     }
 }
 
 extension VirtualController {
-    /// Connects to an advertiser, if it is the one that is wanted.
+    /// Connects to an advertiser, if it matches the pending connection request.
     mutating func initiate(
         _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, from sender: ID, rssi: Int8,
         at now: Instant
@@ -52,7 +52,7 @@ extension VirtualController {
             advertiser: advertiser.onAir, set: advertising.set,
             timing: LinkTiming(wanted), channels: settings.hostChannels,
             phy: advertising.isLegacy ? .le1M : advertising.secondaryPHY,
-            // Connections from extended advertising know no other (Vol 6, Part B, 4.5.8.1).
+            // Connections from extended advertising always use algorithm #2 (Vol 6, Part B, 4.5.8.1).
             usesAlgorithm2: !advertising.isLegacy || advertising.knowsAlgorithm2 && isExtended)
         transmit(.connectionRequest(request), to: sender)
         addLink(

@@ -6,48 +6,50 @@ struct Link: Sendable {
     let id: AirLinkID
     let handle: ConnectionHandle
     let role: ConnectionRole
-    /// The controller at the other end.
+    /// The controller of the peer.
     let peer: VirtualController.ID
-    /// The other end's address: its identity, if that is known.
+    /// The address of the peer: its identity, if that is known.
     let peerAddress: DeviceAddress
 
     var timing: LinkTiming
     var channels: ChannelMap
     var phys: LinkPHYs
-    /// What the host likes to send and to receive on.
+    /// The PHYs that the host prefers for sending and receiving.
     var phyPreference: PHYPreference
     var rssi: Int8
-    /// The data length that the host requests, and those in use in each direction.
+    /// The data length that the host requests. The lengths in use in each direction follow.
     var wantedLength: DataLength
     var transmitLength = DataLength.minimum
     var receiveLength = DataLength.minimum
 
-    /// Packets of the host that the peer's host has not taken.
+    /// The number of the host's packets that the peer's host has not read.
     var buffered = 0
-    /// Data of the host, and how many of its packets the peer's host has taken since, at the next connection event.
+    /// The host's data for the next connection event. `acknowledged` is the number of its packets that the
+    /// peer's host has read, which is reported at that event.
     var queued: Deque<LinkSignal> = []
     var acknowledged = 0
-    /// When that is; nil while nothing waits for it.
+    /// The time of the next connection event; nil while nothing waits for it.
     var connectionEvent: Instant?
-    /// What waits until the peer can be reached.
+    /// The signals that wait until the peer is reachable.
     var held: Deque<LinkSignal> = []
-    /// The procedures whose events the host expects.
+    /// The procedures that the host has started and whose events are pending.
     var pending: Set<Procedure> = []
 
-    /// When the first packet of the peer must have come; nil when it has.
+    /// The time by which the peer's first packet must arrive; nil once the connection is established.
     var establishment: Instant?
-    /// When the peer fell silent, if it did.
+    /// The time at which the peer fell silent, if it did.
     var silence: Instant?
-    /// Whether nothing will ever be received from the peer again.
+    /// Whether the peer is lost permanently.
     var isLost = false
-    /// Why this end ends the connection, when the peer does not know yet.
+    /// The reason with which this controller ends the connection, until the peer has been notified.
     var ending: HCIStatus?
 
-    /// Whether data are encrypted, and since when the peer has proved that it has the key.
+    /// The encryption of the link; `payload` is its authenticated payload timeout.
     var encryption = LinkEncryption()
     var payload = AuthenticatedPayload()
 
-    /// Until when the host must accept or reject the parameters that the peer requests, if it was asked.
+    /// The time by which the host must accept or reject the parameters that the peer requests, if a request
+    /// is pending.
     var question: Instant?
 
     /// A procedure that ends with an event.
@@ -55,18 +57,18 @@ struct Link: Sendable {
 
     var isEstablished: Bool { establishment == nil }
     var isEnding: Bool { ending != nil }
-    /// Whether the peer receives what is sent now.
+    /// Whether the peer receives signals that are sent now.
     var isReachable: Bool { isEstablished && silence == nil }
 
-    /// When the connection counts as lost, if nothing comes.
+    /// The time at which the connection is lost, if nothing is received.
     var deadline: Instant? {
         earlier(earlier(establishment, answer), silence.map { $0 + timing.supervisionTimeout.duration })
     }
 
-    /// When the host or the peer must have answered a procedure.
+    /// The time by which the host or the peer must answer a procedure.
     private var answer: Instant? { earlier(question, encryption.procedure?.end) }
 
-    /// Why it ends at its deadline.
+    /// The reason with which the connection ends at its deadline.
     var reason: HCIStatus {
         if !isEstablished { return .connectionFailedToBeEstablished }
         return deadline == answer ? .llResponseTimeout : .connectionTimeout
@@ -74,12 +76,12 @@ struct Link: Sendable {
 }
 
 extension DataLength {
-    /// What every link can do (Core Specification 5.4, Vol 6, Part B, 4.5.10).
+    /// The data length that every link supports (Core Specification 5.4, Vol 6, Part B, 4.5.10).
     static let minimum = DataLength(octets: 27, time: 328)
-    /// What this controller can do: the most that LE has, at 1 Mbit/s.
+    /// The data length that this controller supports: the maximum of LE at 1 Mbit/s.
     static let maximum = DataLength(octets: 251, time: 2120)
 
-    /// The lesser of both, octets and time by themselves.
+    /// Returns the lesser octets and the lesser time of both lengths.
     func limited(to other: DataLength) -> DataLength {
         DataLength(octets: min(octets, other.octets), time: min(time, other.time))
     }
@@ -90,9 +92,9 @@ extension DataLength {
 extension VirtualController {
     func isConnected(to peer: DeviceAddress) -> Bool { links.contains { $0.peerAddress == peer } }
 
-    /// A connection begins. A central learns only from the peer's first packet that it is made, for which it
-    /// waits six intervals from `now` (Vol 6, Part B, 4.5.2) beside the time on the way; a peripheral has
-    /// received the central's request already.
+    /// Adds a connection. For a central, the connection is established only with the peer's first packet, for
+    /// which it waits six intervals from `now` (Vol 6, Part B, 4.5.2) plus the round-trip time. A peripheral
+    /// has already received the central's request.
     mutating func addLink(
         _ request: AirSignal.ConnectionRequest, as role: ConnectionRole, to other: AirPeer,
         showing privateAddress: DeviceAddress?, at peer: ID, rssi: Int8, at now: Instant? = nil
@@ -131,7 +133,7 @@ extension VirtualController {
         if link.wantedLength != .minimum { sendLengthRequest(on: index) }
     }
 
-    /// Reports that no connection was made.
+    /// Reports that no connection was established.
     mutating func reportNoConnection(_ status: HCIStatus, as role: ConnectionRole) {
         let (none, unknown) = (ConnectionHandle(0), HCIAddress(0, type: .public))
         let (interval, timeout) = (ConnectionInterval(rawValue: 0), Centiseconds(rawValue: 0))
@@ -148,7 +150,7 @@ extension VirtualController {
         }
     }
 
-    /// A connection ends. What the host still waits for ends first, with the same reason.
+    /// Ends a connection. Its pending procedures end first, with the same reason.
     mutating func end(_ index: Int, _ reason: HCIStatus) {
         let link = links.remove(at: index)
         settings.hostFlow.forget(link.handle)
@@ -177,8 +179,8 @@ extension VirtualController {
 // MARK: - Reach
 
 extension VirtualController {
-    /// Nothing is received from the controller `peer` from `now` on: for ever when it `isGone`, else until
-    /// `peerReturned`.
+    /// Marks the links to controller `peer` as silent from `now`: permanently if the controller `isGone`,
+    /// otherwise until `peerReturned`.
     package mutating func peerFellSilent(_ peer: ID, isGone: Bool, at now: Instant) {
         for index in links.indices where links[index].peer == peer {
             links[index].silence = links[index].silence ?? now
@@ -186,7 +188,7 @@ extension VirtualController {
         }
     }
 
-    /// The controller `peer` is in range again. What was held back for it is sent.
+    /// Marks controller `peer` as in range again, and sends the signals that were held for it.
     package mutating func peerReturned(_ peer: ID) {
         for link in links where link.peer == peer && !link.isLost {
             guard let index = links.firstIndex(where: { $0.id == link.id }) else { continue }
@@ -195,12 +197,13 @@ extension VirtualController {
         }
     }
 
-    /// The signals of `peer` arrive with `rssi` dBm now.
+    /// Sets the level at which signals of `peer` arrive to `rssi` dBm.
     package mutating func peerChanged(_ peer: ID, rssi: Int8) {
         for index in links.indices where links[index].peer == peer { links[index].rssi = rssi }
     }
 
-    /// Sends a signal to the other end, or holds it until that can be reached and may be sent it.
+    /// Sends a signal to the peer, or holds it until the peer is reachable and encryption procedures allow
+    /// it.
     mutating func send(_ signal: LinkSignal, on index: Int) {
         if links[index].encryption.procedure != nil, !signal.passesEncryption {
             links[index].encryption.waiting.append(replacing: signal)
@@ -211,7 +214,7 @@ extension VirtualController {
         }
     }
 
-    /// Sends what was held. The last of it may be the end.
+    /// Sends the held signals. If this controller is ending the connection, it ends afterwards.
     mutating func flush(_ index: Int) {
         guard links[index].isReachable else { return }
         while let signal = links[index].held.popFirst() {
@@ -222,7 +225,7 @@ extension VirtualController {
 }
 
 extension Deque<LinkSignal> {
-    /// Appends a signal, which takes the place of those that mean nothing any more.
+    /// Appends a signal and removes the signals that it makes obsolete.
     fileprivate mutating func append(replacing signal: LinkSignal) {
         removeAll { $0.isReplaced(by: signal) }
         append(signal)
@@ -230,7 +233,7 @@ extension Deque<LinkSignal> {
 }
 
 extension LinkSignal {
-    /// Whether this signal means nothing any more when `later` follows it, so that it need not be held.
+    /// Returns whether `later` makes this signal obsolete, so that it does not have to be held.
     fileprivate func isReplaced(by later: LinkSignal) -> Bool {
         switch (self, later) {
         case (.channels, .channels), (.lengthRequest, .lengthRequest): true
@@ -239,29 +242,30 @@ extension LinkSignal {
     }
 }
 
-/// How long an encrypted link may be without a packet that proves its key (Core Specification 5.4, Vol 6,
-/// Part B, 5.4). Pings are not simulated: a peer in range always sends one in time.
+/// The authenticated payload timeout of an encrypted link: the maximum time without an authenticated packet
+/// (Core Specification 5.4, Vol 6, Part B, 5.4). Pings are not simulated, because a peer in range always
+/// sends one in time.
 struct AuthenticatedPayload: Sendable {
     var timeout = Centiseconds(rawValue: 3000)
     /// The start of the time limit.
     private var start = Instant.zero
 
-    /// Starts the time limit anew.
+    /// Restarts the time limit at `now`.
     mutating func restart(at now: Instant) { start = now }
 
-    /// When a silence must be reported to the host.
+    /// Returns the time at which a silence must be reported to the host.
     func deadline(ofSilence silence: Instant) -> Instant { max(silence, start) + timeout.duration }
 }
 
 extension Link {
-    /// When too long nothing has come that proves the key.
+    /// The time at which the authenticated payload timeout expires.
     var payloadDeadline: Instant? {
         encryption.isOn ? silence.map { payload.deadline(ofSilence: $0) } : nil
     }
 }
 
 extension VirtualController {
-    /// Reports links whose peers have proved nothing for too long.
+    /// Reports links whose authenticated payload timeout has expired.
     mutating func expirePayloads(at now: Instant) {
         for index in links.indices where links[index].payloadDeadline.map({ $0 <= now }) ?? false {
             links[index].payload.restart(at: now)

@@ -2,22 +2,23 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Whether a link is encrypted, and how far a change of that is (Core Specification 5.4, Vol 6, Part B, 5.1.3).
+/// The encryption state of a link, with the procedure in progress (Core Specification 5.4, Vol 6, Part B,
+/// 5.1.3).
 struct LinkEncryption: Sendable {
-    /// Whether it is, as reported to the hosts.
+    /// Whether the link is encrypted, as reported to the host.
     var isOn = false
     /// The encryption procedure in progress.
     var procedure: Procedure?
-    /// What waits until it is over: no data are sent meanwhile.
+    /// The signals that wait until the procedure ends; no data are sent during it.
     var waiting: Deque<LinkSignal> = []
 
-    /// Encryption being started, perhaps after a pause.
+    /// A procedure that starts encryption, or pauses it and starts it again.
     struct Procedure: Sendable {
-        /// What the peer has to send next, or the host to say.
+        /// The step that the procedure waits for.
         private(set) var step: Step
         /// Whether the link was encrypted before.
         let isRefresh: Bool
-        /// When the procedure fails for lack of an answer.
+        /// The time at which the procedure fails without an answer.
         private(set) var end: Instant
         var key: UInt128 = 0
         /// The number that identifies the key.
@@ -33,13 +34,13 @@ struct LinkEncryption: Sendable {
             end = now + Self.responseTimeout
         }
 
-        /// Goes on, which begins the time for an answer anew (5.2).
+        /// Advances to the next step, which restarts the response timeout (5.2).
         mutating func advance(to step: Step, at now: Instant) {
             self.step = step
             end = now + Self.responseTimeout
         }
 
-        /// What the end of that role can make if it has the key.
+        /// Returns the proof that the device with this role can calculate if it has the key.
         func proof(of role: ConnectionRole) -> UInt128 {
             let diversifier = UInt128(peripheralHalf) << 64 | UInt128(centralHalf)
             let sessionKey = AES128(key: key).encrypt(diversifier)
@@ -49,27 +50,27 @@ struct LinkEncryption: Sendable {
         private static let responseTimeout = Duration.seconds(40)
     }
 
-    /// What a procedure waits for next.
+    /// The signal or answer that a procedure waits for.
     enum Step: Sendable {
-        /// By either end: LL_PAUSE_ENC_RSP of the peer.
+        /// Either device waits for LL_PAUSE_ENC_RSP of the peer.
         case pause
         /// The peripheral waits for LL_ENC_REQ.
         case request
         /// The central waits for LL_ENC_RSP.
         case response
-        /// The peripheral's host has to give the key.
+        /// The peripheral waits for the key from its host.
         case key
         /// The central waits for LL_START_ENC_REQ.
         case start
-        /// By either end: LL_START_ENC_RSP of the peer.
+        /// Either device waits for LL_START_ENC_RSP of the peer.
         case started
     }
 }
 
-// MARK: - What hosts want
+// MARK: - Requests of the hosts
 
 extension VirtualController {
-    /// Begins to encrypt a link, as its central.
+    /// Starts encryption of a link, or refreshes its key, as central.
     mutating func beginEncryption(
         _ command: LEEnableEncryption, on index: Int, at now: Instant
     ) {
@@ -88,14 +89,15 @@ extension VirtualController {
         }
     }
 
-    /// Goes on with the key of the peripheral's host.
+    /// Continues the procedure with the key from the peripheral's host.
     mutating func takeKey(_ key: UInt128, on index: Int, at now: Instant) {
         links[index].encryption.procedure?.key = key
         links[index].encryption.procedure?.advance(to: .started, at: now)
         send(.encryption(.start), on: index)
     }
 
-    /// The peripheral's host has no key. A link that was encrypted cannot go on without (5.1.3.1).
+    /// Rejects encryption, because the peripheral's host has no key. A link that was encrypted before must
+    /// end (5.1.3.1).
     mutating func refuseEncryption(on index: Int) {
         guard links[index].encryption.procedure?.isRefresh == true else {
             send(.encryption(.rejected(.pinOrKeyMissing)), on: index)
@@ -107,10 +109,11 @@ extension VirtualController {
     }
 }
 
-// MARK: - What peers send
+// MARK: - Signals of the peer
 
 extension VirtualController {
-    /// Takes what the other end sends about encryption. What it should not send now cannot be authenticated.
+    /// Processes an encryption signal of the peer. An unexpected signal is treated as an authentication
+    /// failure.
     mutating func receive(_ signal: EncryptionSignal, on index: Int, at now: Instant) {
         let link = links[index]
         guard let procedure = link.encryption.procedure else {
@@ -138,7 +141,8 @@ extension VirtualController {
         case (.peripheral, .request, .request(let random, let diversifier, let half)):
             respond(random, diversifier, half, procedure, on: index, at: now)
         case (.peripheral, .started, .started(let proof)):
-            // With another key, this end is as little understood by the other as the other is here.
+            // The response is sent before the check: with different keys, neither device can authenticate the
+            // other.
             send(.encryption(.started(proof: procedure.proof(of: .peripheral))), on: index)
             guard proof == procedure.proof(of: .central) else { return failAuthentication(of: index) }
             finishEncryption(on: index, at: now)
@@ -146,7 +150,7 @@ extension VirtualController {
         }
     }
 
-    /// Takes what a central begins with.
+    /// Processes the first signal of a procedure, from a central.
     private mutating func receiveFirst(_ signal: EncryptionSignal, on index: Int, at now: Instant) {
         let isOn = links[index].encryption.isOn
         switch (links[index].role, signal) {
@@ -171,7 +175,8 @@ extension VirtualController {
                     half: procedure.centralHalf)), on: index)
     }
 
-    /// Answers a central, and asks the host for the key. A host that does not want to be asked has none.
+    /// Answers a central and requests the key from the host. A host that has masked the request event is
+    /// treated as having no key.
     private mutating func respond(
         _ random: UInt64, _ diversifier: UInt16, _ half: UInt64, _ procedure: LinkEncryption.Procedure,
         on index: Int, at now: Instant
@@ -204,7 +209,7 @@ extension VirtualController {
         resume(index)
     }
 
-    /// The procedure is over: what has waited is sent.
+    /// Ends the procedure and sends the signals that have waited.
     private mutating func resume(_ index: Int) {
         let waiting = links[index].encryption.waiting
         links[index].encryption.waiting = []
@@ -212,14 +217,14 @@ extension VirtualController {
         for signal in waiting { send(signal, on: index) }
     }
 
-    /// Leaves the connection at once, without a word that the peer could read (5.1.3.1).
+    /// Leaves the connection at once, without notifying the peer, which could not read the packet (5.1.3.1).
     private mutating func failAuthentication(of index: Int) {
         transmit(.link(links[index].id, .silence), to: links[index].peer)
         end(index, .connectionTerminatedMICFailure)
     }
 
-    /// Of the two events, the newer one where the host knows it. Controllers do not know how long a key
-    /// was before it was filled up with zeros.
+    /// Reports encryption with the newer of the two events if the host has enabled it. The key size is
+    /// reported as 16, because controllers do not know the size of a key before it was padded with zeros.
     private mutating func reportEncryption(_ link: Link, _ status: HCIStatus = .success) {
         let mode: EncryptionMode = link.encryption.isOn ? .on : .off
         if isExtended, settings.eventMaskPage2.contains(.encryptionChangeV2) {

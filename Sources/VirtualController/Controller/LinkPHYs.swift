@@ -1,16 +1,16 @@
 import BLECore
 import HCI
 
-/// What an end of a connection sends and receives on.
+/// The PHYs on which a device of a connection sends and receives.
 struct LinkPHYs: Hashable, Sendable {
     var transmit: PHY
     var receive: PHY
 }
 
-/// The PHY update procedure (Core Specification 5.4, Vol 6, Part B, 5.1.10): either side asks, the central
-/// decides.
+/// The PHY update procedure (Core Specification 5.4, Vol 6, Part B, 5.1.10): either device sends a request,
+/// and the central decides.
 extension VirtualController {
-    /// Asks for what the host likes now.
+    /// Requests the PHYs that the host currently prefers.
     mutating func sendPHYRequest(on index: Int) { send(.phyRequest(preference(on: index)), on: index) }
 
     /// Handles LL_PHY_REQ of the peer.
@@ -35,7 +35,7 @@ extension VirtualController {
         use(LinkPHYs(transmit: peripheral, receive: central), on: index, isWaiting: isWaiting)
     }
 
-    /// The peer knows LE 1M only.
+    /// Handles LL_UNKNOWN_RSP of a peer that supports only LE 1M.
     mutating func receivePHYsUnknown(on index: Int) {
         guard links[index].pending.remove(.phys) != nil else { return }
         reportPHYs(links[index], status: .unsupportedRemoteFeature)
@@ -66,7 +66,8 @@ extension VirtualController {
         use(decided, on: index, isWaiting: isWaiting)
     }
 
-    /// Notifies the host if it has asked, or when something has changed (Vol 4, Part E, 7.7.65.12).
+    /// Sets the PHYs, and notifies the host if it has requested the procedure or if the PHYs have changed
+    /// (Vol 4, Part E, 7.7.65.12).
     private mutating func use(_ phys: LinkPHYs, on index: Int, isWaiting: Bool) {
         let isChanged = links[index].phys != phys
         links[index].phys = phys
@@ -75,7 +76,7 @@ extension VirtualController {
 }
 
 extension PHYSet {
-    /// The one with the most bits a second, if there is one.
+    /// The PHY with the highest data rate, if there is one.
     fileprivate var fastest: PHY? {
         if contains(.le2M) { return .le2M }
         if contains(.le1M) { return .le1M }

@@ -3,7 +3,7 @@ import DequeModule
 import HCI
 
 extension VirtualController {
-    /// Takes what the other end of a link sends.
+    /// Processes a signal of the peer on a link.
     mutating func receive(_ signal: LinkSignal, on index: Int, at now: Instant) {
         switch signal {
         case .established:
@@ -60,12 +60,13 @@ extension VirtualController {
         }
     }
 
-    /// Asks the peer for longer or shorter packets.
+    /// Requests a different data length from the peer.
     mutating func sendLengthRequest(on index: Int) {
         send(.lengthRequest(transmit: links[index].wantedLength, receive: .maximum), on: index)
     }
 
-    /// What goes each way is the lesser of what one side sends and the other takes (Vol 6, Part B, 4.5.10).
+    /// Adopts the data length for each direction, which is the lesser of what one device sends and the other
+    /// receives (Vol 6, Part B, 4.5.10).
     private mutating func adopt(peerTransmit: DataLength, peerReceive: DataLength, on index: Int) {
         let transmit = links[index].wantedLength.limited(to: peerReceive)
         let receive = peerTransmit.limited(to: .maximum)
@@ -79,8 +80,8 @@ extension VirtualController {
 // MARK: - Data
 
 extension VirtualController {
-    /// Takes data from the host. A packet for no connection is dropped, as one for a connection that has
-    /// just ended must be; one that finds no buffer is dropped and reported.
+    /// Processes data from the host. A packet for an unknown connection is dropped, because the connection
+    /// can have just ended. A packet for which there is no buffer is dropped and reported.
     mutating func take(_ packet: ACLPacket, at now: Instant) {
         guard let index = links.indices.first(where: { links[$0].handle == packet.handle }) else { return }
         let buffered = links.indices.reduce(0) { $0 + links[$1].buffered }
@@ -88,7 +89,8 @@ extension VirtualController {
             packet.data.count <= Int(configuration.aclPacketLength)
         else { return emit(DataBufferOverflow(linkType: .acl)) }
         links[index].buffered += 1
-        // The link layer has no packet for these, nor for data behind an end; the buffer is free at once.
+        // The link layer has no packets for such data, and sends no data after the end of a connection, so
+        // the buffer is released at once.
         guard !packet.data.isEmpty, packet.broadcast == .pointToPoint, packet.boundary != .complete,
             !links[index].isEnding
         else { return release(1, on: index) }
@@ -96,8 +98,9 @@ extension VirtualController {
     }
 }
 
-/// The connection events of a link (Core Specification 5.4, Vol 6, Part B, 4.5.1), where they are simulated: the host's
-/// data leave at one, a few packets at each, and the host has its buffers back at the next.
+/// The connection events of a link (Core Specification 5.4, Vol 6, Part B, 4.5.1), if they are simulated. A
+/// limited number of the host's data packets is sent at each event, and their buffers are released at the
+/// next.
 extension VirtualController {
     /// Sends data of the host, now or at the link's next connection events.
     mutating func sendData(_ data: LinkSignal, on index: Int, at now: Instant) {
@@ -106,14 +109,14 @@ extension VirtualController {
         awaitConnectionEvent(on: index, at: now)
     }
 
-    /// The peer's host has taken a packet.
+    /// Processes the acknowledgment that the peer's host has read a packet.
     mutating func acknowledge(on index: Int, at now: Instant) {
         guard packetsPerConnectionEvent != nil else { return release(1, on: index) }
         links[index].acknowledged += 1
         awaitConnectionEvent(on: index, at: now)
     }
 
-    /// Does what waits for connection events that are due by `now`.
+    /// Processes the connection events that are due by `now`.
     mutating func holdConnectionEvents(at now: Instant) {
         for index in links.indices {
             guard let due = links[index].connectionEvent, due <= now else { continue }
@@ -128,7 +131,8 @@ extension VirtualController {
         }
     }
 
-    /// The events of all links with one interval are at the same times, its multiples.
+    /// Schedules the next connection event. Events are at multiples of the interval, so all links with the
+    /// same interval have them at the same times.
     private mutating func awaitConnectionEvent(on index: Int, at now: Instant) {
         guard links[index].connectionEvent == nil else { return }
         let interval = UInt64(max(links[index].timing.interval.duration.nanoseconds, 1))

@@ -2,14 +2,14 @@ import BLECore
 import DequeModule
 import HCI
 
-/// When a scanner or initiator listens.
+/// The timing of the windows in which a scanner or initiator listens.
 struct ScanTiming: Sendable {
     var interval: Slots
     var window: Slots
-    /// The start of a window; the next ones follow at `interval`.
+    /// The start of the first window; the next windows follow at `interval`.
     var start: Instant
 
-    /// Whether a window is open at `now`: always when windows fill the intervals, else by phase.
+    /// Returns whether a window is open at `now`. It is always open if windows fill the intervals.
     func listens(at now: Instant) -> Bool {
         guard window < interval else { return true }
         let interval = UInt64(interval.duration.nanoseconds.magnitude)
@@ -21,7 +21,7 @@ struct ScanTiming: Sendable {
 struct Scanner: Sendable {
     typealias Parameters = LESetExtendedScanParameters
 
-    /// Those of the legacy commands are such for LE 1M alone.
+    /// The scan parameters. The parameters of the legacy commands are for LE 1M only.
     var parameters = Parameters(
         phys: PerPHY(
             le1M: .init(type: .passive, interval: Slots(rawValue: 0x0010), window: Slots(rawValue: 0x0010))))
@@ -32,7 +32,7 @@ struct Scanner: Sendable {
     private var period = Duration.zero
     private var filter = LESetExtendedScanEnable.DuplicateFilter.off
     private var memory = 0
-    /// What was reported, while duplicates are filtered, and in which period.
+    /// The reported advertising, while duplicates are filtered; `seenIn` is the period that it belongs to.
     private var seen = BoundedSet<Heard>(limit: 0)
     private var seenIn: UInt64 = 0
 
@@ -50,8 +50,9 @@ struct Scanner: Sendable {
         isEnabled && duration > .zero && period == .zero ? start + duration : nil
     }
 
-    /// Begins, for a duration if that is not zero, and again each period if that is not zero. While it scans
-    /// already it goes on, but forgets what it has received and how long it has lasted.
+    /// Starts scanning, for `duration` if it is not zero, and again each `period` if it is not zero. If
+    /// scanning is already enabled, it continues, but the duplicate filter is cleared, and a duration starts
+    /// again.
     mutating func start(
         as address: DeviceAddress, filtering filter: LESetExtendedScanEnable.DuplicateFilter, memory: Int,
         for duration: Duration = .zero, every period: Duration = .zero, at now: Instant
@@ -66,7 +67,7 @@ struct Scanner: Sendable {
 
     mutating func stop() { address = nil }
 
-    /// How it scans on a PHY, if it does.
+    /// Returns the scan parameters for a PHY, if the scanner is enabled on it.
     func scanning(on phy: PHY) -> Parameters.Scanning? { isEnabled ? parameters.phys[PHYSet(phy)] : nil }
 
     func listens(on phy: PHY, at now: Instant) -> Bool {
@@ -78,7 +79,7 @@ struct Scanner: Sendable {
             .listens(at: now)
     }
 
-    /// Which period it is, and how much of it has passed.
+    /// Returns the number of the current period and the time since its start in nanoseconds.
     private func phase(at now: Instant) -> (number: UInt64, offset: UInt64) {
         let length = period.nanoseconds.magnitude
         guard length > 0, now > start else { return (0, 0) }
@@ -86,8 +87,8 @@ struct Scanner: Sendable {
         return (passed / length, passed % length)
     }
 
-    /// Whether it is to be reported: false for what the duplicate filter has seen. Other data of a set are
-    /// news (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
+    /// Returns whether to report an advertising event: false if the duplicate filter contains it. Changed
+    /// data of a set are not duplicates (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
     mutating func isNew(
         _ advertising: AirSignal.Advertising, of advertiser: DeviceAddress?, at now: Instant
     ) -> Bool {
@@ -105,7 +106,8 @@ struct Scanner: Sendable {
 }
 
 extension VirtualController {
-    /// Takes an advertising event: reports it, asks for more, connects.
+    /// Processes an advertising event: reports it, sends a scan request, synchronizes or connects, as the
+    /// host has enabled.
     mutating func receive(
         _ advertising: AirSignal.Advertising, from sender: ID, rssi: Int8, at now: Instant
     ) {
@@ -120,7 +122,7 @@ extension VirtualController {
         initiate(advertising, of: advertiser, from: sender, rssi: rssi, at: now)
     }
 
-    /// Takes the answer to a scan request.
+    /// Processes the response to a scan request.
     mutating func receiveResponse(_ response: AirSignal.Advertising, rssi: Int8, at now: Instant) {
         guard receives(response), let address = response.advertiser,
             let advertiser = settings.resolvingList.recognize(address),
@@ -130,15 +132,15 @@ extension VirtualController {
         report(response, of: advertiser, at: nil, rssi: rssi, at: now)
     }
 
-    /// Ends a scan whose time is up.
+    /// Ends a scan whose duration has passed.
     mutating func endScan(at now: Instant) {
         guard let end = settings.scanner.deadline, end <= now else { return }
         settings.scanner.stop()
         emit(LEScanTimeout())
     }
 
-    /// Whether the radio can take it: extended advertising is for hosts that use extended commands, and its
-    /// data must be on a PHY that this controller has.
+    /// Returns whether the controller can receive the advertising. Extended advertising is only for hosts
+    /// that use extended commands, and its data must be on a PHY that this controller supports.
     private func receives(_ advertising: AirSignal.Advertising) -> Bool {
         advertising.isLegacy || settings.family == .extended && has(advertising.secondaryPHY)
     }
@@ -166,8 +168,8 @@ extension VirtualController {
         transmit(.scanRequest(request), to: sender)
     }
 
-    /// How a report names the target of directed advertising; nil when it is another device (Vol 6, Part B,
-    /// 4.3.3 and 6.3).
+    /// Returns the target address of directed advertising for a report; nil if the target is another device
+    /// (Vol 6, Part B, 4.3.3 and 6.3).
     private func aim(_ target: DeviceAddress, _ own: DeviceAddress) -> HCIAddress? {
         if target == own { return HCIAddress(target) }
         guard target.kind == .resolvable else { return nil }
@@ -184,13 +186,13 @@ extension VirtualController {
                 || settings.acceptList.contains(advertiser?.address))
     }
 
-    /// Reports to the host, as far as there is room for reports.
+    /// Reports advertising to the host, as far as there is room for reports.
     private mutating func report(
         _ advertising: AirSignal.Advertising, of advertiser: AirPeer?, at target: HCIAddress?,
         rssi: Int8, at now: Instant
     ) {
         let isExtended = settings.family == .extended
-        // The legacy report has no place for a target that could not be resolved.
+        // The legacy report has no field for a target that could not be resolved.
         let isUnresolved = target?.type == .unresolved
         let subevent: LESubevent =
             isExtended
@@ -204,7 +206,7 @@ extension VirtualController {
             dropReports(reports.count - room)
             for (index, report) in reports.prefix(room).enumerated() {
                 var report = report
-                // The rest has no room.
+                // There is no room for the rest of the data.
                 if index == room - 1, reports.count > room { report.type = report.type.with(.truncated) }
                 queue(LEExtendedAdvertisingReports(reports: [report]).packet)
             }
@@ -223,8 +225,8 @@ extension VirtualController {
 }
 
 extension AirSignal.Advertising {
-    /// The extended reports that together hold all the data, each with as much as an event has room for (Core
-    /// Specification 5.4, Vol 4, Part E, 7.7.65.13).
+    /// Returns the extended reports that together contain all the data, each with as much as fits into an
+    /// event (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
     func reports(
         of advertiser: HCIAddress, at target: HCIAddress?, rssi: Int8
     ) -> [LEExtendedAdvertisingReports.Report] {
@@ -241,7 +243,7 @@ extension AirSignal.Advertising {
         }
     }
 
-    /// What a legacy report calls it.
+    /// The event type in a legacy report.
     var reportKind: LEAdvertisingReports.Report.Kind {
         if isResponse { return .scanResponse }
         if properties.contains(.directed) { return .directed }
@@ -249,7 +251,7 @@ extension AirSignal.Advertising {
         return properties.contains(.scannable) ? .scannable : .nonconnectable
     }
 
-    /// What an extended report calls it. Its bits are those of the properties, but for the fourth.
+    /// The event type in an extended report. Its bits match those of the properties, except for the fourth.
     private var eventType: AdvertisingEventType {
         let shared: AdvertisingEventType = [.connectable, .scannable, .directed, .legacy]
         let type = AdvertisingEventType(rawValue: properties.rawValue).intersection(shared)
@@ -257,7 +259,7 @@ extension AirSignal.Advertising {
     }
 }
 
-/// A set that forgets its oldest members when it is full.
+/// A set that evicts its oldest member when it is full.
 struct BoundedSet<Element: Hashable & Sendable>: Sendable {
     let limit: Int
     private var members: Set<Element> = []
@@ -265,7 +267,7 @@ struct BoundedSet<Element: Hashable & Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a member; false when it is one already.
+    /// Adds a member; returns false if the set already contains it.
     mutating func insert(_ element: Element) -> Bool {
         guard members.insert(element).inserted else { return false }
         order.append(element)

@@ -1,7 +1,8 @@
 import HCI
 
 extension VirtualController {
-    /// Whether the host may use a command beside those that it has used. It has then used it, even if it is
+    /// Returns whether the command belongs to no family or to the same family, legacy or extended, as the
+    /// commands that the host has used. The first command of a family selects it, even if the command is then
     /// refused for another reason.
     mutating func admits(_ opcode: HCIOpcode) -> Bool {
         guard let family = CommandFamily(opcode) else { return true }

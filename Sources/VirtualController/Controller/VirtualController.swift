@@ -2,45 +2,47 @@ import BLECore
 import DequeModule
 import HCI
 
-/// A simulated Bluetooth LE controller: HCI packets go in and out at one port, radio signals at the other.
-/// It has no clock and no I/O, so tests run it under virtual time; `VirtualAir` joins several.
+/// A simulated Bluetooth LE controller with one port for HCI packets and one for radio signals. It has no
+/// clock and no I/O, so tests run it in virtual time; `VirtualAir` connects several controllers.
 ///
-/// It knows the legacy family of LE commands and, if its configuration says so, the extended one, and
-/// reports that in Read Local Supported Commands and its features. It refuses commands with the status that
-/// the Core Specification names, and no bytes from its host can trap it.
+/// It supports the legacy family of LE commands and, depending on its configuration, the extended family, and
+/// reports this in Read Local Supported Commands and its features. It refuses commands with the status that
+/// the Core Specification requires, and no bytes from its host can make it trap.
 ///
-/// Some things are simpler than in a radio, which a host can notice only by measuring time:
-/// - Data and control packets of a link go at once, in order, and are never lost; the air may delay them.
-///   Where connection events are simulated, data wait for them. `Number Of Completed Packets` comes when the
-///   peer's host has taken the packet, so a host that does not read holds its peer back.
-/// - A link goes silent when the air says so: the peer's controller is gone, was reset or is out of range.
-///   Then the supervision timeout begins.
+/// Some aspects are simpler than in a radio, which a host can detect only by measuring time:
+/// - Data and control packets of a link are sent at once, in order, and are never lost; the air can delay
+///   them. If connection events are simulated, data wait for them. `Number Of Completed Packets` is sent when
+///   the peer's host has read the packet, so a host that does not read blocks its peer.
+/// - A link falls silent when the air reports that the peer's controller has been removed, was reset or is
+///   out of range. The supervision timeout then begins.
 /// - An advertising event is on all its channels at once, and a scanner receives it when its window is open.
 /// - Packets of a periodic train are counted, not timed by channels: a controller that follows the train
-///   receives those that are sent while it follows.
+///   receives all packets that are sent meanwhile.
 /// - An extended advertising event is received with its chain at once, though the air can lose the chain's end.
 ///   A scanner on two PHYs listens on both at once, and LE Coded reaches no farther than the others.
-/// - Parameters of a connection change when the central says so, and it takes the least interval of a range.
-/// - Data are not encrypted, only held back until both ends have proved that they have the same key. When they
-///   have not, both leave the connection at once; a radio's central may learn it by silence.
-/// - The data length's times are those of LE 1M on every PHY.
-/// - A fragment of an L2CAP frame reaches the peer's host as the sender's host made it, whatever the data
-///   length is; the flags that a controller uses distinguish start and continuation.
+/// - Parameters of a connection change as soon as the central sends the update, and it selects the minimum
+///   interval of a range.
+/// - Data are not encrypted, only held back until both devices have proved that they have the same key. If
+///   the keys differ, both leave the connection at once; with a real radio, the central sometimes detects
+///   this only by the supervision timeout.
+/// - The times of the data length are those of LE 1M on every PHY.
+/// - A fragment of an L2CAP frame reaches the peer's host with the size that the sender's host gave it,
+///   whatever the data length is; the flags that a controller uses distinguish start and continuation.
 public struct VirtualController: Sendable {
     /// The capacities and features of the controller.
     package let configuration: Configuration
     /// The identifier on the virtual air.
     package let id: ID
 
-    /// How long signals take to others and back.
+    /// The round-trip delay of signals to other controllers.
     private(set) var roundTrip = Duration.zero
-    /// How many packets of data a connection event carries each way; nil: there are no connection events, and data go at
-    /// once.
+    /// The number of data packets that a connection event carries in each direction; nil if connection events
+    /// are not simulated, so that data are sent at once.
     private(set) var packetsPerConnectionEvent: Int?
-    /// Advertising reports that were dropped because the host did not take them.
+    /// The number of advertising reports that were dropped because the host did not read them.
     package private(set) var droppedReports = 0
 
-    /// What Reset brings back to its beginning.
+    /// The state that Reset restores to its initial values.
     struct Settings: Sendable {
         var eventMask = HCIEventMask.default
         var eventMaskPage2 = HCIEventMaskPage2(rawValue: 0)
@@ -48,21 +50,23 @@ public struct VirtualController: Sendable {
         var randomAddress: DeviceAddress?
         /// The family of commands that the host uses.
         var family: CommandFamily?
-        /// Nil stands for anonymous advertisers.
+        /// The accept list; nil represents anonymous advertisers.
         var acceptList: [DeviceAddress?] = []
         var resolvingList = ResolvingList()
-        /// The advertiser of the legacy commands, which is always there, and the sets that the host has made.
+        /// The advertiser of the legacy commands, which always exists, and the sets that the host has
+        /// created.
         var advertisers = [Advertiser()]
         var scanner = Scanner()
         var initiator: Initiator?
-        /// The trains that it follows or is about to, and the one that the host has asked to follow next.
+        /// The trains to which the controller is synchronized or synchronizing. `syncRequest` is the host's
+        /// pending request.
         var followers: [TrainFollower] = []
         var syncRequest: SyncRequest?
         var periodicList: [ListedAdvertiser] = []
         var hostFlow = HostFlow()
         var hostChannels = ChannelMap.all
         var suggestedLength = DataLength.minimum
-        /// What the host likes on new links.
+        /// The PHYs that the host prefers on new links.
         var phyPreference = PHYPreference(transmit: nil, receive: nil)
 
         /// The advertiser of the legacy commands.
@@ -72,7 +76,7 @@ public struct VirtualController: Sendable {
         }
     }
     var settings = Settings()
-    /// In the order in which they were made.
+    /// The links in the order in which they were created.
     var links: [Link] = []
     private var lastHandle: UInt16 = 0x003f
     private var lastSerial: UInt64 = 0
@@ -83,27 +87,27 @@ public struct VirtualController: Sendable {
     private var waitingReports = 0
     var random: SplitMix64
 
-    /// A controller after power-on. The seed decides on all that is random in it.
+    /// Creates a controller in its state after power-on. The seed determines all random values.
     package init(_ configuration: Configuration = Configuration(), id: ID, seed: UInt64) {
         self.configuration = configuration
         self.id = id
         random = SplitMix64(seed: seed)
     }
 
-    /// The connections that it has, oldest first.
+    /// The current connections, oldest first.
     package var connections: [ConnectionHandle] { links.map(\.handle) }
 
-    /// Whether a connection is encrypted; false for one that it does not have.
+    /// Returns whether a connection is encrypted; false if the connection does not exist.
     package func isEncrypted(_ connection: ConnectionHandle) -> Bool {
         links.contains { $0.handle == connection && $0.encryption.isOn }
     }
 
-    /// Whether the link layer does anything: advertises, scans, connects, follows trains, or has links.
+    /// Whether the link layer is active: advertises, scans, connects, follows trains, or has links.
     package var isActive: Bool {
         settings.advertisers.contains(where: \.isSent) || listens || !links.isEmpty
     }
 
-    /// Whether it receives broadcast packets: it scans, initiates or follows trains.
+    /// Whether the controller receives broadcast packets, because it scans, initiates or follows trains.
     var listens: Bool {
         settings.scanner.isEnabled || settings.initiator != nil || !settings.followers.isEmpty
     }
@@ -112,11 +116,11 @@ public struct VirtualController: Sendable {
 // MARK: - Time
 
 extension VirtualController {
-    /// When `expire(at:)` is to be called, if nothing else happens before.
+    /// The time at which to call `expire(at:)`, if no other call changes it.
     package var deadline: Instant? {
         let radio = settings.advertisers.reduce(settings.scanner.deadline) { earlier($0, $1.deadline) }
         let trains = settings.followers.reduce(radio) { earlier($0, $1.deadline) }
-        // By index: closures get copies of links, and this is asked for with every packet.
+        // By index, because closures receive copies of links, and this property is read with every packet.
         return links.indices.reduce(trains) {
             earlier(
                 earlier($0, links[$1].connectionEvent),
@@ -124,8 +128,8 @@ extension VirtualController {
         }
     }
 
-    /// Acts on what was due by `now`: advertising events, packets of trains, the end of advertising and
-    /// scanning, links and trains that were silent too long.
+    /// Processes everything that is due by `now`: advertising events, packets of trains, the end of
+    /// advertising and scanning, and the timeouts of links and trains.
     package mutating func expire(at now: Instant) {
         advertise(at: now)
         endScan(at: now)
@@ -133,7 +137,8 @@ extension VirtualController {
         holdConnectionEvents(at: now)
         while let index = links.indices.first(where: { links[$0].deadline.map { $0 <= now } ?? false }) {
             let link = links[index]
-            // The peer may believe that the link is there, and now misses this end.
+            // The peer can still consider the link connected; it receives nothing from this controller from
+            // now on.
             transmit(.link(link.id, .silence), to: link.peer)
             end(index, link.reason)
         }
@@ -141,7 +146,7 @@ extension VirtualController {
     }
 }
 
-// MARK: - The host's port
+// MARK: - Host port
 
 /// The packets that wait for the host.
 private enum HostPacket: Sendable {
@@ -149,28 +154,30 @@ private enum HostPacket: Sendable {
     case answer([UInt8])
     /// An event that is neither an answer nor an advertising report.
     case event([UInt8])
-    /// An advertising report, of a periodic train as well; only a limited number waits.
+    /// An advertising report, including reports of a periodic train; only a limited number of reports can
+    /// wait.
     case report([UInt8])
-    /// Data of a link, if the host has room.
+    /// Data of a link, delivered if the host has room.
     case data(DataForHost)
-    /// Packets of the host that have left their buffers, counted until the host takes the event.
+    /// The number of the host's packets whose buffers were released, which is added up until the host reads
+    /// the event.
     case completed(ConnectionHandle, count: UInt16)
 }
 
 extension VirtualController {
-    /// Takes a packet from the host: the type octet, then the packet. Anything else is answered with a Hardware
-    /// Error event, as from a controller on a UART that has lost synchronization (Vol 4, Part A, 4).
+    /// Processes a packet from the host: the type octet, then the packet. Anything else is answered with a
+    /// Hardware Error event, as by a controller on a UART that has lost synchronization (Vol 4, Part A, 4).
     package mutating func receive(_ packet: Span<UInt8>, at now: Instant) {
         switch try? HCIPacket(packet) {
         case .command(let command)?: perform(command, at: now)
         case .acl(let data)?: take(data, at: now)
-        // There are no links that could carry them.
+        // The controller has no links for such data.
         case .synchronous?, .iso?: break
         case .event?, nil: emit(HardwareError(hardwareCode: 0x01))
         }
     }
 
-    /// The next packet for the host, oldest first.
+    /// Returns the next packet for the host, oldest first.
     package mutating func nextPacket() -> [UInt8]? {
         if let data = settings.hostFlow.next() { return give(data) }
         while let packet = toHost.popFirst() {
@@ -202,12 +209,12 @@ extension VirtualController {
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }
 
-    /// Whether the masks let an LE event pass.
+    /// Returns whether the event masks enable an LE event.
     func wants(_ subevent: LESubevent) -> Bool {
         settings.eventMask.contains(.leMeta) && settings.leEventMask.contains(subevent)
     }
 
-    /// Carries out a command. Its answer goes before the events that it leads to.
+    /// Executes a command. Its answer precedes the events that it causes.
     ///
     /// An unknown command is answered by Command Status: it reports that a command cannot begin to execute
     /// (Core Specification 5.4, Vol 4, Part E, 7.7.15), and unlike Command Complete it does not depend on
@@ -223,11 +230,11 @@ extension VirtualController {
             answer = CommandStatus(status: .unknownCommand, opcode: command.opcode).packet
         }
         guard let answer else { return }
-        // A reset takes events away.
+        // A reset removes events, so there can be fewer than before.
         toHost.insert(.answer(HCIPacket.event(answer).encoded), at: min(place, toHost.count))
     }
 
-    /// Completes a command that the air has carried out.
+    /// Completes a command that the air has executed.
     mutating func complete(_ opcode: HCIOpcode, returning parameters: [UInt8]) {
         let event = CommandComplete(credits: 1, opcode: opcode, returnParameters: parameters)
         toHost.append(.answer(HCIPacket.event(event.packet).encoded))
@@ -236,7 +243,7 @@ extension VirtualController {
     /// Queues data of a link.
     mutating func queue(_ data: DataForHost) { toHost.append(.data(data)) }
 
-    /// How many more reports may wait for the host.
+    /// The number of further reports that can wait for the host.
     var roomForReports: Int { max(configuration.reportLimit - waitingReports, 0) }
 
     /// Counts reports for which there is no room.
@@ -247,7 +254,8 @@ extension VirtualController {
         toHost.append(.report(HCIPacket.event(report).encoded))
     }
 
-    /// Buffers of the host's packets are free again. Events that the host has not taken add up.
+    /// Releases buffers of the host's packets. An event that the host has not read yet is combined with the
+    /// new one.
     mutating func release(_ count: Int, on index: Int) {
         let count = min(count, links[index].buffered)
         guard count > 0 else { return }
@@ -261,7 +269,8 @@ extension VirtualController {
         toHost.append(.completed(handle, count: total))
     }
 
-    /// Everything is as after power-on. Links end without a word, as they do when a controller is reset.
+    /// Resets the controller to its state after power-on. Links end without notice, as they do when a
+    /// controller is reset.
     mutating func reset() {
         for link in links { transmit(.link(link.id, .silence), to: link.peer) }
         links.removeAll()
@@ -271,20 +280,21 @@ extension VirtualController {
     }
 }
 
-// MARK: - The air's port
+// MARK: - Air port
 
 extension VirtualController {
-    /// Takes over what the medium asks of it.
+    /// Adopts the conditions of the medium.
     mutating func adopt(_ conditions: VirtualAir.Conditions) {
         roundTrip = conditions.delay * 2
         packetsPerConnectionEvent = conditions.packetsPerConnectionEvent
     }
 
-    /// What it wants of the air.
+    /// The needs of a controller that the air serves.
     struct Wants {
-        /// To be called, and when.
+        /// The time at which to call `expire`, if any.
         var deadline: Instant?
-        /// To send, to pass packets to its host, and to receive what is sent to all.
+        /// Whether the controller has signals to send, has packets for its host, and receives broadcast
+        /// signals.
         var toSend, toReport, toListen: Bool
     }
 
@@ -295,10 +305,10 @@ extension VirtualController {
             toListen: listens)
     }
 
-    /// The next signal for other controllers, oldest first.
+    /// Returns the next signal for other controllers, oldest first.
     package mutating func nextTransmission() -> Transmission? { toAir.popFirst() }
 
-    /// Takes a signal of another controller, which arrives with `rssi` dBm.
+    /// Processes a signal of another controller, which arrives at `rssi` dBm.
     package mutating func receive(_ signal: AirSignal, from sender: ID, rssi: Int8, at now: Instant) {
         switch signal {
         case .advertising(let advertising): receive(advertising, from: sender, rssi: rssi, at: now)
@@ -313,7 +323,7 @@ extension VirtualController {
         }
     }
 
-    /// Sends a signal, by default as strong as this controller can.
+    /// Sends a signal, by default at the maximum power of this controller.
     mutating func transmit(
         _ signal: AirSignal, to receiver: ID?, at power: Int8? = nil, in timing: LinkTiming? = nil
     ) {
@@ -324,10 +334,11 @@ extension VirtualController {
     }
 }
 
-// MARK: - New names
+// MARK: - New identifiers
 
 extension VirtualController {
-    /// Handles count up, so that one that was in use a moment ago does not come back at once.
+    /// Returns an unused handle. Handles count up, so that a handle that was recently in use is not reused at
+    /// once.
     mutating func freeHandle() -> ConnectionHandle {
         repeat {
             lastHandle = lastHandle < 0x0eff ? lastHandle + 1 : 0x0040
@@ -354,9 +365,9 @@ extension VirtualController {
 }
 
 extension VirtualController {
-    /// Names a controller on an air; never used twice.
+    /// The identifier of a controller on an air; it is never reused.
     package struct ID: Hashable, Sendable {
-        /// Counts the controllers of an air from 1.
+        /// The number of the controller on its air, from 1.
         package let number: UInt64
 
         package init(number: UInt64) { self.number = number }
@@ -364,7 +375,7 @@ extension VirtualController {
 }
 
 extension VirtualController.ID: Comparable, CustomStringConvertible {
-    /// `#1`, in the order in which controllers join.
+    /// The number as text, such as `#1`; controllers are numbered in the order in which they join.
     package var description: String { "#\(number)" }
 
     /// Orders controllers by when they joined the air.

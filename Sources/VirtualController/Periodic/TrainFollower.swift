@@ -1,23 +1,23 @@
 import BLECore
 import HCI
 
-/// A periodic train that a controller follows, or is about to (Core Specification 5.4, Vol 6, Part B,
-/// 4.4.3.4).
+/// A periodic train to which a controller is synchronized or synchronizing (Core Specification 5.4, Vol 6,
+/// Part B, 4.4.3.4).
 struct TrainFollower: Sendable {
     let handle: SyncHandle
     let train: AirSignal.Train
     let advertiser: AirPeer
     let sid: UInt8
-    /// How many packets it does not listen for after each that it has received.
+    /// The number of packets to skip after each received packet.
     let skip: UInt64
     let timeout: Duration
-    /// What is reported of it to the host.
+    /// The reports that the host has enabled.
     var reports: LESetPeriodicAdvertisingReceiveEnable.Enable
-    /// Whether a packet was received, and the host notified.
+    /// Whether a packet was received and the host was notified.
     var isEstablished = false
     var lastReceived: Instant
     var lastEvent: UInt64 = 0
-    /// The data that were reported last, where they have a number.
+    /// The ID of the data that were reported last, if they have one.
     var lastData: UInt16?
 
     init(
@@ -26,28 +26,30 @@ struct TrainFollower: Sendable {
     ) {
         (self.handle, self.train, self.advertiser, self.sid) = (handle, train, advertiser, sid)
         timeout = request.timeout
-        // It may skip, but not so long that the train would count as lost.
+        // The skip is limited so that the train is not lost by skipping alone.
         let room = request.timeout.nanoseconds / max(train.interval.duration.nanoseconds, 1) - 1
         skip = UInt64(min(Int64(request.skip), max(room, 1) - 1))
         reports = request.reports
         lastReceived = now
     }
 
-    /// When it is given up: without a first packet after six intervals, later after the timeout.
+    /// The time at which synchronization ends: after six intervals without a first packet, later after the
+    /// timeout.
     var deadline: Instant {
         lastReceived + (isEstablished ? timeout : train.interval.duration * 6)
     }
 }
 
-/// The train that a host has asked to follow.
+/// The request of a host to synchronize to a train.
 struct SyncRequest: Sendable {
-    /// The advertiser and its set; nil for any on the periodic advertiser list.
+    /// The advertiser (its set is `sid`); nil for any set on the periodic advertiser list.
     let advertiser: DeviceAddress?
     let sid: UInt8
     let skip: UInt16
     let timeout: Duration
     let reports: LESetPeriodicAdvertisingReceiveEnable.Enable
-    /// Whether packets without a constant tone extension do not count; there are no others here.
+    /// Whether trains without a constant tone extension are excluded, which are the only trains in this
+    /// simulation.
     let excludesPlain: Bool
 }
 
@@ -58,7 +60,7 @@ struct ListedAdvertiser: Hashable, Sendable {
 }
 
 extension VirtualController {
-    /// Begins to follow the train of an advertiser, if the host asked for it and the scanner receives it.
+    /// Begins to follow the train of an advertiser, if the host has requested it and the scanner receives it.
     mutating func synchronize(
         with advertising: AirSignal.Advertising, of advertiser: AirPeer?, at now: Instant
     ) {
@@ -77,12 +79,12 @@ extension VirtualController {
             TrainFollower(freeSyncHandle(), train, of: advertiser, sid: sid, request, at: now))
     }
 
-    /// The train of a set that is followed.
+    /// Returns the index of the follower of a set's train.
     func follower(of advertiser: DeviceAddress, _ sid: UInt8) -> Int? {
         settings.followers.firstIndex { $0.advertiser.address == advertiser && $0.sid == sid }
     }
 
-    /// Takes a packet of a train.
+    /// Processes a packet of a train.
     mutating func receive(_ packet: AirSignal.TrainPacket, rssi: Int8, at now: Instant) {
         guard let index = settings.followers.firstIndex(where: { $0.train.id == packet.train }) else {
             return
@@ -91,7 +93,8 @@ extension VirtualController {
         if follower.isEstablished {
             guard packet.event > follower.lastEvent + follower.skip else { return }
         } else if let request = settings.syncRequest, request.excludesPlain {
-            // The named train will not do; of the list, there may be another.
+            // The train is unsuitable. A request for this train fails; a request for the list continues with
+            // other trains.
             settings.followers.remove(at: index)
             guard request.advertiser != nil else { return }
             settings.syncRequest = nil
@@ -106,7 +109,7 @@ extension VirtualController {
         report(packet, rssi: rssi, of: index)
     }
 
-    /// Gives up trains that were silent too long.
+    /// Ends synchronization to trains whose deadline has passed.
     mutating func endSyncs(at now: Instant) {
         while let index = settings.followers.firstIndex(where: { $0.deadline <= now }) {
             let follower = settings.followers.remove(at: index)
@@ -119,7 +122,7 @@ extension VirtualController {
         }
     }
 
-    /// Reports whether a train is followed; without `follower`, that none will be.
+    /// Reports the result of a synchronization; without `follower`, that no train was found.
     mutating func reportSync(_ status: HCIStatus, _ follower: TrainFollower? = nil) {
         emit(
             LEPeriodicAdvertisingSyncEstablished(
@@ -131,7 +134,7 @@ extension VirtualController {
                     interval: follower?.train.interval ?? ConnectionInterval(rawValue: 0))))
     }
 
-    /// Reports a packet to the host, if reports are enabled and as far as there is room for reports.
+    /// Reports a packet to the host, if reports are enabled, and as far as there is room for reports.
     private mutating func report(_ packet: AirSignal.TrainPacket, rssi: Int8, of index: Int) {
         let follower = settings.followers[index]
         guard follower.reports.contains(.reports), wants(.periodicAdvertisingReport) else { return }
@@ -144,7 +147,7 @@ extension VirtualController {
         dropReports(reports.count - room)
         for (place, report) in reports.prefix(room).enumerated() {
             var report = report
-            // The rest has no room.
+            // There is no room for the rest of the data.
             if place == room - 1, reports.count > room { report.dataStatus = .truncated }
             queue(report.packet)
         }
@@ -152,7 +155,8 @@ extension VirtualController {
 }
 
 extension AirSignal.TrainPacket {
-    /// The reports that together hold all the data (Core Specification 5.4, Vol 4, Part E, 7.7.65.15).
+    /// Returns the reports that together contain all the data (Core Specification 5.4, Vol 4, Part E,
+    /// 7.7.65.15).
     fileprivate func reports(of sync: SyncHandle, rssi: Int8) -> [LEPeriodicAdvertisingReport] {
         let capacity = 247
         return stride(from: 0, to: max(data.count, 1), by: capacity).map { start in

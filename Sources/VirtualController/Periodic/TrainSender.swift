@@ -8,10 +8,11 @@ struct TrainSender: Sendable {
     var parameters: Parameters
     var data = AdvertisingPayload()
     var dataID: UInt16 = 0
-    /// Whether the host has enabled the train. It begins when the set advertises, and then goes on by itself.
+    /// Whether the host has enabled the train. It begins when the set advertises, and then continues
+    /// independently of the set.
     private(set) var isEnabled = false
     private(set) var includesADI = false
-    /// The train, while it is sent.
+    /// The train, while it is being sent.
     private(set) var train: AirSignal.Train?
     private(set) var nextEvent = Instant.zero
     private(set) var events: UInt64 = 0
@@ -24,7 +25,7 @@ struct TrainSender: Sendable {
 
     mutating func disable() { (isEnabled, train) = (false, nil) }
 
-    /// Begins to send, as `id` on `phy`, with an interval that has room for packets of `airtime`.
+    /// Begins to send the train as `id` on `phy`, with an interval that has room for packets of `airtime`.
     mutating func begin(_ id: AirTrainID, on phy: PHY, _ airtime: Duration, at now: Instant) {
         guard isEnabled, train == nil else { return }
         let unit = ConnectionInterval(rawValue: 1).duration.nanoseconds
@@ -35,7 +36,7 @@ struct TrainSender: Sendable {
         events = 0
     }
 
-    /// The packet that is due at `now`.
+    /// Returns the packet that is due by `now`, if any.
     mutating func nextPacket(_ power: Int8, by now: Instant) -> AirSignal.TrainPacket? {
         guard let train, nextEvent <= now else { return nil }
         nextEvent = nextEvent + train.interval.duration
@@ -45,15 +46,15 @@ struct TrainSender: Sendable {
             txPower: parameters.properties.contains(.includesTxPower) ? power : nil, data: data.octets)
     }
 
-    /// The longest that its packets may take: the interval, which is fixed while it is sent.
+    /// The maximum duration of the packets: the interval, which is fixed while the train is being sent.
     var room: Duration { (train?.interval ?? parameters.intervalMax).duration }
 }
 
 extension VirtualController {
-    /// Whether it sends periodic trains and follows others'.
+    /// Whether the controller supports periodic advertising, as sender and receiver.
     var hasPeriodic: Bool { (configuration.extended?.periodicSyncs ?? 0) > 0 }
 
-    /// Begins to send the train of a set, if the host has enabled one and the set announces it.
+    /// Begins to send the train of a set, if the host has enabled the train and the set advertises it.
     mutating func beginTrain(of index: Int, at now: Instant) {
         let own = settings.advertisers[index]
         guard let train = own.train, train.isEnabled, train.train == nil, own.isEnabled else { return }
@@ -64,7 +65,7 @@ extension VirtualController {
             at: now)
     }
 
-    /// Sends the packet of a set's train that is due.
+    /// Sends the packet of a set's train if it is due.
     mutating func sendTrain(_ index: Int, at now: Instant) {
         let power = settings.advertisers[index].power ?? configuration.transmitPower
         if let packet = settings.advertisers[index].train?.nextPacket(power, by: now) {

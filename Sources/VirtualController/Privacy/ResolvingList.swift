@@ -1,21 +1,22 @@
 import BLECore
 import HCI
 
-/// The peers whose private addresses a controller resolves, and for whom it makes own ones (Core
+/// The peers whose private addresses a controller resolves, and towards which it uses private addresses (Core
 /// Specification 5.4, Vol 6, Part B, 4.7 and 6).
 struct ResolvingList: Sendable {
-    /// A peer, and the keys that go with it.
+    /// A peer and the keys for it.
     struct Entry: Sendable {
         let identity: DeviceAddress
         let peerKey: UInt128
         let localKey: UInt128
         var mode = LESetPrivacyMode.Mode.network
-        /// The private address that the peer was seen with last, or was called by.
+        /// The last private address of the peer, either received from it or generated for it.
         fileprivate(set) var peerAddress: DeviceAddress?
-        /// What this controller calls itself towards the peer, and what it calls the peer.
+        /// The private address of this controller towards the peer; `target` is the generated address of the
+        /// peer.
         fileprivate var own = MadeAddress()
         fileprivate var target = MadeAddress()
-        /// Nil for keys of zeros, which are none.
+        /// Nil if the key is zero, which means that there is no key.
         fileprivate let peerCipher: AES128?
         fileprivate let localCipher: AES128?
 
@@ -26,12 +27,12 @@ struct ResolvingList: Sendable {
         }
     }
 
-    /// A private address of this controller's making.
+    /// A private address that this controller generates.
     fileprivate struct MadeAddress: Sendable {
         private var address: DeviceAddress?
         private var made = Instant.zero
 
-        /// The address at `now`: another one after each `age`.
+        /// Returns the address at `now`, which changes after each period of `age`.
         mutating func current(
             by key: AES128, upTo age: Duration, at now: Instant, _ random: inout SplitMix64
         ) -> DeviceAddress {
@@ -45,9 +46,9 @@ struct ResolvingList: Sendable {
     }
 
     private(set) var entries: [Entry] = []
-    /// Whether the addresses of peers are resolved.
+    /// Whether address resolution is enabled.
     var isEnabled = false
-    /// How long an address is used.
+    /// The time after which a generated address changes.
     var timeout = Duration.seconds(900)
 
     /// Returns the index of a peer's entry.
@@ -58,8 +59,8 @@ struct ResolvingList: Sendable {
     mutating func removeAll() { entries.removeAll() }
     mutating func setMode(_ mode: LESetPrivacyMode.Mode, at index: Int) { entries[index].mode = mode }
 
-    /// The peer behind an address that was on air; nil for one that must use a private address and does
-    /// not, which is to be ignored (Vol 6, Part B, 6.2 to 6.4).
+    /// Returns the peer with an address on air; nil if the peer must use a private address but does not, so
+    /// that its packet must be ignored (Vol 6, Part B, 6.2 to 6.4).
     mutating func recognize(_ address: DeviceAddress) -> AirPeer? {
         guard isEnabled else { return AirPeer(onAir: address) }
         if address.kind == .resolvable {
@@ -75,12 +76,12 @@ struct ResolvingList: Sendable {
         return isBare ? nil : AirPeer(onAir: address)
     }
 
-    /// Whether a private address is one of this controller's.
+    /// Returns whether a private address belongs to this controller.
     func isOwn(_ address: DeviceAddress) -> Bool {
         isEnabled && entries.contains { $0.localCipher.map(address.isResolved(by:)) ?? false }
     }
 
-    /// The private address to use towards a peer, if there is a key for it.
+    /// Returns the private address to use towards a peer, if there is a key for it.
     mutating func ownAddress(
         towards peer: DeviceAddress, at now: Instant, _ random: inout SplitMix64
     ) -> DeviceAddress? {
@@ -88,7 +89,8 @@ struct ResolvingList: Sendable {
         return entries[index].own.current(by: key, upTo: timeout, at: now, &random)
     }
 
-    /// What to call a peer at whom advertising is directed: a private address when there is a key for it.
+    /// Returns the target address of advertising that is directed at a peer: a private address if there is a
+    /// key for it.
     mutating func target(
         _ peer: DeviceAddress, at now: Instant, _ random: inout SplitMix64
     ) -> DeviceAddress {
@@ -103,14 +105,14 @@ struct ResolvingList: Sendable {
 struct AirPeer: Sendable {
     /// The address in the packet.
     let onAir: DeviceAddress
-    /// Who it belongs to, if it was resolved.
+    /// The identity address, if the address was resolved.
     let identity: DeviceAddress?
 
     init(onAir: DeviceAddress, identity: DeviceAddress? = nil) {
         (self.onAir, self.identity) = (onAir, identity)
     }
 
-    /// What lists and hosts know it by.
+    /// The address with which lists and hosts identify the device.
     var address: DeviceAddress { identity ?? onAir }
 
     /// The address that events report: the identity if it is known.
@@ -118,7 +120,7 @@ struct AirPeer: Sendable {
 }
 
 extension HCIAddress {
-    /// An identity that an address was resolved to.
+    /// Creates the address of an identity to which an address was resolved.
     init(identity: DeviceAddress) {
         self.init(identity.value, type: identity.type == .public ? .publicIdentity : .randomIdentity)
     }

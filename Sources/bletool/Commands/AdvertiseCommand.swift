@@ -56,7 +56,7 @@ struct AdvertiseCommand: RadioCommand {
         guard dryRun else { return try await performOnRadio(console) }
         for request in try wanted() {
             console.show(PacketsEvent(plan: request.plan, periodic: request.periodic))
-            // Lines of text say it by themselves.
+            // The text output already contains this note.
             if console.isJSON, request.plan.isInvisibleToLegacyScanners {
                 console.note(PacketsEvent.invisible)
             }
@@ -69,7 +69,7 @@ struct AdvertiseCommand: RadioCommand {
         var sets: [ReadyEvent.Advertised] = []
         var advertisements: [(Advertising, AdvertisingRequest)] = []
         for var request in try wanted() {
-            // By the controller's clock, where it has one for this.
+            // The controller ends the advertising itself if it supports a duration.
             request.duration = duration
             let wanted = request
             let advertising = try await radio.attempt { () throws(BLEError) in
@@ -88,7 +88,8 @@ struct AdvertiseCommand: RadioCommand {
             try await radio.limited(limit) { () throws(BLEError) in
                 for (index, (advertising, request)) in running.enumerated() {
                     let end = try await advertising.ended()
-                    // That --duration is over is no news.
+                    // The end at --duration is expected, and not reported. High duty cycle advertising has a
+                    // time limit of its own.
                     if end == .timeLimit, request.direction?.dutyCycle != .high { continue }
                     radio.console.show(AdvertisingEndedEvent(set: index, end: end))
                 }
@@ -96,7 +97,7 @@ struct AdvertiseCommand: RadioCommand {
         }
     }
 
-    /// What the command line asks for.
+    /// Returns the advertising requests of the command line.
     private func wanted() throws(Failure) -> [AdvertisingRequest] {
         var all = [options]
         for arguments in others.split(separator: "--and", omittingEmptySubsequences: false)
@@ -115,7 +116,8 @@ struct AdvertiseCommand: RadioCommand {
         return wanted
     }
 
-    /// The arguments with what concerns the whole command before the first `--and`, wherever it stood.
+    /// Returns the arguments with the options of the whole command moved before the first `--and`, wherever
+    /// they stood.
     static func andLast(_ arguments: [String]) -> [String] {
         guard arguments.first == configuration.commandName, let and = arguments.firstIndex(of: "--and") else {
             return arguments
@@ -138,7 +140,7 @@ struct AdvertiseCommand: RadioCommand {
 }
 
 extension AdvertiseSettings {
-    /// The request; what cannot be said is a failure that names the option.
+    /// Returns the request, or throws a failure that names the option whose value cannot be advertised.
     func checkedRequest() throws(Failure) -> AdvertisingRequest {
         let plan = try checkedPlan()
         do throws(AdvertisingPlanError) {
@@ -148,7 +150,8 @@ extension AdvertiseSettings {
         }
     }
 
-    /// The packets; what cannot be advertised is a failure that names the option and suggests one that would help.
+    /// Returns the packets, or throws a failure that names the option whose value cannot be advertised and
+    /// suggests an option that would help.
     func checkedPlan() throws(Failure) -> AdvertisingPlan {
         do {
             return try plan()
@@ -161,8 +164,8 @@ extension AdvertiseSettings {
 }
 
 extension AdvertiseSettings {
-    /// The option that sets the field of an error. A beacon is manufacturer or service data in the packet, and has an
-    /// option of its own.
+    /// Returns the option that sets the field of an error. A beacon is manufacturer data or service data in
+    /// the packet, but has an option of its own.
     private func option(toBlameFor error: AdvertisingPlanError) -> String {
         switch error.field {
         case .manufacturer where content.iBeacon != nil && content.manufacturer.isEmpty: "--ibeacon"

@@ -131,7 +131,8 @@ extension AdvertisingPreset: ExpressibleByArgument {}
 extension OverflowPolicy: ExpressibleByArgument {}
 
 extension AdvertiseOptions {
-    /// What the options say. `names` finds UUIDs by the names that the Bluetooth SIG gave them.
+    /// Returns the settings of the options. `names` finds UUIDs by the names that the Bluetooth SIG assigned
+    /// to them.
     func settings(names: UUIDNames) throws(Failure) -> AdvertiseSettings {
         var settings = AdvertiseSettings()
         settings.periodic = try train.settings(names: names)
@@ -178,7 +179,7 @@ extension AdvertiseOptions {
         return AdvertisingDirection(address, dutyCycle: highDuty ? .high : .low)
     }
 
-    /// Refuses what does not go together.
+    /// Rejects options that cannot be combined.
     private func check(_ settings: AdvertiseSettings) throws(Failure) {
         if settings.sid != nil, !settings.usesExtended, settings.overflow != .extended {
             throw Failure(.usage, "--sid", "legacy advertising has no SID", hint: "--extended has one")
@@ -239,7 +240,7 @@ extension AdvertiseOptions {
     }
 }
 
-/// What `read` makes of an option's value, or nil when it was not given.
+/// Parses the value of an option with `read`, or returns nil if the option is not given.
 func reading<Value>(
     _ option: String, _ text: String?, _ read: (String) throws -> Value
 ) throws(Failure) -> Value? {
@@ -247,7 +248,7 @@ func reading<Value>(
     return try reading(option) { try read(text) }
 }
 
-/// What `read` makes of each value of an option.
+/// Parses each value of an option with `read`.
 func reading<Value>(
     _ option: String, each texts: [String], _ read: (String) throws -> Value
 ) throws(Failure) -> [Value] {
@@ -256,7 +257,7 @@ func reading<Value>(
     return values
 }
 
-/// Reads the values of an option, each once, in the order in which they come first.
+/// Parses the values of an option with `read`, and removes repeated values. The others keep their order.
 private func reading<Value: Hashable>(
     _ option: String, distinct texts: [String], _ read: (String) throws -> Value
 ) throws(Failure) -> [Value] {

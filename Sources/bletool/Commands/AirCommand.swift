@@ -65,7 +65,7 @@ struct AirCommand: ToolCommand {
 
     var output: OutputOptions { global.output }
 
-    /// How long an air that was started for a command stays without controllers.
+    /// The time for which an air that was started for a command stays open without controllers.
     private static let timeLimit = Duration.seconds(10)
 
     func perform(_ console: Console) async throws(Failure) {
@@ -126,7 +126,8 @@ struct AirCommand: ToolCommand {
         await air.close()
     }
 
-    /// Serves the socket that is this process's standard input until it has had no client for a while.
+    /// Serves the socket that is this process's standard input until no controller has been connected for
+    /// `timeLimit`.
     private func runInBackground() async throws(Failure) {
         let air = AirServer(on: .shared)
         do throws(PortError) {
@@ -139,7 +140,7 @@ struct AirCommand: ToolCommand {
     }
 }
 
-/// The first line of `air`: from now on controllers can join.
+/// The first event of `air`: controllers can join from now on.
 struct AirReadyEvent: Event {
     /// The addresses on which the air accepts H4 connections.
     var places: [StreamAddress]

@@ -22,7 +22,7 @@ struct BLETool: ParsableCommand {
             CaptureCommand.self, DecodeCommand.self, ReplayCommand.self, AirCommand.self, LookupCommand.self,
         ])
 
-    /// Runs a command line, without the program's name.
+    /// Runs the command line `arguments`, which does not include the program's name.
     static func run(_ arguments: [String]) async -> ExitStatus {
         var console = Console(isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
         do {
@@ -40,7 +40,8 @@ struct BLETool: ParsableCommand {
         return .badInput
     }
 
-    /// Which argument is not UTF-8: the standard library has put other characters in its place.
+    /// The index of the first argument that is not UTF-8. `CommandLine.arguments` does not show this, because
+    /// the standard library replaces invalid octets with other characters.
     private static var unreadableArgument: Int? {
         (1..<max(Int(CommandLine.argc), 1)).first { index in
             guard let argument = CommandLine.unsafeArgv[index] else { return false }
@@ -48,7 +49,8 @@ struct BLETool: ParsableCommand {
         }
     }
 
-    /// The command that the arguments name; nil when they ask for help or the version, which is printed.
+    /// Returns the command that the arguments name. If they request help or the version, prints that and
+    /// returns nil.
     private static func parse(_ arguments: [String]) throws(Failure) -> (any ParsableCommand)? {
         if let unreadable = unreadableArgument {
             throw Failure(.usage, "argument \(unreadable)", "is not UTF-8")
@@ -78,7 +80,7 @@ struct BLETool: ParsableCommand {
         }
     }
 
-    /// A command that has verbs, and none was said, which is not asking for help.
+    /// Returns a failure if the command has verbs and the arguments name none, unless they request help.
     private static func missingVerb(_ arguments: [String]) -> Failure? {
         let path = commandPath(arguments)
         guard path.count == 2,
@@ -95,7 +97,7 @@ struct BLETool: ParsableCommand {
             hint: "`\(path.joined(separator: " ")) --help` lists them")
     }
 
-    /// What users of hcitool, gatttool and btmon type for it.
+    /// The commands and options of hcitool, gatttool and btmon, with the bletool command that replaces each.
     private static let elsewhere = [
         "lescan": "scan", "leadv": "advertise", "leinfo": "gatt DEVICE info", "dev": "adapters",
         "primary": "gatt DEVICE tree", "characteristics": "gatt DEVICE tree", "char-desc": "gatt DEVICE tree",
@@ -121,7 +123,8 @@ struct BLETool: ParsableCommand {
             hint: "commands are \(commands.joined(lastBy: "and"))")
     }
 
-    /// The parser's message on one line: a list of values with commas, and without an option that is not near.
+    /// Returns the parser's message on one line, with a list of values separated by commas, and without a
+    /// suggested option that is not similar to the unknown one.
     static func plain(_ message: String) -> String {
         let lines = message.split(separator: "\n")
         let values = lines.filter { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
@@ -134,7 +137,7 @@ struct BLETool: ParsableCommand {
         return "\(parts[0])'\(parts[1])'"
     }
 
-    /// What the parser did not like, on one line.
+    /// Returns the failure for a command line that the parser rejected, with a message of one line.
     private static func usageFailure(_ error: any Error, _ arguments: [String]) -> Failure {
         let path = commandPath(arguments)
         if path.count == 1, let name = globalsLast(arguments).first,
@@ -156,7 +159,7 @@ struct BLETool: ParsableCommand {
             hint: "`\(path.joined(separator: " ")) --help` lists the options")
     }
 
-    /// The arguments with the global options that stand before the command's name behind it.
+    /// Returns the arguments with the global options before the command's name moved behind it.
     static func globalsLast(_ arguments: [String]) -> [String] {
         var rest = arguments[...]
         var globals: [String] = []
@@ -164,7 +167,7 @@ struct BLETool: ParsableCommand {
             let name = next.prefix { $0 != "=" }
             let isValued = GlobalOptions.valued.contains(String(name))
             guard isValued || GlobalOptions.flags.contains(next) else { break }
-            // The value is behind the = or is the next argument.
+            // The value follows the = or is the next argument.
             let count = isValued && name == next ? 2 : 1
             globals += rest.prefix(count)
             rest = rest.dropFirst(count)
@@ -177,7 +180,7 @@ struct BLETool: ParsableCommand {
         return rest.prefix(count) + globals + rest.dropFirst(count)
     }
 
-    /// The names of the command and subcommand that the arguments name, as far as there are such.
+    /// Returns the names of the program, and of the command and subcommand that the arguments name, if any.
     private static func commandPath(_ arguments: [String]) -> [String] {
         var path = ["bletool"]
         var candidates = configuration.subcommands
@@ -196,15 +199,15 @@ extension String {
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }
 
-/// A command that does something: its options say what, and `perform` does it.
+/// A command that performs an action, as opposed to one that only groups subcommands.
 protocol ToolCommand: ParsableCommand {
     var output: OutputOptions { get }
 
-    /// Does it; what it finds goes to the console, why it could not is thrown.
+    /// Performs the command. Shows the results on the console, and throws the reason if the command fails.
     func perform(_ console: Console) async throws(Failure)
 }
 
-/// What `--version` says. The one file that is compiled anew after each commit.
+/// The text of `--version`. Of this module, only this file is compiled again after each commit.
 enum Version {
     /// The version, and the commit when that is known.
     static var text: String { "0.1.0" + (buildCommit.map { " (\($0))" } ?? "") }

@@ -130,7 +130,7 @@ struct BenchCommand: RadioCommand {
         }
     }
 
-    /// On an adapter of its own the server, on the command's the client.
+    /// Runs the server on a second virtual adapter, and the client on the command's adapter.
     private func runBothEnds(_ radio: Radio) async throws(Failure) {
         let other = try await radio.attempt { () throws(BLEError) in
             try await Adapter.open(
@@ -169,7 +169,7 @@ struct BenchCommand: RadioCommand {
         }
     }
 
-    /// What is measured with `bench --serve` at the other end.
+    /// Returns the operations to measure, with their attributes, if the other end runs `bench --serve`.
     private func ownServer(
         _ device: ConnectedDevice
     ) async throws(Failure) -> [(BenchEvent.Operation, RemoteAttribute)] {
@@ -222,8 +222,9 @@ struct BenchCommand: RadioCommand {
         throw Failure(.timeout, "bench", "\(meter.operations) of \(count) were done in \(limit.text)")
     }
 
-    /// The octets that the other end's sink has taken: the only confirmation of writes without response. The answer
-    /// comes behind all that was written before.
+    /// Returns the number of octets that the other end's sink has received, which is the only confirmation of
+    /// writes without response: the answer follows everything that was written before. Returns nil for other
+    /// operations, and if the other end is not `bench --serve`.
     private func arrivals(
         _ operation: BenchEvent.Operation, _ device: ConnectedDevice
     ) async throws(Failure) -> UInt64? {

@@ -21,15 +21,15 @@ struct BondsCommand: ParsableCommand {
         ])
 }
 
-/// A verb of `bonds`: no radio has a part in it.
+/// A verb of `bonds`, which uses no radio.
 protocol BondsVerb: ToolCommand {
     var global: PlainOptions { get }
     var state: StateOptions { get }
-    /// Whether it adds something, so that a folder is needed.
+    /// Whether the verb adds bonds, so that a missing folder is created.
     static var adds: Bool { get }
-    /// The command that does the same with bluetoothd's bonds, or shows them.
+    /// The command that does the same with bluetoothd's bonds, or that shows them.
     static var daemonsCommand: String { get }
-    /// Checks the arguments, before the folder is touched.
+    /// Checks the arguments before the folder is accessed.
     func check() throws(Failure)
     func run(_ bonds: BondStore, _ console: Console) async throws(Failure)
 }
@@ -52,22 +52,23 @@ extension BondsVerb {
         } catch {
             failure = error
         }
-        // A device that has no bond here may have one there.
+        // A device that has no bond here can have one in bluetoothd.
         if let note = Self.note(besides: await Diagnosis.make().bluetoothDaemon) { console.note(note) }
         if let failure { throw failure }
     }
 
-    /// Where the other bonds of this machine are; nil where `daemon`, bluetoothd's process, is not there.
+    /// Returns a note about the bonds that bluetoothd keeps, or nil if `daemon`, its process identifier, is
+    /// nil.
     static func note(besides daemon: Int32?) -> String? {
         daemon.map { _ in "bluetoothd runs and keeps bonds of its own: \(daemonsCommand)" }
     }
 
-    /// The bonds that it is about.
+    /// Opens the store of the bonds that the verb works on.
     func openBonds() async throws(Failure) -> BondStore { try await state.bonds(makesFolder: Self.adds) }
 }
 
 extension BondStore {
-    /// The bonds that any of DEVICEs means; all when there are none.
+    /// Returns the bonds that match any of `devices`, or all bonds if `devices` is empty.
     func records(_ devices: [String]) throws(Failure) -> [BondRecord] {
         let all = records()
         guard !devices.isEmpty else { return all }
@@ -89,7 +90,7 @@ extension BondStore {
         switch selector {
         case .address(let address): self.record(behind: address, at: record.id.local)?.id == record.id
         case .untyped(let bits):
-            // An address of private bits is a random one.
+            // An address with the bits of a private address is a random address.
             record.id.peer.value == bits
                 || self.record(behind: DeviceAddress(bits, type: .random), at: record.id.local)?.id
                     == record.id
@@ -99,7 +100,7 @@ extension BondStore {
 }
 
 extension DeviceSelector {
-    /// The device that an argument names.
+    /// Parses the device that an argument names.
     fileprivate init(argument: String) throws(Failure) {
         self = try reading("device") { () throws(BadInput) in try DeviceSelector(text: argument) }
     }

@@ -80,7 +80,7 @@ struct CaptureCommand: ToolCommand, Sendable {
     }
 
     private enum Source {
-        /// The kernel's adapters, or one of them.
+        /// All kernel adapters, or only the given one.
         case monitor(AdapterSpecification.KernelAdapter?)
         /// An adapter that this process opens.
         case radio(AdapterSpecification)
@@ -202,7 +202,7 @@ struct CaptureCommand: ToolCommand, Sendable {
         if file != "-" { console.show(CaptureEvent.began(file: file, adapter: adapter)) }
     }
 
-    /// Closes the file and shows what is in it.
+    /// Closes the recording, and shows the numbers of its records and files.
     private func finish(
         _ recording: RecordingFile, _ failure: Failure?, _ console: Console
     ) throws(Failure) {
@@ -215,7 +215,8 @@ struct CaptureCommand: ToolCommand, Sendable {
         }
         if let problem { throw Failure(.input, "capture", problem) }
         if let failure { throw failure }
-        // A recording that was to last for a time is done then; one that was to have so many records is not.
+        // A recording with --duration is complete at the end of that time. One with --count that --timeout
+        // has ended is not.
         guard let count, recording.count < count, duration == nil, file != "-",
             let limit = try global.time.limit()
         else { return }
@@ -223,11 +224,11 @@ struct CaptureCommand: ToolCommand, Sendable {
     }
 }
 
-/// `capture`: a recording begins and ends.
+/// The events of `capture`: the begin and the end of a recording.
 enum CaptureEvent: Event {
     /// Packets are recorded from now on.
     case began(file: String, adapter: String)
-    /// All records are in the file; `kept` files of several are left.
+    /// The recording is complete. Of `files` written files, `kept` have not been removed.
     case ended(file: String, records: Int, files: Int, kept: Int)
 
     var json: JSONValue {
@@ -254,8 +255,8 @@ enum CaptureEvent: Event {
     }
 }
 
-/// Waits until a recording is to end: it has enough, its time is over, it failed, the output has no reader any more,
-/// or the command is cancelled.
+/// Waits for the end of a recording: enough records, the end of its time, a failure, an output without a
+/// reader, or the cancellation of the command.
 final class CaptureEnd: Sendable {
     private let wanted: Int?
     private let isReached = Lock(false)
@@ -264,14 +265,14 @@ final class CaptureEnd: Sendable {
 
     init(count: Int?) {
         wanted = count
-        // The first reason is the reason.
+        // Only the first reason for the end is kept.
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    /// Whether another record is wanted: what is said to a controller afterwards is not.
+    /// Whether another record is added. What is sent to a controller after the last record is not recorded.
     var wantsMore: Bool { isReached.withLock { !$0 } }
 
-    /// There are so many records now.
+    /// Notes the number of records so far. Ends the capture if it is the requested number.
     func note(_ count: Int) {
         guard let wanted, count >= wanted else { return }
         isReached.withLock { $0 = true }
@@ -281,7 +282,7 @@ final class CaptureEnd: Sendable {
     /// Ends the capture with a failure.
     func fail(_ failure: Failure) { continuation.yield(failure) }
 
-    /// Waits for the end; gives why it failed, where it did.
+    /// Waits for the end. Returns the failure that ended the capture, or nil.
     func wait(_ limit: Duration?, _ console: Console, isPiped: Bool) async -> Failure? {
         await withTaskGroup(of: Failure?.self) { group in
             group.addTask { [stream] in

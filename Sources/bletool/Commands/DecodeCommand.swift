@@ -18,7 +18,7 @@ struct DecodeCommand: ToolCommand {
             decode --hex 0201060303aafe --as adv
             """)
 
-    /// What the octets of `--hex` are.
+    /// The kind of data that `--hex` contains.
     enum Form: String, CaseIterable, ExpressibleByArgument {
         case adv, att, hci, smp, l2cap
     }
@@ -113,7 +113,7 @@ struct DecodeCommand: ToolCommand {
         }.get()
     }
 
-    /// What is shown, or made, of the packets.
+    /// Returns the output that the options select.
     private func form(of inputs: [RecordingInput]) throws(Failure) -> Decoding.Output {
         if let write {
             if let input = inputs.first(where: { $0.isFile(at: write) }) {
@@ -124,7 +124,7 @@ struct DecodeCommand: ToolCommand {
         return svg.map { .diagram($0) } ?? (stats ? .statistics : tree ? .tree : .lines)
     }
 
-    /// Refuses what would be ignored: packets are shown in one form.
+    /// Rejects options that would be ignored, because packets are shown in only one form.
     private func refuseIgnored(_ console: Console) throws(Failure) {
         let forms = [
             ("--hex", hex != nil), ("--write", write != nil), ("--svg", svg != nil), ("--stats", stats),
@@ -141,7 +141,7 @@ struct DecodeCommand: ToolCommand {
         if let option = (others + which.given).first { throw .meaningless(option, to: "--hex") }
     }
 
-    /// Shows one packet, even a malformed one, which is a failure then.
+    /// Shows one packet. A malformed packet is shown as well, and then reported as a failure.
     private func explain(_ hex: String, _ console: Console) throws(Failure) {
         guard let form else {
             throw Failure(
@@ -165,7 +165,7 @@ struct DecodeCommand: ToolCommand {
 }
 
 extension DecodeCommand.Form {
-    /// The layers of octets of that form.
+    /// Decodes the layers of octets that have this form.
     func layers(_ octets: [UInt8]) -> [DecodedLayer] {
         switch self {
         case .adv: [.advertising(octets)]

@@ -20,7 +20,7 @@ struct DoctorCommand: ToolCommand {
         let report = DoctorReport(await Diagnosis.make())
         console.show(report)
         guard var failure = report.failure else { return }
-        // For people the fix stands in the report, just above.
+        // The text report already shows the fix, just above the failure.
         if !console.isJSON { failure.hint = nil }
         throw failure
     }

@@ -21,7 +21,7 @@ struct GATTCommand: ParsableCommand {
         ])
 }
 
-/// What every verb of `gatt` takes.
+/// The arguments and options of every verb of `gatt`.
 struct GATTOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The device: an address, or name:GLOB.", valueName: "device"))
     var device: String
@@ -31,7 +31,7 @@ struct GATTOptions: ParsableArguments {
 
     static let valued = LinkOptions.valued + PairingArguments.valued
 
-    /// Checks them, before a radio is touched.
+    /// Checks the arguments before a radio is used.
     func check() throws(Failure) {
         _ = try DeviceSelector.parsed(device)
         try link.check()
@@ -39,14 +39,14 @@ struct GATTOptions: ParsableArguments {
     }
 }
 
-/// A verb of `gatt`: something that is done on a connection.
+/// A verb of `gatt`, which runs on a connection.
 protocol GATTVerb: RadioCommand {
     var options: GATTOptions { get }
     /// Whether the link to a bonded device is encrypted first.
     var encryptsIfBonded: Bool { get }
-    /// Checks the arguments of the verb, before a radio is touched.
+    /// Checks the arguments of the verb before a radio is used.
     func checkArguments() throws(Failure)
-    /// Does it; afterwards the link ends.
+    /// Runs the verb on a connected device. The caller ends the link afterwards.
     func run(_ device: ConnectedDevice) async throws(Failure)
 }
 
@@ -91,12 +91,12 @@ extension GATTCommand {
         configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// Whether the next argument is this one's value.
+    /// Returns whether the argument is an option that takes the next argument as its value.
     private static func isValued(_ argument: String) -> Bool {
         GlobalOptions.valued.contains(argument) || GATTOptions.valued.contains(argument)
     }
 
-    /// What is wrong with arguments that have no verb.
+    /// Returns the failure for arguments that contain no verb.
     static func verbFailure(_ arguments: [String]) -> Failure {
         var words: [String] = []
         var rest = BLETool.globalsLast(arguments).dropFirst()
@@ -115,7 +115,7 @@ extension GATTCommand {
             hint: "give one of \(choice)")
     }
 
-    /// The arguments with the verb before the device.
+    /// Returns the arguments with the verb moved before the device.
     static func verbFirst(_ arguments: [String]) -> [String] {
         guard arguments.first == configuration.commandName else { return arguments }
         var arguments = arguments

@@ -72,13 +72,13 @@ struct GATTDumpCommand: GATTVerb {
     }
 }
 
-/// `gatt … dump`: the configuration, or where it is.
+/// The event of `gatt … dump`: the configuration, or the file that contains it.
 struct DumpEvent: Event {
     /// The attributes and values that were read.
     var image: DeviceImage
     /// The configuration that was written.
     var clone: ClonedConfiguration
-    /// Where it was written; nil for stdout.
+    /// The file that was written, or nil for stdout.
     var file: String?
 
     private var unread: [(AttributeHandle, String)] {
@@ -86,7 +86,7 @@ struct DumpEvent: Event {
             .map { ($0.key, $0.value.reason ?? "") }
     }
 
-    /// What the configuration does not have of the device.
+    /// A note about how the configuration differs from the device's server, or nil.
     var fidelityNote: String? {
         switch clone.fidelity {
         case .standard, .exact, .contradictory: nil

@@ -17,7 +17,8 @@ struct GATTInfoCommand: GATTVerb {
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
         let connection = device.peripheral.connection
-        // The parameters come last: what the controllers agree on when a link is new has been reported by then.
+        // The parameters come last: by then, the changes that the controllers negotiate on a new link have
+        // been reported.
         let version = try await device.have { () throws(BLEError) in try await connection.remoteVersion() }
         let features = try await device.have { () throws(BLEError) in try await connection.remoteFeatures() }
         let power = try await device.have { () throws(BLEError) in try await connection.transmitPower() }
@@ -35,7 +36,8 @@ struct GATTInfoCommand: GATTVerb {
 }
 
 extension ConnectedDevice {
-    /// Returns the operation's value; nil, mostly with a note, where the controller refuses or does not support it.
+    /// Returns the operation's value, or nil if the controller rejects or does not support the operation.
+    /// Shows a note about that, except for an unknown command.
     fileprivate func have<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(BLEError) -> Value
     ) async throws(Failure) -> Value? {

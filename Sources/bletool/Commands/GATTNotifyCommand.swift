@@ -82,7 +82,7 @@ struct GATTNotifyCommand: GATTVerb {
             .timeout, "notify", "\(shown.value) of \(count) values came in \(limit?.text ?? "time")")
     }
 
-    /// The characteristics of a link's server that values are wanted of.
+    /// Returns the characteristics of a link's server to subscribe to.
     private func listeners(on device: ConnectedDevice) async throws(Failure) -> [Listener] {
         let format = try shownFormat(format, global)
         var listeners: [Listener] = []
@@ -117,7 +117,8 @@ struct GATTNotifyCommand: GATTVerb {
                         let device = ConnectedDevice(peripheral: peripheral, radio: radio)
                         guard try await hasEnded(device, shown) else { continue }
                     } catch {
-                        // What ends with the time, or with who reads it, has not failed.
+                        // An error after the time limit, or after the output's reader has gone, is not a
+                        // failure.
                         if !Task.isCancelled { failure.withLock { $0 = error } }
                     }
                     return await peripheral.disconnect()
@@ -128,10 +129,10 @@ struct GATTNotifyCommand: GATTVerb {
         try checkCount(shown, ended, limit)
     }
 
-    /// Listens on a link, and anew whenever the server's database has changed; false when the link was lost
-    /// before there were enough values.
+    /// Subscribes on a link, and subscribes again whenever the server's database has changed. Returns false
+    /// if the link was lost before enough values arrived.
     private func hasEnded(_ device: ConnectedDevice, _ shown: Counter) async throws(Failure) -> Bool {
-        // A server that never lets a client know its database is given up.
+        // Limits the attempts, in case a server reports a changed database every time.
         var attempts = 0
         while true {
             let before = shown.value
@@ -154,7 +155,7 @@ struct GATTNotifyCommand: GATTVerb {
         }
     }
 
-    /// What becomes of links is no value: people find it on stderr.
+    /// Shows an event of the links. Text output goes to stderr, because the event is not a value.
     private func emit(_ event: MaintainEvent, _ console: Console) {
         if console.isJSON {
             console.show(event)
@@ -170,10 +171,10 @@ private struct Listener: Sendable {
     let format: ValueFormat
     let type: ValueType?
 
-    /// Values that wait for their lines to be taken.
+    /// The maximum number of values that wait to be printed.
     static let room = 16_384
 
-    /// Shows what comes until there were enough values; `number` counts them.
+    /// Shows the values that arrive until `wanted` values were shown. `shown` counts those of all listeners.
     func show(
         _ stream: BoundedStream<ReceivedValue>, on console: Console, until wanted: Int?, _ shown: Counter
     ) async throws(BLEError) {
@@ -208,7 +209,7 @@ private struct Listener: Sendable {
 }
 
 extension [Listener] {
-    /// Shows what comes from all of them, as it comes, until there were enough or one ends.
+    /// Shows the values of all listeners as they arrive, until there are enough or a stream ends.
     fileprivate func listen(
         _ device: ConnectedDevice, indicate: Bool, until wanted: Int?, _ shown: Counter
     ) async throws(BLEError) {
@@ -237,7 +238,8 @@ extension [Listener] {
             var outcome = Result<Void, BLEError>.success(())
             for await end in group {
                 outcome = end
-                // With its link each of them ends by itself, when what had come before is shown.
+                // When the link ends, each stream ends by itself after the values that arrived before have
+                // been shown.
                 if case .failure(.disconnected) = end { continue }
                 break
             }

@@ -112,8 +112,9 @@ struct GATTReadCommand: GATTVerb {
         return Int(try reading("--offset") { () throws(BadInput) in try UInt16(text: offset, "an offset") })
     }
 
-    /// By Read Multiple Variable where the server has it, one line each; else by Read Multiple, one line
-    /// with the values joined, since the response does not say where one ends.
+    /// Reads several attributes in one request. If the server supports Read Multiple Variable, each value is
+    /// a line. Otherwise, Read Multiple is used and the joined values are one line, because its response does
+    /// not contain their lengths.
     private func readTogether(
         _ attributes: [RemoteAttribute], _ device: ConnectedDevice, _ format: ValueFormat
     ) async throws(Failure) {
@@ -134,7 +135,7 @@ struct GATTReadCommand: GATTVerb {
     }
 }
 
-/// The format of `--format`; without it, auto for people and hex for scripts.
+/// Returns the format of `--format`. The default is auto for text output and hex for JSON.
 func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> ValueFormat {
     guard let text else { return global.output.json ? .hex : .auto }
     let format = try reading("--format") { () throws(BadInput) in try ValueFormat(text: text) }
@@ -142,14 +143,16 @@ func shownFormat(_ text: String?, _ global: GlobalOptions) throws(Failure) -> Va
     return format
 }
 
-/// Octets as they are go to a file or a pipe: they are no JSON, and a terminal would obey them.
+/// Rejects raw octets with `--json`, because they are not JSON, and on a terminal, which would interpret
+/// them.
 private func checkRawOutput(_ global: GlobalOptions, _ option: String) throws(Failure) {
     if global.output.json { throw Failure(.usage, option, "cannot be combined with --json") }
     try LineWriter.output.refuseOctets(option)
 }
 
 extension ConnectedDevice {
-    /// What a value means: by its Characteristic Presentation Format where it has one, else by its UUID.
+    /// Returns the type of a value for the format auto: from its Characteristic Presentation Format
+    /// descriptor if it has one, otherwise from its UUID.
     func type(of attribute: RemoteAttribute, for format: ValueFormat) async throws(Failure) -> ValueType? {
         guard format == .auto, let uuid = try await uuid(of: attribute) else { return nil }
         let described =

@@ -30,7 +30,7 @@ struct GATTTreeCommand: GATTVerb {
                 services: database.services.map { TreeEvent.Service($0, database, read) }, name: Names.name))
     }
 
-    /// Every value that can be read, or why the server refuses it.
+    /// Reads the value of each readable attribute, or the reason why it cannot be read.
     private func readAll(
         of database: RemoteDatabase, _ device: ConnectedDevice
     ) async throws(Failure) -> [AttributeHandle: TreeEvent.Value] {
@@ -40,7 +40,8 @@ struct GATTTreeCommand: GATTVerb {
             (characteristic.properties.contains(.read) ? [characteristic.valueHandle] : [])
                 + characteristic.descriptors.map(\.handle)
         }
-        // A user who could not be asked for a passkey once is not asked again for each value.
+        // After a failed pairing, the other values are read without pairing, so that the user is not asked
+        // for a passkey again for each of them.
         var raising = true
         for handle in handles {
             let (value, isSecure) = try await device.attempt("\(handle)") {

@@ -109,7 +109,8 @@ struct GATTWriteCommand: GATTVerb {
         device.console.show(WrittenEvent(handle: handle, value: value))
     }
 
-    /// Refuses a write that the server would discard without response. A handle as the attribute skips the check.
+    /// Rejects a write that the server would discard without a response. An attribute that is given as a
+    /// handle is not checked.
     func check(_ attribute: RemoteAttribute) throws(Failure) {
         guard withoutResponse || signed, attribute.isValue, let characteristic = attribute.characteristic,
             case .uuids? = try ConnectedDevice.paths([self.attribute]).first,
@@ -121,7 +122,7 @@ struct GATTWriteCommand: GATTVerb {
             hint: "to write it all the same, give its handle, \(attribute.handle)")
     }
 
-    /// Refuses a value of more than 512 octets, unless it is written in parts.
+    /// Rejects a value of more than 512 octets, unless it is written in parts.
     private func checkLength(_ value: [UInt8]) throws(Failure) {
         guard value.count > 512, chunk == nil else { return }
         throw Failure(
@@ -130,7 +131,7 @@ struct GATTWriteCommand: GATTVerb {
             hint: signed || reliable ? nil : "--chunk 512, or less, writes parts one after the other")
     }
 
-    /// Refuses a value, or parts, of so many octets if they do not fit into one command.
+    /// Rejects a value or part of `count` octets if it does not fit into one command.
     private func checkRoom(for count: Int, _ device: ConnectedDevice) async throws(Failure) {
         let room = try await device.attempt(attribute) {
             [peripheral = device.peripheral] () throws(BLEError) in
@@ -167,7 +168,8 @@ struct GATTWriteCommand: GATTVerb {
         }
     }
 
-    /// The most that is read of a file; an attribute takes 512 octets, streams of parts may be longer.
+    /// The maximum size of a file in octets. An attribute holds at most 512 octets, but a value that is
+    /// written in parts can be longer.
     private static let limit = 64 << 20
 
     private static func contents(of path: String) throws(Failure) -> [UInt8] {

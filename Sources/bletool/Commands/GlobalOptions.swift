@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every command with a radio takes.
+/// The options of every command that uses a radio.
 struct GlobalOptions: ParsableArguments {
     @OptionGroup var radio: RadioOptions
     @OptionGroup var time: TimeLimitOptions
@@ -8,34 +8,35 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension GlobalOptions {
-    /// Names of options that take no value, and of those that take one: for finding them before a
-    /// command's name.
+    /// The names of the options that take no value (`flags`) and of those that take one (`valued`), for
+    /// finding the options before a command's name.
     static let flags: Set = ["--json", "--recover-with-links", "--privacy"]
     static let valued: Set = [
         "--adapter", "--timeout", "--capture", "--log-level", "--color", "--address-lifetime",
     ]
-    /// Those of them that only commands with a radio take.
+    /// The names of the options that only commands with a radio take.
     static let ofRadio: Set = [
         "--adapter", "--capture", "--recover-with-links", "--privacy", "--address-lifetime",
     ]
 }
 
-/// What a command takes that uses no radio and waits for nothing. The other options of all commands are
-/// refused in words.
+/// The options of a command that uses no radio and waits for nothing. The other global options are parsed but
+/// hidden, so that `refuse(for:)` can reject them with an explanation.
 struct PlainOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup(visibility: .hidden) var radio: RadioOptions
     @OptionGroup(visibility: .hidden) var time: TimeLimitOptions
 
-    /// Refuses options that the command would ignore.
+    /// Rejects options that the command would ignore.
     func refuse(for command: String) throws(Failure) {
         try radio.refuse(for: command)
-        // Scripts give all commands a time limit; one that waits for nothing keeps any.
+        // A time limit is accepted, because scripts pass one to all commands, and a command that waits for
+        // nothing keeps any limit.
         _ = try time.limit()
     }
 }
 
-/// The global options of a command that a time limit ends.
+/// The global options of a command that uses no radio and that a time limit can end.
 struct TimedOptions: ParsableArguments {
     @OptionGroup var time: TimeLimitOptions
     @OptionGroup var output: OutputOptions
@@ -43,7 +44,7 @@ struct TimedOptions: ParsableArguments {
 }
 
 extension Failure {
-    /// An option that would be ignored.
+    /// Returns the failure for an option that `command` would ignore.
     static func meaningless(_ option: String, to command: String) -> Failure {
         Failure(.usage, option, "does not apply to \(command)")
     }
@@ -68,12 +69,12 @@ extension OutputOptions {
 
 extension ColorPolicy: ExpressibleByArgument {}
 
-/// How much is logged, in the words of swift-log.
+/// The lowest level of logged messages, with the names of swift-log.
 enum LogLevel: String, Hashable, CaseIterable, Sendable, ExpressibleByArgument {
     case trace, debug, info, notice, warning, error, critical
 }
 
-/// How long a command goes on trying.
+/// The time limit of a command.
 struct TimeLimitOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -87,7 +88,7 @@ extension TimeLimitOptions {
 
 }
 
-/// The duration that an option's value spells, which must not be zero.
+/// Parses the duration of an option, which must be greater than zero. Returns nil if the option is not given.
 func duration(_ text: String?, of option: String) throws(Failure) -> Duration? {
     guard let text else { return nil }
     let duration = try reading(option) { try Duration(text: text) }

@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// The help of a command, as it is shown: the options that many commands, or all verbs of `gatt`, take are one line there,
-/// and have a page of their own.
+/// The help of a command as it is shown. The options that many commands, or all verbs of `gatt`, take are
+/// summarized in one line, and have a page of their own.
 struct HelpText {
     private let lines: [Substring]
 
-    /// The help that the parser has made.
+    /// Creates the help from the text of the parser.
     init(_ text: String) { lines = text.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    /// What is shown for the command.
+    /// The text that is shown for the command.
     var text: String {
         guard let first = lines.indices.first(where: isOfAll) else { return lines.joined(separator: "\n") }
         let isVerb = lines.contains { $0.hasPrefix("USAGE: bletool gatt <device> ") }
         let isCommon = { (index: Int) in isOfAll(index) || isVerb && isOfVerbs(index) }
-        // Those that are looked for first.
+        // The options that users look for first.
         let names = Set(lines.indices.filter(isCommon).map(name))
         let known = ["--security", "--io", "--adapter", "--timeout", "--json", "--capture"].filter(
             names.contains)
@@ -24,7 +24,7 @@ struct HelpText {
                 shown.append("  \(known.joined(separator: ", "))\(others): bletool help options")
             }
             if isCommon(index) { continue }
-            // A section of which nothing is left.
+            // A section without any remaining options is removed.
             if lines[index].isEmpty, let last = shown.last, last.hasSuffix(" OPTIONS:") {
                 shown.removeLast()
             } else {
@@ -34,7 +34,8 @@ struct HelpText {
         return shown.joined(separator: "\n")
     }
 
-    /// The page of the options that all commands take, or all with a radio, by the help of one that has all of them.
+    /// The page of the options that all commands, or all commands with a radio, take. It is made from the
+    /// help of a command that has all of them.
     static var options: String {
         let help = HelpText(BLETool.helpMessage(for: ScanCommand.self))
         let options = help.lines.indices.filter(help.isOfAll)
@@ -57,19 +58,20 @@ struct HelpText {
         return help.lines.indices.filter(help.isOfVerbs).map { help.lines[$0] }
     }
 
-    /// The option that a line is of: its first line has the name, and those that follow are indented.
+    /// Returns the name of the option that a line belongs to. The first line of an option contains the name,
+    /// and the following lines are indented.
     private func name(_ index: Int) -> String {
         let first = lines[...index].last { $0.hasPrefix("  -") || !$0.hasPrefix("   ") } ?? ""
         return first.hasPrefix("  -") ? String(first.dropFirst(2).prefix { $0 != " " && $0 != "/" }) : ""
     }
 
-    /// Whether a line is of an option that all verbs of `gatt` take.
+    /// Returns whether a line belongs to an option that all verbs of `gatt` take.
     private func isOfVerbs(_ index: Int) -> Bool {
         let name = lines[index].isEmpty ? "" : name(index)
         return GATTOptions.valued.contains(name) || PairingArguments.flags.contains(name)
     }
 
-    /// Whether a line is of an option that all commands take, or all with a radio.
+    /// Returns whether a line belongs to an option that all commands, or all commands with a radio, take.
     private func isOfAll(_ index: Int) -> Bool {
         let name = lines[index].isEmpty ? "" : name(index)
         return GlobalOptions.valued.contains(name) || GlobalOptions.flags.contains(name)

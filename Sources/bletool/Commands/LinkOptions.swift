@@ -4,7 +4,7 @@ import BLE
 import BLECore
 import HCISocket
 
-/// What a link is to be, for commands that make one.
+/// The options of a link, for commands that connect.
 struct LinkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The ATT_MTU to offer, 23 to 517 octets.", valueName: "octets"))
     var mtu: String?
@@ -42,13 +42,13 @@ struct LinkOptions: ParsableArguments {
 }
 
 extension LinkOptions {
-    /// Checks them, before a radio is touched.
+    /// Checks the options before a radio is used.
     func check() throws(Failure) {
         _ = try connection()
         _ = try timeLimit()
     }
 
-    /// The connection that they ask for.
+    /// Returns the connection options that the arguments request.
     func connection() throws(Failure) -> ConnectionOptions {
         var connection = ConnectionOptions()
         if let mtu {
@@ -99,28 +99,29 @@ extension LinkOptions {
         return parameters
     }
 
-    /// How long connecting may take, where that is said.
+    /// Returns the time limit for connecting, or nil if `--connect-timeout` is not given.
     func timeLimit() throws(Failure) -> Duration? {
         try duration(connectTimeout, of: "--connect-timeout")
     }
 }
 
-/// `--security`, in the words of gatttool and the kernel, or in those of configurations and the library.
+/// The values of `--security`: the level names of gatttool and the kernel, or those of configurations and the
+/// library.
 extension SecurityLevel: ExpressibleByArgument {
-    /// The level that an argument names.
+    /// Creates the level that an argument names, or returns nil if it names none.
     public init?(argument: String) {
         let level = Self.allCases.first { [$0.kernelName, $0.configurationWord].contains(argument) }
         guard let level else { return nil }
         self = level
     }
 
-    /// The words, for help and completion; as a number it would be the kernel's.
+    /// The level names, for help and completion, instead of the kernel's numbers.
     public static var allValueStrings: [String] {
         allCases.map(\.kernelName) + allCases.map(\.configurationWord)
     }
-    /// No descriptions: the words explain themselves.
+    /// No descriptions, because the names explain themselves.
     public static var allValueDescriptions: [String: String] { [:] }
 
-    /// The word, where help names a default.
+    /// The name of the level where help shows it as a default.
     public var defaultValueDescription: String { kernelName }
 }

@@ -12,7 +12,7 @@ struct LookupCommand: ToolCommand {
             Examples: lookup company 0x004c; lookup uuid battery; lookup appearance watch; lookup oui 00:1A:7D
             """)
 
-    /// What kinds of numbers there are.
+    /// The kinds of assigned numbers.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
         case company, uuid, appearance, oui
     }
@@ -33,7 +33,8 @@ struct LookupCommand: ToolCommand {
         for entry in try found() { guard console.show(entry) else { return } }
     }
 
-    /// What has that number, or else that part of a name; something, or a failure.
+    /// Returns the entries with that number or, if there are none, those whose names contain the text. Throws
+    /// a failure if nothing is found.
     func found() throws(Failure) -> [AssignedNumberEvent] {
         let text = what.joined(separator: " ")
         guard !text.isEmpty else { throw Failure(.usage, "lookup", "there is nothing to look up") }
@@ -79,13 +80,14 @@ struct LookupCommand: ToolCommand {
         return prefixes.matching(text).map { .oui($0.digits, $0.organization) }
     }
 
-    /// A number in decimal or after `0x`; four digits with a zero in front are hexadecimal, as tables have them.
+    /// Parses a number in decimal, or in hexadecimal after `0x`. Four digits that are not a decimal number,
+    /// as with a leading zero, are hexadecimal, as in the tables of assigned numbers.
     private static func number(_ text: String) -> UInt16? {
         UInt16.number(text) ?? (text.count == 4 ? UInt16.number("0x\(text)") : nil)
     }
 }
 
-/// `lookup`: a number and its name.
+/// A result of `lookup`: a number and its name.
 enum AssignedNumberEvent: Event {
     /// A company identifier and the name of the company.
     case company(UInt16, String)
@@ -93,7 +95,7 @@ enum AssignedNumberEvent: Event {
     case uuid(BluetoothUUID, String)
     /// The number and name of an appearance.
     case appearance(UInt16, String)
-    /// The first digits of public addresses.
+    /// The first digits of public addresses and the organization that owns them.
     case oui(String, String)
 
     var json: JSONValue {
@@ -125,7 +127,8 @@ enum AssignedNumberEvent: Event {
         }
     }
 
-    /// Digits in pairs, as addresses have them; the last may be alone.
+    /// Returns the digits in pairs with colons, as in addresses. If their number is odd, the last digit
+    /// stands alone.
     private static func octets(_ digits: String) -> String {
         var text = ""
         for (index, digit) in digits.enumerated() {

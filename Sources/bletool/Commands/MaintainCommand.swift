@@ -62,8 +62,8 @@ struct MaintainCommand: RadioCommand {
         options.security = security ?? .open
         let (events, sink) = AsyncStream<MaintainEvent>.makeStream()
         let (console, exec) = (radio.console, exec)
-        // Programs run beside the links, in the order of what happened. The end of this command does not end them: they
-        // also run for the last link's end.
+        // Programs run concurrently with the links, in the order of the events. They are not ended with this
+        // command, because a program also runs for the end of the last link.
         let service = ServiceManager()
         service?.notify("READY=1\nSTATUS=waiting for \(device.printable)")
         let life = Task(executorPreference: radio.adapter.loop) { [loop = radio.adapter.loop] in
@@ -93,8 +93,8 @@ struct MaintainCommand: RadioCommand {
         _ linked: Counter, _ ended: Counter, _ sink: AsyncStream<MaintainEvent>.Continuation
     ) async throws(BLEError) {
         let open = Lock<Int?>(nil)
-        // The link that is there at the end is not looked for again. Its end is reported as its start was, with this
-        // reason where the task is cancelled.
+        // A link that exists at the end is not established again. Its end is reported as its start was, and
+        // with this reason if the task is cancelled.
         var reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
         defer {
             if let session = open.withLock({ $0 }) {
@@ -116,7 +116,7 @@ struct MaintainCommand: RadioCommand {
             sink.yield(MaintainEvent(device: id.address, what: event))
         }
         var iterator = links.makeAsyncIterator()
-        // The next link is asked for when the one before has ended.
+        // The iterator returns the next link after the previous one has ended.
         while wanted.map({ ended.value < $0 }) ?? true {
             guard let device = try await iterator.next() else { return }
             guard let wanted, ended.value + 1 >= wanted else { continue }

@@ -67,13 +67,13 @@ struct PairCommand: RadioCommand {
     }
 }
 
-/// Two devices are paired, or were already.
+/// The result of `pair`: two devices are paired, or already were.
 struct PairedEvent: Event {
     var peer: DeviceAddress
     /// The security of the link after pairing.
     var security: LinkSecurity
 
-    /// Whether each device knows that the other one is no attacker between them. Just Works does not give that.
+    /// Whether the pairing was protected against a man in the middle. Just Works is not.
     private var isAuthenticated: Bool { security.level >= .authenticated }
 
     var json: JSONValue {

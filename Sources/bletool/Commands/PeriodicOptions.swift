@@ -3,7 +3,7 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// The periodic train that `advertise` sends beside an advertisement.
+/// The periodic advertising train that `advertise` sends in addition to an advertisement.
 struct PeriodicOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -31,7 +31,7 @@ struct PeriodicOptions: ParsableArguments {
 }
 
 extension PeriodicOptions {
-    /// What the options say; nil when no train is wanted.
+    /// Returns the settings of the train, or nil if `--periodic` is not given.
     func settings(names: UUIDNames) throws(Failure) -> PeriodicSettings? {
         guard let periodic else {
             let others = [
@@ -63,7 +63,7 @@ extension PeriodicOptions {
         return settings
     }
 
-    /// The option that says a field of the train.
+    /// Returns the option that sets a field of the train.
     static func option(_ field: AdvertisingContent.Field) -> String {
         switch field {
         case .manufacturer: "--periodic-manufacturer"

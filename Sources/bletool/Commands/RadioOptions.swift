@@ -2,7 +2,7 @@ import ArgumentParser
 import BLE
 import BLECore
 
-/// Which radio a command uses, and how.
+/// The options that select and configure a command's radio.
 struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -39,7 +39,7 @@ struct RadioOptions: ParsableArguments {
 }
 
 extension RadioOptions {
-    /// The radio that was asked for, by the option or else by the environment; nil when neither says.
+    /// Returns the adapter that the option or, without it, the environment specifies, or nil if neither does.
     func adapter(
         environment: (String) -> String? = Environment.value
     ) throws(Failure) -> AdapterSpecification? {
@@ -58,7 +58,7 @@ extension RadioOptions {
         }
     }
 
-    /// Refuses to be ignored: a command that opens no adapter takes none.
+    /// Rejects the options of a radio for a command that opens no adapter, because they would be ignored.
     func refuse(for command: String) throws(Failure) {
         let given = [
             ("--adapter", adapter != nil), ("--capture", capture != nil),

@@ -68,7 +68,7 @@ struct ReplayCommand: ToolCommand {
         try write(RecordingUpdate.records(records, differences))
     }
 
-    /// The conversation whose server the configuration stands in for.
+    /// Returns the dialogue whose recorded server is compared with the configuration.
     private func dialogue(_ records: [Record], _ console: Console) throws(Failure) -> RecordedDialogue {
         var dissector = Dissector()
         let all = RecordedDialogue.all(in: records.map { dissector.dissect($0) })
@@ -90,7 +90,7 @@ struct ReplayCommand: ToolCommand {
             }
             return wanted
         }
-        // Clients of one side often ask the other back, but little.
+        // Both sides are often clients of each other, but one of them sends few requests.
         let most = all.max { $0.requests < $1.requests } ?? all[0]
         if all.count > 1 {
             console.note(

@@ -4,7 +4,7 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// What `scan` looks for and how.
+/// The filters and parameters of `scan`.
 struct ScanArguments: ParsableArguments {
     @Option(
         name: .customLong("service"),
@@ -81,7 +81,7 @@ struct ScanArguments: ParsableArguments {
 }
 
 extension ScanArguments {
-    /// What the arguments ask for; where they do not say what to report again, `repeats`.
+    /// Returns the scan options of the arguments. The default of `--repeats` is `standard`.
     func options(repeats standard: ScanOptions.Repeats = .changes) throws(Failure) -> ScanOptions {
         var options = ScanOptions()
         options.services = try reading("--service", each: services) {
@@ -113,7 +113,7 @@ extension ScanArguments {
         try reading("--bindkey") { try BindKeys(texts: bindkeys) }
     }
 
-    /// The intervals and windows, for each PHY.
+    /// Returns the scan interval and window of each PHY, or nothing without `--interval`.
     private func timings(
         for phys: [PHY]
     ) throws(Failure) -> [PHY: ScanTiming] {
@@ -139,7 +139,7 @@ extension ScanArguments {
         return timings
     }
 
-    /// Refuses what is not a scan's interval or window.
+    /// Rejects a scan interval or window that is not within 2.5 ms to `longest`.
     private func check(
         _ duration: Duration, of option: String, within longest: Duration, _ most: String
     ) throws(Failure) {
@@ -147,7 +147,7 @@ extension ScanArguments {
         throw Failure(.usage, option, "\(duration.text) is not within 2.5ms to \(most)")
     }
 
-    /// One duration for each PHY, or one for all.
+    /// Parses one duration for each PHY, or one for all.
     private func durations(
         _ text: String, of option: String, _ phys: [PHY]
     ) throws(Failure) -> [Duration] {
@@ -165,7 +165,7 @@ extension ScanOptions.Preset: ExpressibleByArgument {}
 extension ScanOptions.Family: ExpressibleByArgument {}
 
 extension AddressFilter {
-    /// The address that `text` spells, with or without its type.
+    /// Parses an address, with or without its type.
     init(text: String) throws(BadInput) {
         switch try DeviceSelector(text: text) {
         case .address(let address): self.init(address)
@@ -196,7 +196,7 @@ extension ScanOptions.Repeats {
 }
 
 extension [PHY] {
-    /// The PHYs of a scan: words with commas between them.
+    /// Parses the PHYs of a scan, separated by commas.
     init(scanned text: String) throws(BadInput) {
         self = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -210,7 +210,7 @@ extension [PHY] {
 }
 
 extension [CompanyIdentifier] {
-    /// The company of a number, or all whose names have `text` in them.
+    /// Finds the company with a number, or all companies whose names contain `text`.
     fileprivate init(matching text: String) throws(BadInput) {
         guard !text.isEmpty else { throw BadInput("the company is empty") }
         if let number = try? CompanyIdentifier(text: text) {

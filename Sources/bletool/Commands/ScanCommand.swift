@@ -52,7 +52,8 @@ struct ScanCommand: RadioCommand {
         let duration = try bletool.duration(duration, of: "--duration")
         let keys = try scan.keys()
         let table = LiveTable(radio.console, on: radio.adapter.loop)
-        // A table counts packets; nothing is lost on it, since it shows a device's last one only.
+        // A table counts packets, so it receives repeated ones, too. They take no room, because a table shows
+        // only the last packet of each device.
         let options = try scan.options(repeats: table != nil && count == nil ? .all : .changes)
         let connectable = Lock<Set<DeviceAddress>>([])
         let devices = Lock<Set<DeviceAddress>>([])
@@ -79,13 +80,13 @@ struct ScanCommand: RadioCommand {
         await table?.begin()
         let outcome = await radio.outcome { () throws(BLEError) in
             try await radio.limitedWhileRead(duration ?? radio.timeLimit, scan) {
-                // Without a table, no key ends it.
+                // Without a table, no key can end the scan.
                 guard let table else { return await Interruption.wait() }
                 let chosen = await table.run()
                 ending.withLock { $0 = chosen }
             }
         }
-        // A user who ends the table by a key has seen the devices.
+        // A user who ends the table with a key has seen the devices.
         await table?.finish(leavingDevices: ending.withLock { $0 == nil })
         LastScan().keep(connectable.withLock { $0 })
         let loss = ScanLossEvent(
@@ -94,7 +95,7 @@ struct ScanCommand: RadioCommand {
         switch try (outcome.get(), ending.withLock { $0 }) {
         case (_, .quit?): return
         case (_, .connect(let address)?): try await open(address, radio)
-        // A time limit without a number to reach is just how long to scan.
+        // Without --count, the time limit is only the length of the scan.
         case (let isDone, nil):
             if table == nil, wanted == nil, !console.isJSON {
                 let count = devices.withLock { $0.count }
@@ -121,7 +122,7 @@ struct ScanCommand: RadioCommand {
 }
 
 extension AdvertisementEvent {
-    /// The received advertisement, in the form of the contract.
+    /// Creates the event for a received advertisement.
     init(_ heard: Advertisement, keys: BindKeys = BindKeys()) {
         let report = heard.report
         self.init(

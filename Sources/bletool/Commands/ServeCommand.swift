@@ -57,7 +57,7 @@ struct ServeCommand: RadioCommand {
     @OptionGroup(title: "Pairing options") var pairing: PairingArguments
     @OptionGroup var global: GlobalOptions
 
-    /// What messages and the reader of the configuration call the file.
+    /// The configuration file's path in messages and for its reader; `-` is stdin.
     private var file: String { configurationFile ?? "-" }
 
     func perform(_ console: Console) async throws(Failure) {
@@ -122,7 +122,8 @@ struct ServeCommand: RadioCommand {
             if let refused = set.refusedPower { radio.console.note(refused) }
             sets.append(set)
         }
-        // What an earlier run has advertised is taken up by now, or is not in the file any more.
+        // By now, the advertisements of an earlier run were continued, or the file does not contain them any
+        // more.
         try await radio.attempt { () throws(BLEError) in try await manager.dismissRestored() }
         let ready = await ReadyEvent(radio.adapter, sets: sets)
         guard radio.console.show(ready) else { return }
@@ -133,12 +134,13 @@ struct ServeCommand: RadioCommand {
         let drops = Task { await server.showDrops() }
         let service = ServiceManager()
         service?.notify("READY=1\nSTATUS=\(ready.lines(colored: false).first ?? "serving")")
-        // It also lives while it stops: programs may have 10 s then.
+        // The watchdog is also notified while the server stops, because programs can take 10 s then.
         let life = Task(executorPreference: radio.adapter.loop) { [loop = radio.adapter.loop] in
             await service?.keepAlive(on: loop)
         }
         defer { life.cancel() }
-        // Not cancelled with the command: what the end of the adapter brings about is shown, too.
+        // This task is not cancelled with the command, so that the events that closing the adapter causes are
+        // shown, too.
         let reporting = Task { await emit(events, radio.console) }
         let lost = Lock<BLEError?>(nil)
         let watch = Task { [advertisings, adapter = radio.adapter] in
@@ -158,7 +160,7 @@ struct ServeCommand: RadioCommand {
                         await adapter.close()
                     }
                 }
-                // The programs of those who have left by themselves.
+                // Waits for the programs of centrals that disconnected by themselves, too.
                 await Task { await server.finish() }.value
                 await drops.value
                 values.cancel()
@@ -168,7 +170,7 @@ struct ServeCommand: RadioCommand {
         }
     }
 
-    /// Why one of these is not advertised any more; nil when all have ended as they should.
+    /// Returns the error that ended one of the advertisements, or nil if all ended without an error.
     private static func failure(of advertisings: [Advertising]) async -> BLEError? {
         await withTaskGroup(of: BLEError?.self) { group in
             for advertising in advertisings {
@@ -190,11 +192,12 @@ struct ServeCommand: RadioCommand {
         }
     }
 
-    /// The server, with what an earlier run has kept of it.
+    /// Creates the manager, with the state that an earlier run stored under the name of `--restoring`.
     private func manager(_ radio: Radio) async throws(Failure) -> PeripheralManager {
         guard let restoring else { return PeripheralManager(radio.adapter) }
         let folder = try pairing.state.path()
-        // What the file has measured and counted is as new at each start; it need not wear out a disk.
+        // Only what centrals write is stored. The values of programs, counters and files are determined again
+        // at each start, so storing them would only wear out the disk.
         let manager = try await radio.attempt { () throws(BLEError) in
             try await PeripheralManager(
                 radio.adapter, restoring: restoring, in: folder, keepsUpdates: false)
@@ -203,7 +206,8 @@ struct ServeCommand: RadioCommand {
         return manager
     }
 
-    /// Shows what happens, until the adapter ends or the output has no reader any more; returns what ended it.
+    /// Shows the events until the adapter closes, the output has no reader any more or, with `--once`, a
+    /// central has disconnected. Returns the error that ended them, or nil.
     private func emit(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
         do throws(BLEError) {
             for try await event in events where !isDrop(event) {
@@ -216,13 +220,14 @@ struct ServeCommand: RadioCommand {
         }
     }
 
-    /// Whether the event is that of a write without response for which there was no room, which is shown with its value.
+    /// Returns whether the event reports a write without response that was dropped, which `showDrops()` shows
+    /// with its value.
     private func isDrop(_ event: PeripheralEvent) -> Bool {
         guard case .refused(_, let refusal, _) = event else { return false }
         return refusal.requestOpcode.kind == .command && refusal.code == .insufficientResources
     }
 
-    /// What the file says, with the name of the command line.
+    /// Loads the configuration, with the name of `--name` if it is given.
     private func served() throws(Failure) -> ServeConfiguration {
         try ServeConfiguration.load(file, name: name, names: Names.uuid)
     }
@@ -239,7 +244,7 @@ private struct ExampleEvent: Event {
 }
 
 extension ServerEvent {
-    /// The library's event, as the contract shows it.
+    /// Creates the output event for an event of the library.
     init(_ event: PeripheralEvent) {
         switch event {
         case .connected(let central, let parameters):
@@ -286,7 +291,7 @@ extension ServerEvent {
 }
 
 extension ServerEvent.LinkParameters {
-    /// The library's parameters, as the contract shows them.
+    /// Creates the output parameters from those of the library.
     init(_ parameters: BLE.LinkParameters) {
         self.init(
             interval: parameters.timing?.interval, latency: parameters.timing?.latency,
@@ -298,11 +303,11 @@ extension ServerEvent.LinkParameters {
 }
 
 extension BLE.LinkParameters.PHYs {
-    /// One name, or two when the ways differ.
+    /// The name of the PHY, or both names if the PHYs of the two directions differ.
     var text: String { transmit == receive ? "\(transmit)" : "\(transmit)/\(receive)" }
 }
 
-/// The numbers that come with a reason.
+/// The numbers of a disconnect reason.
 extension DisconnectReason {
     var hci: UInt8? {
         if case .status(let status) = self { status.rawValue } else { nil }

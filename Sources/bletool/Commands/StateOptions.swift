@@ -14,7 +14,7 @@ struct StateOptions: ParsableArguments {
 }
 
 extension StateOptions {
-    /// The folder: the one that was asked for, or the user's.
+    /// Returns the folder of `--state-dir`, or the default folder.
     func path(
         environment: (String) -> String? = Environment.value, home: () -> String? = Self.home
     ) throws(Failure) -> String {
@@ -22,7 +22,7 @@ extension StateOptions {
             guard !stateDir.isEmpty else { throw Failure(.usage, "--state-dir", "the path is empty") }
             return stateDir
         }
-        // systemd gives several with a colon between them where a unit asks for several.
+        // If a unit requests several folders, systemd separates them with colons.
         if let first = environment("STATE_DIRECTORY")?.split(separator: ":").first { return String(first) }
         // The XDG specification requires relative paths to be ignored.
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/bletool" }
@@ -34,7 +34,8 @@ extension StateOptions {
         return "\(home)/.local/state/bletool"
     }
 
-    /// The bonds in the folder. Looking into one that is not there does not make it, unless `makesFolder`.
+    /// Opens the bonds in the folder. A missing folder is created only if `makesFolder`; otherwise the store
+    /// is empty.
     func bonds(makesFolder: Bool = true) async throws(Failure) -> BondStore {
         let path = try path()
         guard makesFolder || access("\(path)/bonds", F_OK) == 0 || errno != ENOENT else { return BondStore() }
@@ -45,7 +46,8 @@ extension StateOptions {
         }
     }
 
-    /// Gives `options` the bonds. `needsFolder`: bonds that cannot be kept are an error, not a note.
+    /// Sets the bonds of `options`. If `needsFolder`, or with `--state-dir`, bonds that cannot be stored are
+    /// an error instead of a note.
     func apply(
         to options: inout SecurityOptions, _ console: Console, needsFolder: Bool = false,
         makesFolder: Bool = true
@@ -59,14 +61,15 @@ extension StateOptions {
         }
     }
 
-    /// For commands that do not pair: the store resolves private addresses, and has the key of this host's own.
+    /// Returns the options of a command that does not pair. The stored bonds resolve private addresses, and
+    /// the store has the key for this host's own private addresses.
     func security(_ console: Console, _ global: GlobalOptions) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
         try await apply(to: &options, console, makesFolder: global.radio.privacy)
         return options
     }
 
-    /// The home of the user in the system's list of users, for services that are started without HOME.
+    /// Returns the home folder in the system's list of users, for services that are started without HOME.
     private static func home() -> String? {
         guard let entry = getpwuid(getuid()), let folder = entry.pointee.pw_dir else { return nil }
         return String(cString: folder)

@@ -67,7 +67,7 @@ struct SyncCommand: RadioCommand {
         let search = radio.timeLimit ?? .seconds(20)
         let began = radio.adapter.loop.now
         let (address, set) = try await find(on: radio, options, within: search)
-        // One time limit for both.
+        // The time limit applies to the search and the synchronization together.
         let passed = began.duration(until: radio.adapter.loop.now)
         options.establishing = search - passed
         let (console, wanted, shown) = (radio.console, count, Counter())
@@ -87,7 +87,7 @@ struct SyncCommand: RadioCommand {
             .timeout, "sync", "\(shown.value) of \(wanted) received in \(radio.timeLimit?.text ?? "time")")
     }
 
-    /// The device and the set whose train is meant.
+    /// Finds the device and the advertising set whose train is followed.
     private func find(
         on radio: Radio, _ options: PeriodicSyncOptions, within limit: Duration
     ) async throws(Failure) -> (DeviceAddress, UInt8) {
@@ -139,18 +139,19 @@ struct SyncCommand: RadioCommand {
     }
 }
 
-/// What a search for a periodic train has received of the device, for the message when it finds no train.
+/// A record of the packets that a search for a periodic train received from the device, for the error message
+/// if it finds no train.
 struct TrainSightings {
     private var wasReceived = false
     private var sets: Set<UInt8> = []
 
-    /// One more packet of the device.
+    /// Adds a packet of the device.
     mutating func add(_ report: AdvertisingReport) {
         wasReceived = true
         if let set = report.sid { sets.insert(set) }
     }
 
-    /// Why there is no train, of the set `wanted` or any.
+    /// Returns the failure that there is no train of the set `wanted`, or no train at all.
     func failure(_ selector: DeviceSelector, _ wanted: UInt8?, within limit: Duration) -> Failure {
         guard wasReceived else {
             return Failure(

@@ -1,25 +1,26 @@
 import BLECore
 import Glibc
 
-/// What a configuration may look at outside of its file.
+/// The environment outside of its file that a configuration can refer to.
 struct ConfigurationContext: Sendable {
     /// The names that the Bluetooth SIG gave to UUIDs.
     var names: UUIDNames
-    /// The octets of a file that `{file: PATH}` names, at most so many.
+    /// Returns the octets of the file that `{file: PATH}` names, at most `limit`.
     var contents: @Sendable (_ path: String, _ limit: Int) throws -> [UInt8]
     /// Whether the first word of an `exec` list can be run.
     var isProgram: @Sendable (String) -> Bool
-    /// The folder that relative paths begin at.
+    /// The folder that relative paths are relative to.
     var directory = "."
     /// Whether there is a folder at a path.
     var isFolder: @Sendable (String) -> Bool = { _ in true }
 
-    /// A path of the file, seen from where this process is.
+    /// Returns a path of the configuration as this process can open it.
     func path(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
 }
 
 extension ConfigurationContext {
-    /// Looks at the file system. Relative paths begin at `directory`, which is the configuration's.
+    /// Creates a context that uses the file system. Relative paths are relative to `directory`, the
+    /// configuration's folder.
     init(names: @escaping UUIDNames, directory: String) {
         self.names = names
         self.directory = directory

@@ -1,4 +1,4 @@
-/// A place in a file, as editors count.
+/// A position in a file, counted as editors do.
 struct SourcePosition: Hashable, Sendable {
     /// The number of the line, from 1.
     var line: Int
@@ -6,13 +6,13 @@ struct SourcePosition: Hashable, Sendable {
     var column: Int
 }
 
-/// Why a configuration cannot work, and where it says so.
+/// The reason why a configuration is invalid, with its position.
 struct ConfigurationError: Error, Hashable, Sendable {
-    /// The place of the problem; nil when it is the file as a whole.
+    /// The position of the problem, or nil if it concerns the whole file.
     var position: SourcePosition?
-    /// What is wrong, in one line.
+    /// The description of the problem, in one line.
     var reason: String
-    /// What to do, where there is something to do.
+    /// A suggestion for solving the problem, if there is one.
     var hint: String?
 
     init(_ position: SourcePosition?, _ reason: String, hint: String? = nil) {
@@ -21,17 +21,17 @@ struct ConfigurationError: Error, Hashable, Sendable {
         self.hint = hint
     }
 
-    /// A text that is not what it should be.
+    /// Creates the error for an invalid text.
     init(_ position: SourcePosition?, _ problem: BadInput) {
         self.init(position, problem.reason, hint: problem.hint)
     }
 
-    /// Where it is, as compilers say it: `thermometer.yaml:12:9`.
+    /// Returns the place in the notation of compilers: `thermometer.yaml:12:9`.
     func place(in file: String) -> String { file + (position.map { ":\($0.line):\($0.column)" } ?? "") }
 }
 
 extension Failure {
-    /// A configuration that cannot work: `thermometer.yaml:12:9: unknown key "propertys"`.
+    /// Creates the failure for an invalid configuration: `thermometer.yaml:12:9: unknown key "propertys"`.
     init(_ error: ConfigurationError, file: String) {
         self.init(.input, error.place(in: file), error.reason, hint: error.hint)
     }

@@ -1,18 +1,19 @@
 import Glibc
 import HCISocket
 
-/// Whole files, read once. Errors say what is wrong with the file, and leave its name to the caller.
+/// Reads and writes whole files. Errors describe the problem, and leave the file's name to the caller.
 enum File {
-    /// The standard input, at most a mebibyte of it. It can be read only once, so it is kept.
+    /// The contents of the standard input, at most 1 MiB. They can be read only once, so they are kept.
     static let standardInput = Result { () throws(BadInput) in
         try contents(of: STDIN_FILENO, limit: 1 << 20)
     }
 
-    /// What the shell's pipes gave, by path: they, too, can be read only once.
+    /// The contents of the shell's pipes by path, which can also be read only once.
     private static let pipes = Lock<[String: [UInt8]]>([:])
 
-    /// The octets of a file, at most `limit`. `takesPipes`: also of a pipe that a shell made of `<(command)`, when that
-    /// has ended; it is waited for, so not on the radio's loop.
+    /// Returns the octets of a file, at most `limit`. If `takesPipes`, the file can also be a pipe that a
+    /// shell made of `<(command)`. Reading a pipe blocks until the command has ended, so it must not be done
+    /// on the radio's loop.
     static func contents(
         _ path: String, limit: Int, takesPipes: Bool = false
     ) throws(BadInput) -> [UInt8] {
@@ -24,7 +25,7 @@ enum File {
         guard fstat(descriptor, &status) == 0 else { throw failure() }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return try contents(of: descriptor, limit: limit)
-        // Another pipe would make us wait for who writes to it, and a device may never end.
+        // Reading another pipe would block until a process writes to it, and a device might never end.
         case S_IFIFO where takesPipes && (path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")):
             _ = fcntl(descriptor, F_SETFL, 0)
         default: throw BadInput("is not a file", hint: takesPipes ? "a pipe can be given as <(command)" : nil)
@@ -34,7 +35,8 @@ enum File {
         return octets
     }
 
-    /// The octets of what a command line names: `-` is the standard input, and the shell's pipes are taken.
+    /// Returns the octets of a file on the command line: `-` is the standard input, and the shell's pipes are
+    /// accepted.
     static func argument(_ path: String, limit: Int) throws(BadInput) -> [UInt8] {
         path == "-" ? try standardInput.get() : try contents(path, limit: limit, takesPipes: true)
     }
@@ -61,9 +63,10 @@ enum File {
         return octets
     }
 
-    /// Makes a file in place of one that is there: all of it or, when it cannot be written, none. Unless `mode` says
-    /// otherwise, only its owner reads it. A link to a file stays, and so does what is no file, as a pipe that a
-    /// process reads: that is written to.
+    /// Writes a file completely or, if that fails, leaves an existing file as it is. By default, only the
+    /// owner can read the file; `mode` changes that. A symbolic link is kept, and the file that it points to
+    /// is replaced. A path that is not a regular file, such as a pipe that a process reads, is not replaced
+    /// but written to.
     static func replace(
         _ path: String, with octets: [UInt8], mode: mode_t = 0o600
     ) throws(BadInput) {
@@ -96,7 +99,7 @@ enum File {
         }
     }
 
-    /// Writes all; the error's number where that cannot be.
+    /// Writes all octets. Returns the error's number if that fails, otherwise nil.
     static func write(_ octets: [UInt8], to descriptor: CInt) -> CInt? {
         var rest = octets[...]
         while !rest.isEmpty {

@@ -1,21 +1,22 @@
 import BLECore
 
-/// Gives attributes their handles, in the order of the file: those that it asks for, else the next free
-/// one. Handles only rise, so a database is what its file shows from top to bottom.
+/// Assigns handles to attributes in the order of the file: the handle that the file requests, otherwise the
+/// next free one. Handles only increase, so the database has the order of the file.
 struct HandleLayout {
-    /// The last handle that was given out.
+    /// The last handle that was assigned.
     private var last = 0
-    /// Where handles begin when the file does not say.
+    /// The first handle, if the file does not request one.
     private let start: Int
     private var owners: [Int: String] = [:]
 
-    /// A layout that begins at `start`. The file may ask for lower handles.
+    /// Creates a layout that begins at `start`. The file can request lower handles.
     init(start: Int) { self.start = start }
 
     /// The next free handle; 0x10000 when none is left.
     private var next: Int { last == 0 ? start : last + 1 }
 
-    /// The handle for an attribute at `position`: the one that `node` asks for, or the next.
+    /// Returns the handle for an attribute at `position`: the one that `node` requests, otherwise the next
+    /// one.
     mutating func take(
         _ node: YAMLNode? = nil, for owner: String, at position: SourcePosition
     ) throws(ConfigurationError) -> AttributeHandle {
@@ -38,6 +39,6 @@ struct HandleLayout {
         return AttributeHandle(number)
     }
 
-    /// How many handles lie between the last one given out and `handle`.
+    /// Returns the number of handles between the last assigned one and `handle`.
     func room(before handle: AttributeHandle) -> Int { Int(handle.rawValue) - last - 1 }
 }

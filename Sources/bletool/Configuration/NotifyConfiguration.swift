@@ -1,19 +1,20 @@
 import BLECore
 
-/// Where the values come from that subscribers get.
+/// The source of the values that subscribers receive.
 enum NotifyConfiguration: Hashable, Sendable {
-    /// One value at a time, as often as an interval says.
+    /// One value of the source at each interval.
     case every(Duration, Source)
-    /// Each line that a program prints, which runs as long as the server. The format is how a line spells a value.
+    /// Each line that a program prints. The program runs as long as the server, and the format is that of the
+    /// values in the lines.
     case lines(Program, ValueFormat)
-    /// What a file holds, whenever that has changed. Without a format the value is its octets.
+    /// The contents of a file, whenever they have changed. Without a format, the value is the file's octets.
     case file(String, ValueFormat?)
 
-    /// The source of the values.
+    /// The source of values that are sent at an interval.
     enum Source: Hashable, Sendable {
         /// The lines that a program prints.
         case command(Program)
-        /// A number that counts up from 0, of so many octets.
+        /// A number of this many octets that counts up from 0.
         case counter(octets: Int)
     }
 }
@@ -73,7 +74,7 @@ extension NotifyConfiguration {
 }
 
 extension YAMLNode {
-    /// The name of a format in which lines spell values.
+    /// Returns the format of values in lines that the node names.
     func format() throws(ConfigurationError) -> ValueFormat {
         let text = try text("a format")
         guard let format = StoredValue.formats.first(where: { $0.rawValue == text }) else {

@@ -2,14 +2,14 @@ import BLECore
 
 /// The security that reading and writing an attribute require.
 struct PermissionConfiguration: Hashable, Sendable {
-    /// What the link must be to read; nil: no link will do.
+    /// The security level that reading requires, or nil if reading is not permitted.
     var read: SecurityLevel?
-    /// What the link must be to write; nil: no link will do.
+    /// The security level that writing requires, or nil if writing is not permitted.
     var write: SecurityLevel?
-    /// The least octets of the encryption key, 7 to 16.
+    /// The minimum encryption key size in octets, 7 to 16.
     var keySize = 7
 
-    /// Whether something of it takes a key that is safe from a man in the middle.
+    /// Whether reading or writing requires a key that is protected against a man in the middle.
     var needsAuthentication: Bool {
         [read, write].contains { ($0 ?? .open) >= .authenticated }
     }
@@ -18,7 +18,7 @@ struct PermissionConfiguration: Hashable, Sendable {
 extension PermissionConfiguration {
     private enum Key: String, CaseIterable { case read, write, authorize, keySize }
 
-    /// What is implied, changed by what the file says.
+    /// Reads the permissions, with those in `implied` for the keys that the file does not contain.
     fileprivate init(
         _ node: YAMLNode, implied: PermissionConfiguration
     ) throws(ConfigurationError) {
@@ -41,7 +41,7 @@ extension PermissionConfiguration {
 }
 
 extension YAMLNode {
-    /// The permissions that are implied, changed by what the file says.
+    /// Returns the permissions, with those in `implied` for the keys that the file does not contain.
     func permissions(
         implied: PermissionConfiguration
     ) throws(ConfigurationError) -> PermissionConfiguration {
@@ -50,7 +50,7 @@ extension YAMLNode {
 }
 
 extension SecurityLevel {
-    /// What the configuration calls the level.
+    /// The name of the level in configurations.
     var configurationWord: String {
         switch self {
         case .open: AccessWord.open.rawValue
@@ -61,7 +61,7 @@ extension SecurityLevel {
     }
 }
 
-/// The configuration's words for what a link must be, and those of the command line.
+/// The names of security levels in configurations, and those on the command line.
 private enum AccessWord: String, CaseIterable {
     case open, encrypted, authenticated, secureConnections, none, low, medium, high, fips
 

@@ -1,4 +1,4 @@
-/// A program that the server runs. Nothing that a central sends is ever part of it.
+/// A program that the server runs. Data that a central sends never become part of it.
 enum Program: Hashable, Sendable {
     /// A command line for `/bin/sh -c`.
     case shell(String)
@@ -7,7 +7,7 @@ enum Program: Hashable, Sendable {
 }
 
 extension Program {
-    /// The command of `exec:`, a string or a list.
+    /// Reads a command, which is a string or a list.
     init(_ node: YAMLNode, _ context: ConfigurationContext) throws(ConfigurationError) {
         guard case .sequence(let nodes) = node.content else {
             let line = try node.text("a command or a list of a program and its arguments")

@@ -1,5 +1,6 @@
 extension ServeConfiguration {
-    /// A configuration with every key, each explained: what `serve --example` prints, and docs/serve.md shows.
+    /// A configuration that contains and explains every key. `serve --example` prints it, and docs/serve.md
+    /// shows it.
     static let example = """
         # A configuration of `bletool serve` with every key. Only `services` is needed. JSON is read as well.
         # Try it: bletool serve --example > example.yaml; bletool serve example.yaml --adapter virtual

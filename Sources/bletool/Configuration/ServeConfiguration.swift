@@ -1,32 +1,32 @@
 import BLE
 import BLECore
 
-/// What CONFIG.yaml says: a GATT server and how it advertises itself. A value of this type can work, as
-/// far as that can be known before a radio is touched.
+/// The contents of CONFIG.yaml: a GATT server and its advertisements. A value of this type is valid, as far
+/// as this can be checked before a radio is used.
 struct ServeConfiguration: Hashable, Sendable {
     /// The device's name, 1 to 248 octets of UTF-8.
     var name: String?
-    /// What is advertised, the name included.
+    /// The server's advertisement, including the name.
     var advertising = AdvertiseSettings()
-    /// What is advertised beside the server.
+    /// The advertisements that are sent in addition to the server's.
     var beacons: [AdvertiseSettings] = []
     var security = SecurityConfiguration()
-    /// How links should keep time, which the GAP service says.
+    /// The preferred connection parameters, which the GAP service contains.
     var connection: ConnectionParameters?
-    /// The greatest ATT_MTU that the server agrees to, 23 to 517.
+    /// The maximum ATT_MTU that the server agrees to, 23 to 517.
     var mtu = 517
-    /// How many prepared writes one central may queue.
+    /// The maximum number of prepared writes that one central can queue.
     var prepareQueue = 64
     /// Whether the GAP and GATT services are added.
     var hasStandardServices = true
     /// The services in the order of their handles.
     var services: [ServiceConfiguration] = []
-    /// What contradicts itself in the file, which `strict: false` lets run as it is written.
+    /// The contradictions in the file, which `strict: false` permits.
     var warnings: [ConfigurationError] = []
 }
 
 extension ServeConfiguration {
-    /// The attributes that may be read or written on authenticated links only, by UUID and handle.
+    /// The attributes that can be read or written on authenticated links only, by UUID and handle.
     var needingAuthentication: [String] {
         services.flatMap(\.characteristics).flatMap { characteristic in
             let value = (
@@ -42,23 +42,23 @@ extension ServeConfiguration {
 
 /// How centrals pair with the server.
 struct SecurityConfiguration: Hashable, Sendable {
-    /// What the device can show and what can be entered (Core Specification 5.4, Vol 3, Part H, 2.3.2).
+    /// The input and output capabilities of the device (Core Specification 5.4, Vol 3, Part H, 2.3.2).
     enum InputOutput: String, Hashable, Sendable, CaseIterable {
-        /// Neither: pairing is by Just Works, which does not authenticate the peer.
+        /// No input or output: pairing uses Just Works, which does not authenticate the peer.
         case none
         /// The device can display a passkey.
         case display
-        /// Can show one and be asked whether two are equal.
+        /// The device can display a number, and the user can confirm that two numbers are equal.
         case displayYesNo
-        /// A passkey can be entered.
+        /// The user can enter a passkey.
         case keyboard
-        /// Can show a passkey, and one can be entered.
+        /// The device can display a passkey, and the user can enter one.
         case keyboardDisplay
     }
 
-    /// What the device can show and what can be entered.
+    /// The input and output capabilities of the device.
     var io = InputOutput.none
-    /// Whether pairing makes a bond.
+    /// Whether pairing creates a bond.
     var isBonding = true
     /// Whether legacy pairing is refused.
     var isSecureConnectionsOnly = false
@@ -66,20 +66,20 @@ struct SecurityConfiguration: Hashable, Sendable {
 
 struct ServiceConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
-    /// Whether it is a primary one.
+    /// Whether the service is a primary service.
     var isPrimary = true
     var handle: AttributeHandle
     var endHandle: AttributeHandle
     var includes: [Include] = []
     /// The characteristics in the order of their handles.
     var characteristics: [CharacteristicConfiguration] = []
-    /// Whether nothing of it may contradict itself.
+    /// Whether contradictions in the service are errors.
     var isStrict = true
 
     struct Include: Hashable, Sendable {
         /// The handle of the include declaration.
         var handle: AttributeHandle
-        /// Where the included service is in the list of services.
+        /// The index of the included service in the list of services.
         var service: Int
     }
 }
@@ -88,28 +88,28 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     var handle: AttributeHandle
     var valueHandle: AttributeHandle
-    /// What can be done with it.
+    /// The properties of the characteristic, including the extended properties.
     var properties: Set<CharacteristicProperty>
-    /// The security that reading and writing need.
+    /// The security that reading and writing require.
     var permissions: PermissionConfiguration
-    /// The first value and the allowed lengths.
+    /// The initial value and the allowed lengths.
     var value: StoredValue
-    /// Makes a fresh value for each read.
+    /// The program that provides the value for each read.
     var read: Program?
-    /// Takes each written value.
+    /// The program that receives each written value.
     var write: WriteConfiguration?
-    /// Where the values come from that subscribers get.
+    /// The source of the values that subscribers receive.
     var notify: NotifyConfiguration?
-    /// Its descriptors, also those that its properties need.
+    /// The descriptors, including those that the properties require.
     var descriptors: [DescriptorConfiguration] = []
 }
 
 struct DescriptorConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     var handle: AttributeHandle
-    /// The permissions of the descriptor; nil for what its kind implies.
+    /// The permissions of the descriptor, or nil for the defaults of its type.
     var permissions: PermissionConfiguration?
-    /// The first value and the allowed lengths.
+    /// The initial value and the allowed lengths.
     var value: StoredValue
 }
 
@@ -117,12 +117,12 @@ struct DescriptorConfiguration: Hashable, Sendable {
 struct StoredValue: Hashable, Sendable {
     /// The value when the server starts.
     var octets: [UInt8] = []
-    /// The most octets that it may have, up to 512 (Core Specification 5.4, Vol 3, Part F, 3.2.9).
+    /// The maximum length in octets, up to 512 (Core Specification 5.4, Vol 3, Part F, 3.2.9).
     var maximum = Self.limit
-    /// Whether it always has exactly that many.
+    /// Whether the length is always exactly the maximum.
     var isFixed = false
 
-    /// The most octets that any value may have.
+    /// The maximum length of any value in octets.
     static let limit = 512
 }
 
@@ -133,14 +133,14 @@ extension ServeConfiguration {
             standardDescriptors, services
     }
 
-    /// The most octets of a device's name (Core Specification 5.4, Vol 3, Part C, 12.1).
+    /// The maximum length of a device's name in octets (Core Specification 5.4, Vol 3, Part C, 12.1).
     static let nameLimit = 248
-    /// Where the handles of the file begin when it does not say: behind the GAP and GATT services, with
-    /// room for all that these may have.
+    /// The first handle if the file does not request one. It leaves room for all attributes that the GAP and
+    /// GATT services can have.
     private static let firstHandle = 0x0010
 
-    /// The configuration that `text` is, checked as far as it can be without a radio; `otherName` takes the
-    /// place of the name in it.
+    /// Parses a configuration, and checks it as far as possible without a radio. `otherName` replaces its
+    /// name.
     init(
         _ text: [UInt8], name otherName: String? = nil, _ context: ConfigurationContext
     ) throws(ConfigurationError) {
@@ -228,7 +228,7 @@ extension ConnectionParameters {
 }
 
 extension ServeConfiguration {
-    /// The configuration in a file, or with `-` on the standard input; `name` takes the place of its name.
+    /// Loads the configuration from a file, or with `-` from the standard input. `name` replaces its name.
     static func load(
         _ path: String, name: String? = nil, names: @escaping UUIDNames
     ) throws(Failure) -> ServeConfiguration {
@@ -248,7 +248,7 @@ extension ServeConfiguration {
         }
     }
 
-    /// Prints what contradicts itself in the file at `path`, which this is of.
+    /// Prints the warnings of this configuration, which was loaded from the file at `path`.
     func showWarnings(of path: String, on console: Console) {
         for warning in warnings {
             console.note("\(warning.place(in: Self.file(path))): warning: \(warning.reason)")
@@ -259,8 +259,8 @@ extension ServeConfiguration {
     private static func file(_ path: String) -> String { path == "-" ? "stdin" : path }
 }
 
-/// What can be done with a characteristic, in the words of Core Bluetooth (Core Specification 5.4, Vol 3,
-/// Part G, 3.3.1.1 and 3.3.3.1).
+/// The properties of a characteristic, with the names of Core Bluetooth (Core Specification 5.4, Vol 3, Part
+/// G, 3.3.1.1 and 3.3.3.1).
 enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
     case broadcast
     case read
@@ -269,11 +269,11 @@ enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
     case notify
     case indicate
     case signedWrite
-    /// There is an Extended Properties descriptor.
+    /// The characteristic has an Extended Properties descriptor.
     case extended
-    /// Notifies those whose link is encrypted.
+    /// Notifies only centrals whose link is encrypted.
     case notifyEncryptionRequired
-    /// Indicates to those whose link is encrypted.
+    /// Indicates only to centrals whose link is encrypted.
     case indicateEncryptionRequired
 
     var isSubscribable: Bool {

@@ -1,19 +1,20 @@
 import AssignedNumbers
 import BLECore
 
-/// Reads `services:` and lays out their handles.
+/// Reads `services:` and assigns the handles.
 struct ServiceReader {
     let context: ConfigurationContext
     var layout: HandleLayout
-    /// Whether the descriptors are added that properties need and the file does not list.
+    /// Whether descriptors that the properties require and the file does not list are added.
     let addsDescriptors: Bool
-    /// The contradictions, where they are no errors.
+    /// The contradictions, if they are not errors.
     private(set) var warnings: [ConfigurationError] = []
     private let isStrict: Bool
     private var services: [ServiceConfiguration] = []
     private var includes: [(owner: Int, handle: AttributeHandle, node: YAMLNode)] = []
 
-    /// A reader that gives out handles from `layout`. Without `isStrict` contradictions are warnings.
+    /// Creates a reader that takes handles from `layout`. Contradictions are errors if `isStrict`, otherwise
+    /// warnings.
     init(
         _ context: ConfigurationContext, _ layout: HandleLayout, isStrict: Bool, addsDescriptors: Bool
     ) {
@@ -23,7 +24,7 @@ struct ServiceReader {
         self.addsDescriptors = addsDescriptors
     }
 
-    /// Something can be served, but contradicts itself: an error, or a warning.
+    /// Reports a contradiction that does not prevent serving: an error if `isStrict`, otherwise a warning.
     private mutating func contradiction(
         _ position: SourcePosition, _ reason: String, hint: String? = nil
     ) throws(ConfigurationError) {
@@ -50,7 +51,7 @@ struct ServiceReader {
         return services
     }
 
-    /// Whether `service` is among what `other` includes, directly or by way of others.
+    /// Returns whether `other` is `service`, or includes it directly or through other services.
     private func includes(_ service: Int, below other: Int) -> Bool {
         var seen: Set<Int> = []
         var waiting = [other]
@@ -83,7 +84,8 @@ struct ServiceReader {
         return service
     }
 
-    /// Handles without an attribute inside of a service are allowed, and rare. They are said where contradictions are.
+    /// Warns of handles within a service that have no attribute. They are allowed, but rare, so the warning
+    /// is given only where contradictions are warnings.
     private mutating func warnOfHoles(
         in service: ServiceConfiguration, _ includeCount: Int, at position: SourcePosition
     ) {
@@ -97,7 +99,8 @@ struct ServiceReader {
             ))
     }
 
-    /// Which service an include names: the one at that handle, or the only one with that UUID.
+    /// Returns the index of the service that an include names: the one at that handle, or the only one with
+    /// that UUID.
     private func target(of node: YAMLNode) throws(ConfigurationError) -> Int {
         let fields = try YAMLFields<IncludeKey>(node, "an include")
         let what: String
@@ -138,7 +141,7 @@ extension ServiceReader {
     mutating func characteristic(_ node: YAMLNode) throws(ConfigurationError) -> CharacteristicConfiguration {
         let fields = try YAMLFields<CharacteristicKey>(node, "a characteristic")
         let uuid = try attributeUUID(fields.required(.uuid), .characteristic)
-        // All numbers of descriptors begin so.
+        // The 16-bit UUIDs of all descriptors begin with 29.
         if let short = uuid.uint16, short >> 8 == 0x29 {
             try contradiction(
                 fields.position(of: .uuid), "\(uuid) is the UUID of a descriptor",
@@ -227,7 +230,7 @@ extension ServiceReader {
 extension ServiceReader {
     private enum DescriptorKey: String, CaseIterable { case uuid, handle, permissions, value, length }
 
-    /// A descriptor that belongs to properties: it is added where they need it and the file has none.
+    /// A descriptor that properties require. It is added if the file does not list it.
     private struct Standard: Sendable {
         let uuid: BluetoothUUID
         let what: String
@@ -241,8 +244,8 @@ extension ServiceReader {
         Standard(uuid: 0x2903, what: "the property broadcast") { $0 == .broadcast },
     ]
 
-    /// The descriptors of a characteristic. Those that are missing come first, or last when the file asks
-    /// for a handle that leaves no room for them.
+    /// Reads the descriptors of a characteristic. Missing ones are added before those of the file, or after
+    /// them if the file requests a handle that leaves no room for them.
     mutating func descriptors(
         _ node: YAMLNode?, of properties: Set<CharacteristicProperty>, at position: SourcePosition
     ) throws(ConfigurationError) -> [DescriptorConfiguration] {

@@ -3,7 +3,7 @@ import BLECore
 extension StoredValue {
     private enum Key: String, CaseIterable { case max, fixed }
 
-    /// The value and length of an attribute. `most` is what its type allows.
+    /// Reads the value and the length of an attribute.
     init(
         value: YAMLNode?, length: YAMLNode?, _ context: ConfigurationContext
     ) throws(ConfigurationError) {
@@ -61,13 +61,13 @@ extension StoredValue {
         return octets
     }
 
-    /// How a configuration can spell a value.
+    /// The formats of values in a configuration.
     static let formats: [ValueFormat] = [
         .hex, .utf8, .u8, .u16, .u32, .i8, .i16, .i32, .f32, .sfloat, .float,
     ]
     private static let forms = formats.map(\.rawValue) + ["file"]
 
-    /// The octets of `{u8: 100}` and its like.
+    /// Returns the octets of an entry such as `{u8: 100}`.
     private static func octets(
         _ entry: YAMLNode.Entry, _ context: ConfigurationContext
     ) throws(ConfigurationError) -> [UInt8] {

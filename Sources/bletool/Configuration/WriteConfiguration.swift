@@ -1,6 +1,6 @@
-/// What becomes of the values that centrals write.
+/// The program that receives the values that centrals write.
 enum WriteConfiguration: Hashable, Sendable {
-    /// A program for each value, which is its standard input.
+    /// A program that runs for each value, which is its standard input.
     case exec(Program)
     /// A program that runs as long as the server, and reads each value as a line in this format.
     case lines(Program, ValueFormat)
@@ -21,7 +21,7 @@ extension WriteConfiguration {
             }
             self = .exec(try Program(exec, context))
         case (nil, let lines?):
-            // Hex by default: a value may hold any octets, also line ends.
+            // The default is hex, because a value can contain any octets, including line ends.
             self = .lines(try Program(lines, context), try fields[.format]?.format() ?? .hex)
         default:
             throw ConfigurationError(node.position, "write needs either exec or lines")

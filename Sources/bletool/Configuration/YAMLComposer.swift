@@ -1,25 +1,25 @@
-/// Builds the tree of a YAML file. Files come from strangers too, so everything is bounded: what an alias
-/// repeats counts as often as it is repeated, and no key may stand twice in a mapping.
+/// Builds the tree of a YAML file. The file can come from an untrusted source, so everything is limited: the
+/// nodes of an alias count each time that it is used, and a mapping must not contain a key twice.
 struct YAMLComposer {
-    /// The most octets of a file.
+    /// The maximum size of a file in octets.
     static let fileLimit = 1 << 20
-    /// The most nodes of a tree, aliases followed.
+    /// The maximum number of nodes in a tree, with aliases expanded.
     static let nodeLimit = 100_000
-    /// The most levels of a tree, aliases followed.
+    /// The maximum number of levels in a tree, with aliases expanded.
     static let depthLimit = 32
 
     private let events: YAMLEventReader
     private var anchors: [String: Composed] = [:]
     private var count = 0
 
-    /// A node, how many nodes it and its children are, and on how many levels.
+    /// A node, with the numbers of nodes and of levels in its subtree.
     private struct Composed {
         var node: YAMLNode
         var count: Int
         var height: Int
     }
 
-    /// The tree of the one document that `text` is.
+    /// Returns the tree of the only document in `text`.
     static func tree(_ text: [UInt8]) throws(ConfigurationError) -> YAMLNode {
         guard text.count <= fileLimit else {
             throw ConfigurationError(nil, "the file has \(text.count) octets; at most \(fileLimit) are read")
@@ -97,7 +97,8 @@ struct YAMLComposer {
         return (entries, height)
     }
 
-    /// The node that an alias stands for. An anchor is known once its node has ended, so none holds itself.
+    /// Returns the node that an alias refers to. An anchor is known only after the end of its node, so no
+    /// node can contain itself.
     private mutating func follow(
         _ name: String, at position: SourcePosition, depth: Int
     ) throws(ConfigurationError) -> Composed {
@@ -120,7 +121,7 @@ struct YAMLComposer {
         ConfigurationError(position, "more than \(Self.depthLimit) levels")
     }
 
-    /// Only `!!str`, `!!seq` and `!!map` are taken: they say what the node is anyway.
+    /// Accepts only the tags `!!str`, `!!seq` and `!!map` on nodes of that kind, where they change nothing.
     private func check(
         _ tag: String?, of content: YAMLNode.Content, at position: SourcePosition
     ) throws(ConfigurationError) {

@@ -1,24 +1,24 @@
 import CYAML
 
-/// What libyaml finds in a document, one thing after the other.
+/// An event of libyaml, in the order of the document.
 enum YAMLEvent: Hashable {
-    /// A scalar; `tag` only where the file gives one.
+    /// A scalar; `isPlain` if it has no quotes and is no block.
     case scalar(String, isPlain: Bool, YAMLProperties)
-    /// A list begins, in blocks or brackets.
+    /// The start of a list, in block or flow style.
     case sequence(YAMLProperties)
-    /// A mapping begins, in blocks or braces.
+    /// The start of a mapping, in block or flow style.
     case mapping(YAMLProperties)
     /// The end of the innermost list or mapping.
     case end
     /// The alias `*name`, without the asterisk.
     case alias(String)
-    /// The start of a document; its end is no event.
+    /// The start of a document. Its end is not an event.
     case document
-    /// The stream has no more events.
+    /// The end of the stream.
     case endOfStream
 }
 
-/// What may stand before a node.
+/// The anchor and the tag that can precede a node.
 struct YAMLProperties: Hashable {
     /// The name in `&name`; nil without an anchor.
     var anchor: String?
@@ -26,12 +26,12 @@ struct YAMLProperties: Hashable {
     var tag: String?
 }
 
-/// The one place that touches libyaml.
+/// A reader of a document with libyaml, which only this file uses.
 final class YAMLEventReader {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let input: UnsafeMutableBufferPointer<UInt8>
 
-    /// A reader of `text`, which should be UTF-8, or UTF-16 with a byte order mark.
+    /// Creates a reader of `text`, which must be UTF-8, or UTF-16 with a byte order mark.
     init(_ text: [UInt8]) throws(ConfigurationError) {
         parser = .allocate(capacity: 1)
         input = .allocate(capacity: text.count)
@@ -48,7 +48,7 @@ final class YAMLEventReader {
         input.deallocate()
     }
 
-    /// The next event that matters to a tree, and where it begins.
+    /// Returns the next event that matters to a tree, and its position.
     func next() throws(ConfigurationError) -> (event: YAMLEvent, position: SourcePosition) {
         while true {
             var raw = yaml_event_t()
@@ -79,7 +79,7 @@ final class YAMLEventReader {
         }
     }
 
-    /// What stopped libyaml, in its words.
+    /// The error that stopped libyaml, with libyaml's description.
     private var problem: ConfigurationError {
         let state = parser.pointee
         let reason = state.problem.map { String(cString: $0) } ?? "out of memory"

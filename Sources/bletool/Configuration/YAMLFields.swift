@@ -1,11 +1,11 @@
-/// A mapping whose keys are known: each is a case of `Key`, under its raw value.
+/// A mapping with known keys: the raw values of the cases of `Key`.
 struct YAMLFields<Key: RawRepresentable & CaseIterable> where Key.RawValue == String {
     /// What the mapping describes, as in "a service".
     let what: String
     let position: SourcePosition
     private let entries: [String: YAMLNode.Entry]
 
-    /// The fields of a node, which must be a mapping with no other keys.
+    /// Creates the fields of a node, which must be a mapping without other keys.
     init(_ node: YAMLNode, _ what: String) throws(ConfigurationError) {
         guard case .mapping(let entries) = node.content else {
             throw node.isNot(what, hint: "its keys are \(Key.names.joined(lastBy: "and"))")
@@ -26,10 +26,10 @@ struct YAMLFields<Key: RawRepresentable & CaseIterable> where Key.RawValue == St
         self.entries = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
     }
 
-    /// The value of a key that may be left out.
+    /// Returns the value of an optional key, or nil if it is missing.
     subscript(key: Key) -> YAMLNode? { entries[key.rawValue]?.value }
 
-    /// The value of a key that must be there.
+    /// Returns the value of a required key.
     func required(_ key: Key) throws(ConfigurationError) -> YAMLNode {
         guard let node = self[key] else {
             throw ConfigurationError(position, "\(what) needs the key \(key.rawValue.quoted)")
@@ -37,7 +37,7 @@ struct YAMLFields<Key: RawRepresentable & CaseIterable> where Key.RawValue == St
         return node
     }
 
-    /// Where a key is, or where the mapping begins when it is left out.
+    /// Returns the position of a key, or of the mapping if the key is missing.
     func position(of key: Key) -> SourcePosition { entries[key.rawValue]?.position ?? position }
 }
 

@@ -1,10 +1,10 @@
 import AssignedNumbers
 import BLECore
 
-/// A node of a YAML document. Scalars stay the text that they are in the file, so `1809` and `2e01` are
-/// not taken for numbers before a caller asks for one.
+/// A node of a YAML document. Scalars keep the text that they have in the file, so `1809` and `2e01` are not
+/// numbers until a caller requests one.
 struct YAMLNode: Hashable, Sendable {
-    /// Where it begins; for the target of an alias, where the target does.
+    /// The position of the node; for an alias, the position of its target.
     var position: SourcePosition
     var content: Content
 
@@ -23,7 +23,7 @@ struct YAMLNode: Hashable, Sendable {
         var value: YAMLNode
     }
 
-    /// Whether nothing is there, or `null`.
+    /// Whether the node is empty or `null`.
     var isNull: Bool {
         guard case .scalar(let text, isPlain: true) = content else { return false }
         return ["", "~", "null"].contains(text)
@@ -39,13 +39,14 @@ struct YAMLNode: Hashable, Sendable {
         }
     }
 
-    /// The error that this node is not `wanted`.
+    /// Returns the error that this node is not `wanted`.
     func isNot(_ wanted: String, hint: String? = nil) -> ConfigurationError {
         ConfigurationError(position, "expected \(wanted), not \(kind)", hint: hint)
     }
 }
 
-/// What nodes hold. Each method says what should be there when it is something else.
+/// The contents of nodes. Each method throws an error that says what it expected if the node is something
+/// else.
 extension YAMLNode {
     /// Returns the text of a scalar; throws for anything else.
     func text(_ wanted: String = "text") throws(ConfigurationError) -> String {
@@ -62,8 +63,8 @@ extension YAMLNode {
         }
     }
 
-    /// An integer within `range`, decimal or hexadecimal after `0x`; JSON, which has no hexadecimal
-    /// numbers, may put it in quotes. `what` names it in errors, as in "the MTU".
+    /// Returns an integer within `range`, in decimal, or in hexadecimal after `0x`. It can be in quotes,
+    /// because JSON has no hexadecimal numbers. `what` names it in errors, as in "the MTU".
     func integer<Number: FixedWidthInteger>(
         _ what: String, in range: ClosedRange<Number>
     ) throws(ConfigurationError) -> Number {
@@ -71,7 +72,7 @@ extension YAMLNode {
         return try located { try Number(text: text, in: range, what) }
     }
 
-    /// The case of an enumeration whose raw values are the words.
+    /// Returns the case of an enumeration whose raw value is the text of the node.
     func word<Word: RawRepresentable & CaseIterable>(
         _ type: Word.Type = Word.self
     ) throws(ConfigurationError) -> Word where Word.RawValue == String {
@@ -91,7 +92,7 @@ extension YAMLNode {
         return nodes
     }
 
-    /// The keys and values of a mapping whose keys may be anything.
+    /// Returns the entries of a mapping with arbitrary keys. `what` describes them in errors.
     func entries(of what: String) throws(ConfigurationError) -> [Entry] {
         guard case .mapping(let entries) = content else { throw isNot("a mapping of \(what)") }
         return entries
@@ -102,13 +103,14 @@ extension YAMLNode {
         return try located { try Duration(text: text) }
     }
 
-    /// Octets as hexadecimal digits; `0102` without quotes is what it says, too.
+    /// Returns the octets of hexadecimal digits. Digits such as `0102` need no quotes.
     func hex(count: ClosedRange<Int> = 0...512) throws(ConfigurationError) -> [UInt8] {
         let text = try text("hex")
         return try located { try [UInt8](hexText: text, count: count) }
     }
 
-    /// A UUID by its digits or by its name; among equal names, that of `kind`.
+    /// Returns a UUID, given by its digits or its name. Of several UUIDs with the same name, the one of
+    /// `kind` is chosen.
     func uuid(
         _ kind: AssignedNumbers.UUIDKind, _ names: UUIDNames
     ) throws(ConfigurationError) -> BluetoothUUID {
@@ -123,14 +125,14 @@ extension YAMLNode {
         return uuids
     }
 
-    /// What `body` makes of this node; what is wrong with it is wrong here.
+    /// Returns the result of `body`. Its errors get the position of this node.
     func located<Value>(_ body: () throws -> Value) throws(ConfigurationError) -> Value {
         try position.located(body)
     }
 }
 
 extension SourcePosition {
-    /// What `body` makes of what is here; what is wrong with it is wrong here.
+    /// Returns the result of `body`. Its errors get this position.
     func located<Value>(_ body: () throws -> Value) throws(ConfigurationError) -> Value {
         do {
             return try body()

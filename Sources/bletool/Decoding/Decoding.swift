@@ -2,7 +2,7 @@ import BLECore
 import HCISocket
 import Recordings
 
-/// `decode` of a recording: one pass, in memory that does not grow with it.
+/// Decodes recordings for `decode`, in one pass and with memory that does not grow with the recordings.
 struct Decoding: Sendable {
     enum Output: Sendable {
         /// One line for each packet.
@@ -11,24 +11,24 @@ struct Decoding: Sendable {
         case tree
         /// Counts and times of all packets.
         case statistics
-        /// A picture of the packets, in this file.
+        /// A diagram of the packets, in this file.
         case diagram(String)
         /// A recording with the chosen packets.
         case recording(RecordingTarget)
 
-        /// Whether all of each packet is shown.
+        /// Whether all layers of each packet are shown.
         var isTree: Bool { if case .tree = self { true } else { false } }
     }
 
     let console: Console
     let filter: PacketFilter
-    /// The number of packets to show; nil: all.
+    /// The number of packets to show, or nil for all.
     let limit: Int?
     let output: Output
-    /// The kind of time that lines begin with.
+    /// The kind of time that lines show.
     var time = LineTime.relative
 
-    /// Decodes all that there is: recordings that go on where the one before ends. A pipe is waited for until `timeout`
+    /// Decodes recordings of which each continues the previous one. Waits for data of a pipe until `timeout`
     /// has passed.
     func run(_ inputs: [RecordingInput], for timeout: Duration? = nil) throws(Failure) {
         let deadline = timeout.map { ContinuousClock.now.advanced(by: $0) }
@@ -48,8 +48,8 @@ struct Decoding: Sendable {
         try pass.finish(isWhole: true)
     }
 
-    /// Decodes all that there is and will be, until `timeout` has passed, the task is cancelled or the output has no reader
-    /// any more.
+    /// Decodes a recording and what is appended to it, until `timeout` has passed, the task is cancelled or
+    /// the output has no reader any more.
     func follow(_ input: RecordingInput, for timeout: Duration? = nil) async throws(Failure) {
         let growth = try input.growth()
         let late = Lock<Duration?>(nil)
@@ -64,7 +64,7 @@ struct Decoding: Sendable {
                             chunk = try input.next()
                         }
                     } while await growth?.next() ?? false
-                    // The last record may be half written now.
+                    // The last record can be incomplete at this point.
                     try pass.finish(isWhole: false)
                     try pass.end(late: late.withLock { $0 })
                     return .success(())
@@ -81,7 +81,7 @@ struct Decoding: Sendable {
                 if !Task.isCancelled { late.withLock { $0 = timeout } }
                 return nil
             }
-            // A cancelled task still shows what it has.
+            // A cancelled task still shows the packets that it has read.
             var result: Result<Void, Failure>?
             for await ended in group {
                 group.cancelAll()
@@ -93,10 +93,10 @@ struct Decoding: Sendable {
     }
 }
 
-/// What is remembered between the chunks of a recording.
+/// The state of decoding between the chunks of a recording.
 struct DecodingPass {
     private let decoding: Decoding
-    /// What the recordings are called that are to come, and the one that is read.
+    /// The names of the current recording and of those that follow.
     private var names: ArraySlice<String>
     private let title: String
     private var reader = RecordingReader()
@@ -108,11 +108,11 @@ struct DecodingPass {
     private var copy: RecordingCopy?
     private var start: RecordingTime?
     private var shown = 0
-    /// Nothing more is wanted: there was enough, or the output has no reader.
+    /// Whether no more packets are needed, because enough were shown or the output has no reader.
     private var isOver = false
     private var damage: (name: String, first: RecordingDamage, parts: Int, octets: Int)?
 
-    /// A pass through recordings, of which one has a name at least.
+    /// Creates a pass through recordings with these names, of which there is at least one.
     init(_ decoding: Decoding, names: [String]) {
         (self.decoding, self.names) = (decoding, names[...])
         title = names.joined(separator: ", ")
@@ -121,15 +121,15 @@ struct DecodingPass {
         if case .recording(let target) = decoding.output { copy = RecordingCopy(target) }
     }
 
-    /// Takes the next octets and shows what is whole. False when no more are wanted.
+    /// Adds the next octets and shows the complete packets. Returns false if no more octets are needed.
     mutating func take(_ chunk: [UInt8]) throws(Failure) -> Bool {
         reader.receive(chunk.span)
         isOver = try !drain()
         return !isOver
     }
 
-    /// Ends a recording, so that the next one comes: connections and attributes are those that are known already.
-    /// False when no more are wanted.
+    /// Ends a recording, so that the next one can follow. The connections and attributes that are known
+    /// remain so. Returns false if no more octets are needed.
     mutating func goOn() throws(Failure) -> Bool {
         try end()
         reader = RecordingReader()
@@ -153,7 +153,8 @@ struct DecodingPass {
 
     private var name: String { names.first ?? title }
 
-    /// Shows the rest, and says what was damaged. `isWhole` says that the recording has ended.
+    /// Shows the rest, and throws a failure if something was damaged. `isWhole` means that the recording has
+    /// ended.
     mutating func finish(isWhole: Bool) throws(Failure) {
         if isWhole { try end() } else { reportLeftOut() }
         switch decoding.output {
@@ -174,7 +175,8 @@ struct DecodingPass {
         }
     }
 
-    /// Ends what a time limit has ended, which is a failure when more packets were wanted.
+    /// Throws a failure if the time limit ended the decoding before the requested number of packets was
+    /// shown.
     func end(late timeout: Duration?) throws(Failure) {
         guard let timeout, let limit = decoding.limit, shown < limit else { return }
         throw Failure(.timeout, "decode", "\(shown) of \(limit) packets came in \(timeout.text)")
@@ -247,7 +249,7 @@ struct DecodingPass {
 }
 
 extension Failure {
-    /// A file that is no recording.
+    /// Creates the failure for a file that is not a recording.
     init(_ error: RecordingError, in name: String) {
         self.init(.input, name, "\(error)")
         guard case .unknownFormat(let start) = error else { return }

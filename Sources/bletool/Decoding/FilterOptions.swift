@@ -5,8 +5,8 @@ import BLECore
 import HCI
 import Recordings
 
-/// The options that choose packets. Options that are given twice, or with commas, mean either; different options
-/// mean both.
+/// The options that select packets. Of several values of one option, given with commas or by repeating it, a
+/// packet must match one. It must match all of the different options.
 struct FilterOptions: ParsableArguments {
     @Option(
         name: [.customShort("l"), .customLong("layer")],
@@ -86,12 +86,12 @@ extension FilterOptions {
         return lists.filter { !$0.1.isEmpty }.map(\.0) + others.filter(\.1).map(\.0)
     }
 
-    /// Makes a filter of the options.
+    /// Creates a filter from the options.
     func filter() throws(Failure) -> PacketFilter {
         var filter = PacketFilter()
         filter.layers = Set(
             try each(layers, of: "--layer") { text throws(BadInput) in
-                // Advertising data are no layer of a recorded packet, but fields of one.
+                // Advertising data are not a layer of a recorded packet, but fields of one.
                 guard let layer = DecodedLayer.Layer(rawValue: text), layer != .adv else {
                     let all = DecodedLayer.Layer.allCases.filter { $0 != .adv }.map(\.rawValue)
                     throw BadInput(
@@ -165,7 +165,7 @@ extension FilterOptions {
 }
 
 extension PacketFilter.Moment {
-    /// A moment of the calendar, or a duration since the first packet.
+    /// Parses a date with a time, or a duration since the first packet.
     init(text: String) throws(BadInput) {
         if let timestamp = Timestamp(text) {
             self = .absolute(timestamp.milliseconds * 1000)

@@ -2,14 +2,15 @@ import BLECore
 import HCI
 import Recordings
 
-/// A session as a picture: a line down for the host, its controller and each peer, and an arrow for each packet.
+/// A diagram of a session: a vertical line for the host, its controller and each peer, and an arrow for each
+/// packet.
 struct LadderDiagram {
-    /// More rows make no readable picture; those that come after are counted.
+    /// The maximum number of rows in a readable diagram. Further packets are only counted.
     static let rowLimit = 2000
-    /// Peers with a line of their own; further ones share the last.
+    /// The maximum number of lines for peers. Further peers share the last line.
     static let peerLimit = 6
 
-    /// The begin or the end of an arrow.
+    /// The start or the end of an arrow.
     enum Party: Hashable {
         case host
         case controller
@@ -28,12 +29,12 @@ struct LadderDiagram {
     }
 
     private(set) var rows: [Row] = []
-    /// Packets that have no arrow, since there are too many.
+    /// The number of packets that have no arrow because there are too many.
     private(set) var leftOut = 0
     private(set) var peers: [String] = []
 
-    /// Adds a packet; what goes over no line, as notes of a monitor and parts of frames, has no arrow, nor has the
-    /// controller's counting of its buffers.
+    /// Adds a packet. Packets that are not sent in a direction, such as notes of a monitor, have no arrow.
+    /// Neither have parts of frames, and the controller's reports about its buffers.
     mutating func add(_ packet: DecodedPacket, since start: RecordingTime) {
         guard let direction = packet.direction, !packet.isFragment, !packet.isCounting else { return }
         guard rows.count < Self.rowLimit else {
@@ -80,10 +81,10 @@ struct LadderDiagram {
 }
 
 extension DecodedPacket {
-    /// Whether it only begins or continues a frame.
+    /// Whether the packet only begins or continues a frame.
     var isFragment: Bool { inner.isEmpty && outer.bytes.first == HCIPacketType.acl.rawValue }
 
-    /// Whether it only reports that the controller has room again.
+    /// Whether the packet only reports that the controller has room again.
     fileprivate var isCounting: Bool {
         if case .numberOfCompletedPackets? = outer.event { true } else { false }
     }
@@ -146,7 +147,7 @@ extension LadderDiagram {
 }
 
 extension String {
-    /// The text as XML has it between tags.
+    /// The text with the special characters of XML escaped.
     fileprivate var xml: String {
         var text = ""
         for character in unicodeScalars {

@@ -3,7 +3,7 @@ import BLECore
 import HCI
 import Recordings
 
-/// Which packets of a recording are shown.
+/// A filter for the packets of a recording.
 struct PacketFilter {
     /// A point in time of a recording.
     enum Moment: Hashable {
@@ -13,7 +13,8 @@ struct PacketFilter {
         case relative(Int64)
     }
 
-    /// All of these; an empty set is all there are.
+    /// The layers of which a packet must have one. An empty collection, here and below, matches all packets;
+    /// a packet must match all properties of the filter.
     var layers: Set<DecodedLayer.Layer> = []
     var names: [Glob] = []
     var connections: Set<UInt16> = []
@@ -28,7 +29,7 @@ struct PacketFilter {
     /// Whether only packets with errors pass.
     var isOfErrors = false
 
-    /// Whether a packet is shown. `start` is the time of the recording's first packet.
+    /// Returns whether a packet matches the filter. `start` is the time of the recording's first packet.
     func matches(_ packet: DecodedPacket, start: RecordingTime) -> Bool {
         guard frames.contains(packet.frame), direction == nil || direction == packet.direction else {
             return false
@@ -65,18 +66,18 @@ struct PacketFilter {
 }
 
 extension DecodedPacket {
-    /// Whether something went wrong: a problem, an error of ATT, a status, a failed pairing.
+    /// Whether the packet is malformed, or reports a failure: an ATT error, a status, a failed pairing.
     var isError: Bool { layers.contains { $0.problem != nil } || failure != nil }
 
-    /// Whether it is from, to or about the device with that address.
+    /// Returns whether the packet is from, to or about the device with that address.
     fileprivate func concerns(_ address: UInt64) -> Bool {
         if peer?.value == address { return true }
         let text = DeviceAddress(address, type: .public).text
         return layers.contains { FieldValue.fields($0.fields).mentions(text) }
     }
 
-    /// Whether that number begins the packet: the opcode of a command, the code of an event or subevent, the
-    /// opcode of ATT, the code of SMP and signaling.
+    /// Returns whether the packet has that number: the opcode of a command, the code of an event or subevent,
+    /// the opcode of ATT, or the code of SMP and signaling.
     fileprivate func hasOpcode(_ number: UInt16) -> Bool {
         let bytes = top.bytes
         guard top.layer == .hci, let type = bytes.first else {
@@ -92,7 +93,7 @@ extension DecodedPacket {
 }
 
 extension FieldValue {
-    /// Whether an address is in it, perhaps with its type.
+    /// Returns whether the value contains an address, with or without its type.
     fileprivate func mentions(_ address: String) -> Bool {
         switch self {
         case .text(let text): text.hasPrefix(address)

@@ -2,9 +2,9 @@ import AssignedNumbers
 import BLECore
 import Recordings
 
-/// Packets as JSON objects, one a line.
+/// Packets as JSON objects, one per line.
 struct PacketJSON {
-    /// Whether all layers are shown, and not only what the packet is about.
+    /// Whether all layers are shown in addition to the packet's top layer.
     let showsLayers: Bool
     private var clock = RecordingClock()
 
@@ -45,7 +45,8 @@ struct PacketJSON {
         text += "\n"
     }
 
-    /// The object of octets that are in no recording: the first layer, and all of them in `layers`.
+    /// Returns the object for octets that are not from a recording: the first layer and, if there are
+    /// several, all of them in `layers`.
     static func object(_ layers: [DecodedLayer]) -> JSONValue {
         let problems = layers.compactMap(\.problem)
         var members: [JSONValue.Member] = [
@@ -96,12 +97,12 @@ extension JSONValue {
     }
 }
 
-/// Writes times; the date is worked out once a second.
+/// Formats times. The part up to the seconds is computed only once for successive times in the same second.
 struct RecordingClock {
     private var second: Int64?
     private var prefix = ""
 
-    /// RFC 3339 in UTC with microseconds.
+    /// Returns the time in RFC 3339 format, in UTC with microseconds.
     mutating func text(_ time: RecordingTime) -> String {
         var (whole, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         if rest < 0 { (whole, rest) = (whole - 1, rest + 1_000_000) }
@@ -115,7 +116,7 @@ struct RecordingClock {
 }
 
 extension RecordingTime {
-    /// RFC 3339 in UTC with microseconds.
+    /// The time in RFC 3339 format, in UTC with microseconds.
     var exactDescription: String {
         var clock = RecordingClock()
         return clock.text(self)

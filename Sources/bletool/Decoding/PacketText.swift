@@ -4,7 +4,7 @@ import BLECore
 import HCI
 import Recordings
 
-/// What the first column of a line shows.
+/// The kind of time that a line shows.
 enum LineTime: String, CaseIterable, ExpressibleByArgument {
     /// Seconds since the recording's first packet.
     case relative
@@ -14,7 +14,7 @@ enum LineTime: String, CaseIterable, ExpressibleByArgument {
 
 struct PacketText {
     let isColored: Bool
-    /// The kind of time that lines begin with.
+    /// The kind of time that lines show.
     let time: LineTime
     private var clock = RecordingClock()
     /// The names of UUIDs, each looked up once.
@@ -22,8 +22,8 @@ struct PacketText {
 
     init(isColored: Bool, time: LineTime = .relative) { (self.isColored, self.time) = (isColored, time) }
 
-    /// Adds a line: number, seconds since the recording's `start` or the time of day, direction, connection, protocol,
-    /// name, and what the packet says.
+    /// Adds a line: number, seconds since the recording's `start` or the date and time, direction,
+    /// connection, protocol, name, attribute and fields.
     mutating func appendLine(_ packet: DecodedPacket, since start: RecordingTime, to text: inout String) {
         let top = packet.top
         text.append(padded: String(packet.frame), 6)
@@ -61,18 +61,18 @@ struct PacketText {
     private mutating func label(_ uuid: BluetoothUUID) -> String {
         if let label = labels[uuid] { return label }
         let label = uuid.label.printableFast
-        // A recording has a handful of them; a damaged one can have any.
+        // A recording usually has few UUIDs, but a damaged one can contain any number.
         if labels.count < 1000 { labels[uuid] = label }
         return label
     }
 
-    /// Microseconds as seconds, with all six digits.
+    /// Formats microseconds as seconds with six decimal places.
     static func seconds(_ passed: Int64) -> String {
         let (whole, rest) = passed.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
         return (passed < 0 ? "-" : "") + String(whole) + "." + String(String(rest + 1_000_000).dropFirst())
     }
 
-    /// Adds fields; longer texts than `cut` octets are cut.
+    /// Adds fields. Texts of more than `cut` octets are truncated.
     static func append(_ fields: DecodedFields, cut: Int, to text: inout String) {
         for field in fields.all {
             text += " "
@@ -121,9 +121,9 @@ struct PacketText {
     }
 }
 
-/// How fields are shown to people.
+/// The formatting of fields for text output.
 enum FieldText {
-    /// Whether a number is better known in hexadecimal.
+    /// Returns whether a number is usually shown in hexadecimal.
     static func isHandle(_ name: String) -> Bool {
         switch name {
         case "handle", "endHandle", "valueHandle", "included", "handles", "connection": true
@@ -131,19 +131,19 @@ enum FieldText {
         }
     }
 
-    /// A number: handles, companies and masks in hexadecimal.
+    /// Formats a number: handles, companies and masks in hexadecimal.
     static func text(_ number: Int, named name: String) -> String {
         if isHandle(name) || isCompany(name), let short = UInt16(exactly: number) { return "0x\(short.hex)" }
         let isMask = (name == "mask" || name.hasSuffix("Mask")) && number >= 0
         return isMask ? "0x\(String(number, radix: 16))" : String(number)
     }
 
-    /// Whether a number is a company's.
+    /// Returns whether a number is a company identifier.
     static func isCompany(_ name: String) -> Bool { name == "company" || name == "manufacturer" }
 }
 
 extension AnsweredRequest {
-    /// The time that the answer took.
+    /// The time until the answer, and the number of the request's packet.
     var text: String {
         let (whole, rest) = latency.magnitude.quotientAndRemainder(dividingBy: 1000)
         return "\(latency < 0 ? "-" : "")\(whole).\(String(rest + 1000).dropFirst()) ms after \(frame)"
@@ -151,7 +151,7 @@ extension AnsweredRequest {
 }
 
 extension DecodedAttribute {
-    /// What it is, by the names of its types, where discovery has found them.
+    /// The names of the attribute's types, or nil if discovery did not find them.
     var label: String? {
         guard let uuid else { return nil }
         let name = uuid.label
@@ -160,12 +160,12 @@ extension DecodedAttribute {
 }
 
 extension BluetoothUUID {
-    /// The name that an attribute of this type has, else the UUID.
+    /// The name that an attribute of this type has, otherwise the UUID.
     var label: String { Names.attribute(self) ?? description }
 }
 
 extension String {
-    /// Adds a text at the right of a column.
+    /// Appends a text that is right-aligned in a column of `width`.
     mutating func append(padded text: String, _ width: Int) {
         for _ in 0..<max(0, width - text.utf8.count) { self += " " }
         self += text
@@ -173,7 +173,8 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The text made fit for a terminal; nearly all texts here are.
+    /// The text made safe for a terminal, with a fast path for texts in printable ASCII, which nearly all
+    /// are.
     var printableFast: String {
         utf8.allSatisfy { (0x20...0x7e).contains($0) } ? String(self) : printable
     }

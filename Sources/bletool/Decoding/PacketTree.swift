@@ -4,7 +4,7 @@ import HCI
 import Recordings
 
 extension PacketText {
-    /// Adds lines with everything: each layer, its fields, and the octets of the record.
+    /// Adds lines with all details: each layer, its fields, and the octets of the record.
     func appendTree(_ packet: DecodedPacket, to text: inout String) {
         var head = ["Frame \(packet.frame)", packet.time.exactDescription]
         if let direction = packet.direction { head.append(direction.text) }
@@ -64,7 +64,7 @@ extension PacketText {
         }
     }
 
-    /// Octets as editors show them: sixteen a line.
+    /// Adds a hex dump of octets, sixteen per line.
     private func appendDump(_ octets: [UInt8], to text: inout String) {
         for start in stride(from: 0, to: octets.count, by: 16) {
             let row = octets[start..<min(start + 16, octets.count)]
@@ -78,7 +78,7 @@ extension PacketText {
 }
 
 extension FieldText {
-    /// A number, and what it stands for.
+    /// Returns a number and its assigned name, if it has one.
     static func number(_ number: Int, named name: String) -> String {
         guard let short = UInt16(exactly: number) else { return text(number, named: name) }
         let meaning =

@@ -3,10 +3,10 @@ import Glibc
 import HCI
 import Recordings
 
-/// Writes the packets that filters choose to a recording, as they were.
+/// Writes the packets that the filters select to a recording, unchanged.
 ///
-/// Filters choose a frame by the packet that completes it. The fragments before that one are kept until then, so that
-/// the frame is whole in the copy, too.
+/// The filters select a frame by the packet that completes it. The fragments before that packet are kept
+/// until then, so that the copy contains the whole frame.
 struct RecordingCopy {
     private struct Way: Hashable {
         let adapter: UInt16
@@ -21,18 +21,18 @@ struct RecordingCopy {
     private var written = 0
     private var leftOut = 0
 
-    /// More ways and fragments come from damage.
+    /// The limits of directions and fragments. Only a damaged recording exceeds them.
     private static let wayLimit = 512
     private static let fragmentLimit = 4096
 
     init(_ target: RecordingTarget) { self.target = target }
 
-    /// Takes the next packet. The first one decides what the recording can hold.
+    /// Adds the next packet. The first one determines the format of the recording.
     mutating func add(
         _ record: Record, _ packet: DecodedPacket, isChosen: Bool, _ datalink: BTSnoopDatalink
     ) throws(Failure) {
         var record = record
-        // The dissector knows the direction better than a file that does not record it.
+        // The dissector determines the direction more reliably than a file that does not record it.
         if case .packet(_, let bytes) = record.content, let direction = packet.direction {
             record.content = .packet(direction, bytes)
         }
@@ -49,7 +49,7 @@ struct RecordingCopy {
         }
     }
 
-    /// The fragments that a packet completes; keeps one that may be wanted later.
+    /// Returns the fragments that a packet completes. Keeps a fragment whose frame may be selected later.
     private mutating func fragments(
         before packet: DecodedPacket, _ record: Record, isChosen: Bool
     ) -> [Record] {
@@ -75,20 +75,20 @@ struct RecordingCopy {
         self.writer = writer
     }
 
-    /// Writes what has come; false when the output has no reader any more.
+    /// Writes the packets that were added. Returns false when the output has no reader any more.
     mutating func flush() throws(Failure) -> Bool {
         defer { octets = [] }
         guard !octets.isEmpty else { return true }
         return try target.write(octets)
     }
 
-    /// Writes the rest; a recording without packets is one, too.
+    /// Writes the rest. A recording without packets consists of its header.
     mutating func finish(_ datalink: BTSnoopDatalink) throws(Failure) {
         try begin(datalink)
         _ = try flush()
     }
 
-    /// What is to be said of it.
+    /// The notes for the user about written and left out packets.
     var notes: [String] {
         let all = target.path == "-" ? [] : ["\(target.path): \(written) packets written"]
         guard leftOut > 0 else { return all }
@@ -104,7 +104,7 @@ final class RecordingTarget: Sendable {
     let path: String
     private let descriptor: CInt
 
-    /// Makes the file; an old one stays as it is until there is something to replace it.
+    /// Opens or creates the file. An existing file keeps its contents until `begin()` is called.
     init(_ path: String) throws(Failure) {
         if path == "-" { try LineWriter.output.refuseOctets("--write -") }
         self.path = path
@@ -114,14 +114,15 @@ final class RecordingTarget: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Empties an old file; a pipe has nothing old, and stdout may go on behind what is there.
+    /// Truncates an existing file. A pipe has no old contents, and output to stdout can follow what it
+    /// contains.
     func begin() throws(Failure) {
         guard path == "-" || ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
             throw Self.failure(path, errno)
         }
     }
 
-    /// Writes octets; false when the output has no reader any more.
+    /// Writes octets. Returns false when the output has no reader any more.
     func write(_ octets: [UInt8]) throws(Failure) -> Bool {
         guard let problem = File.write(octets, to: descriptor) else { return true }
         if problem == EPIPE, path == "-" { return false }

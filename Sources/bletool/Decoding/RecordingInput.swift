@@ -3,14 +3,14 @@ import Glibc
 import HCISocket
 import Recordings
 
-/// A recording that is read from its beginning on: a file, or the standard input.
+/// A recording that is read from its start: a file, or the standard input.
 final class RecordingInput: Sendable {
-    /// What it is called in messages.
+    /// The name of the recording in messages.
     let name: String
     private let descriptor: CInt
     private let path: String?
 
-    /// Octets that are read at once.
+    /// The maximum number of octets in one read.
     private static let chunk = 256 << 10
 
     /// Opens a file; `-` is the standard input.
@@ -31,7 +31,7 @@ final class RecordingInput: Sendable {
 
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
-    /// The next octets; none at the end of what there is now. A pipe is waited for.
+    /// Reads the next octets. Returns none at the current end of the input. Waits for the data of a pipe.
     func next() throws(Failure) -> [UInt8] {
         var count = -1
         let octets = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, initialized in
@@ -44,7 +44,8 @@ final class RecordingInput: Sendable {
         return octets
     }
 
-    /// Waits until there are octets or the input has ended; false when `deadline` comes before. A file is never waited for.
+    /// Waits until there are octets or the input has ended. Returns false if `deadline` passes first. A file
+    /// is always ready.
     func isReady(until deadline: ContinuousClock.Instant?) -> Bool {
         guard let deadline else { return true }
         while true {
@@ -56,7 +57,7 @@ final class RecordingInput: Sendable {
         }
     }
 
-    /// Whether that path names the file that is read.
+    /// Returns whether the path names the file that is read.
     func isFile(at path: String) -> Bool {
         var (mine, other) = (stat(), stat())
         guard fstat(descriptor, &mine) == 0, stat(path, &other) == 0 else { return false }
@@ -66,7 +67,8 @@ final class RecordingInput: Sendable {
     /// Whether the input can grow after its end.
     var canGrow: Bool { path != nil }
 
-    /// A watch that reports when the file has grown; start it before the end is looked for.
+    /// Starts a watch that reports when the file has grown. It must be started before the end of the file is
+    /// read.
     func growth() throws(Failure) -> FileGrowth? {
         guard let path else { return nil }
         do throws(PortError) {
@@ -82,8 +84,8 @@ final class RecordingInput: Sendable {
     }
 }
 
-/// Reports when a file has grown (inotify(7)). It is made before the end of the file is looked for, so that nothing
-/// is missed in between.
+/// Reports when a file has grown (inotify(7)). It must be created before the end of the file is read, so that
+/// no growth in between is missed.
 final class FileGrowth: Sendable {
     private let descriptor: CInt
     private let loop: EventLoop
@@ -92,7 +94,7 @@ final class FileGrowth: Sendable {
         self.loop = loop
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         guard descriptor >= 0 else { throw .system(.current, during: "inotify_init") }
-        // From here on `deinit` closes it, also when this throws.
+        // From here on, `deinit` closes the descriptor, also when this initializer throws.
         guard inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) >= 0 else {
             throw .system(.current, during: "inotify_add_watch \(path)")
         }
@@ -100,10 +102,10 @@ final class FileGrowth: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Waits until the file has changed since the last time; false when the task is cancelled.
+    /// Waits until the file has changed since the last call. Returns false when the task is cancelled.
     func next() async -> Bool {
         guard await loop.readiness(of: descriptor, for: .read) != nil else { return false }
-        // All that happened is one change.
+        // All pending events count as one change.
         var events = [UInt8](repeating: 0, count: 4096)
         while events.withUnsafeMutableBytes({ read(descriptor, $0.baseAddress, $0.count) }) > 0 {}
         return true

@@ -2,7 +2,7 @@ import BLE
 import BLECore
 import HCISocket
 
-/// What `doctor` makes of a diagnosis: checks with their fixes, and what this process may do.
+/// The report of `doctor` on a diagnosis: checks with their fixes, and the abilities of this process.
 struct DoctorReport: Hashable, Sendable {
     /// The result of a check.
     enum Status: String, Hashable, Sendable {
@@ -13,35 +13,35 @@ struct DoctorReport: Hashable, Sendable {
         case problem
     }
 
-    /// One thing that was looked at.
+    /// A check and its result.
     struct Check: Hashable, Sendable {
-        /// What: `sockets`, `capabilities`, `rfkill`, `bluetoothd`, `adapter`, `serial`.
+        /// The name: `sockets`, `capabilities`, `rfkill`, `bluetoothd`, `adapter`, `serial`.
         var name: String
-        /// Which one, where there are several: `hci0`.
+        /// The object that was checked, if there can be several: `hci0`.
         var subject: String?
         /// The result of the check.
         var status: Status
         var message: String
-        /// The command, or what else, that mends it.
+        /// The command or other action that fixes the problem.
         var fix: String?
-        /// What the lack amounts to for a script.
+        /// The kind of failure that the problem is for a script.
         var kind: Failure.Kind?
     }
 
-    /// Something that the tool can do, and whether this process may.
+    /// An ability of the tool, and whether this process has it.
     struct Ability: Hashable, Sendable {
         /// The name of the ability, as in `scan`.
         var name: String
-        /// What is missing for it; empty: it may.
+        /// What the process lacks for the ability; empty if it has the ability.
         var missing: [String]
     }
 
     var checks: [Check]
-    /// The abilities on kernel adapters, and those that need none.
+    /// The abilities on kernel adapters, and those that need no kernel adapter.
     var abilities: [Ability]
 
-    /// The problem that stands in the way of kernel adapters, if there is one: a missing adapter before a
-    /// missing permission.
+    /// The problem that prevents the use of kernel adapters, if there is one. A missing adapter has
+    /// precedence over a missing permission.
     var failure: Failure? {
         let problems = checks.filter { $0.status == .problem }
         let first = problems.first { $0.kind == .adapter } ?? problems.first { $0.kind != nil }
@@ -50,7 +50,7 @@ struct DoctorReport: Hashable, Sendable {
 }
 
 extension DoctorReport {
-    /// Makes checks of a diagnosis.
+    /// Creates the report on a diagnosis.
     init(_ diagnosis: Diagnosis) {
         checks = [Self.sockets(diagnosis), Self.capabilities(diagnosis)]
         checks += diagnosis.switches.map(Self.check)
@@ -154,7 +154,7 @@ extension DoctorReport {
             let lacks = needed.filter { !diagnosis.capabilities.contains($0) }.map(\.rawValue)
             return (usable ? [] : ["adapter"]) + lacks
         }
-        // Commands to an adapter that is off begin with its power.
+        // On an adapter that is powered off, commands first power it on.
         let isOff = !diagnosis.adapters.contains { $0.current.contains(.powered) }
         let radio: [Capability] = isOff ? [.netRaw, .netAdmin] : [.netRaw]
         return ["scan", "advertise", "serve", "gatt"].map { Ability(name: $0, missing: missing(radio)) } + [

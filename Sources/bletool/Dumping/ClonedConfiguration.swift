@@ -3,27 +3,27 @@ import BLECore
 import GATTClient
 import GATTServer
 
-/// A configuration that makes `serve` look like a device, as nearly as it can.
+/// A configuration with which `serve` imitates a device as closely as possible.
 struct ClonedConfiguration: Sendable {
-    /// How far the copy equals the device.
+    /// How closely the copy matches the device.
     enum Fidelity: Hashable, Sendable {
         /// The same attributes at the same handles; the GAP and GATT services are those that `serve` adds.
         case standard
         /// The same attributes at the same handles, those of the GAP and GATT services with stored values.
         case exact
-        /// The same attributes at the same handles, with what contradicts itself, which needs `strict: false`.
+        /// The same attributes at the same handles, including contradictions, which need `strict: false`.
         case contradictory(hasStandardServices: Bool)
-        /// The same handles, but something is missing that `serve` refuses; comments say what.
+        /// The same handles, but without what `serve` rejects. Comments name what is missing.
         case partial
-        /// The same services, where `serve` puts them, for this reason.
+        /// The same services at the handles that `serve` assigns, for this reason.
         case moved(String)
     }
 
     let node: CommentedNode
-    /// How near the configuration comes to the image.
+    /// How closely the configuration matches the image.
     let fidelity: Fidelity
 
-    /// The nearest that `serve` accepts; throws the reason when it accepts none.
+    /// Creates the closest configuration that `serve` accepts. Throws the reason if it accepts none.
     init(_ image: DeviceImage) throws(ConfigurationError) {
         let wanted: [Fidelity] = [
             .standard, .exact, .contradictory(hasStandardServices: true),
@@ -53,7 +53,7 @@ struct ClonedConfiguration: Sendable {
         ] + node.yaml
     }
 
-    /// The attributes that `serve` would have.
+    /// Returns the attributes that `serve` would have with this configuration.
     fileprivate static func layout(_ node: CommentedNode) throws(ConfigurationError) -> [LayoutRow] {
         let context = ConfigurationContext(
             names: Names.uuid, contents: { _, _ in throw BadInput("there is none") },
@@ -78,7 +78,7 @@ struct ClonedConfiguration: Sendable {
 }
 
 extension DeviceImage {
-    /// The first configuration that `serve` takes and that has exactly the device's attributes then.
+    /// Returns the first configuration that `serve` accepts and that has exactly the device's attributes.
     fileprivate func firstAccepted(
         of wanted: [ClonedConfiguration.Fidelity]
     ) -> (CommentedNode, ClonedConfiguration.Fidelity)? {
@@ -98,7 +98,7 @@ extension DeviceImage {
         }
     }
 
-    /// Whether a value is offered for reading and yet never read.
+    /// Whether a value has the property read, but the server never permits reading it.
     private var isUnreadable: Bool {
         database.services.flatMap(\.characteristics).contains {
             $0.properties.contains(.read) && shown[$0.valueHandle]?.isUnreadable == true

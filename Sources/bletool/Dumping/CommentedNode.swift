@@ -1,6 +1,6 @@
 import BLECore
 
-/// A part of a configuration to write: YAML with comments for people, or JSON, which is YAML too.
+/// A part of a configuration to write: YAML with comments, or JSON, which is also YAML.
 indirect enum CommentedNode: Hashable, Sendable {
     /// A word or UUID, which needs no quotes.
     case word(String)
@@ -14,12 +14,12 @@ indirect enum CommentedNode: Hashable, Sendable {
     case row([CommentedNode])
     /// A mapping on one line.
     case fields([Field])
-    /// A list with a line or more for each.
+    /// A list with one or more lines for each item.
     case list([Item])
-    /// A mapping with a line or more for each key.
+    /// A mapping with one or more lines for each key.
     case mapping([Field])
 
-    /// A key, its value, and what stands behind them.
+    /// A key, its value, and the comment behind them.
     struct Field: Hashable, Sendable {
         var key: String
         var value: CommentedNode
@@ -34,9 +34,9 @@ indirect enum CommentedNode: Hashable, Sendable {
     }
 
     struct Item: Hashable, Sendable {
-        /// The entry; nil where only a comment is left of it.
+        /// The entry, or nil if only a comment remains of it.
         var node: CommentedNode?
-        /// For people: behind an entry of one line, else above it.
+        /// The YAML comment: behind an entry of one line, otherwise above the entry.
         var comment: String?
     }
 }
@@ -56,7 +56,7 @@ extension CommentedNode {
         }
     }
 
-    /// The lines as YAML.
+    /// The lines of the node as YAML.
     var yaml: [String] {
         switch self {
         case .mapping(let fields): fields.flatMap(\.yaml)

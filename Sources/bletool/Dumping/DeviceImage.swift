@@ -3,23 +3,23 @@ import BLEAdvertising
 import BLECore
 import GATTClient
 
-/// What a device shows of its server.
+/// The server of a device, as far as a client can read it.
 struct DeviceImage: Sendable {
-    /// The value that an attribute was found to have.
+    /// The result of reading an attribute's value.
     struct Shown: Hashable, Sendable {
         /// The value; nil when it could not be read.
         var value: [UInt8]?
-        /// Why the value was not read.
+        /// The reason why the value was not read.
         var reason: String?
-        /// What the link had to be for it.
+        /// The security level that reading requires.
         var level = SecurityLevel.open
-        /// Whether only a longer key would do.
+        /// Whether reading requires a longer encryption key.
         var needsLongKey = false
         /// Whether the server never permits reading.
         var isUnreadable = false
     }
 
-    /// What the device advertises that takes connections.
+    /// The connectable advertisement of the device.
     struct Advertised: Hashable, Sendable {
         /// The advertising data, as octets.
         var data: [UInt8]
@@ -28,23 +28,23 @@ struct DeviceImage: Sendable {
         /// Whether the packets are those of extended advertising.
         var isExtended: Bool
 
-        /// Whether a file can have it: what no advertiser should send, `serve` does not send either.
+        /// Whether a configuration can contain the advertisement: `serve` does not send malformed data.
         var isValid: Bool {
             AdvertisingData(data).problem == nil && AdvertisingData(scanResponse ?? []).problem == nil
         }
     }
 
     var address: DeviceAddress
-    /// What the device advertises; nil when that is not known.
+    /// The device's advertisement, or nil if it is not known.
     var advertised: Advertised?
-    /// The ATT_MTU that the device agreed to; nil where this host offered less than the most.
+    /// The ATT_MTU that the device agreed to, or nil if this host offered less than the maximum.
     var mtu: Int?
     var database: RemoteDatabase
     /// The values by attribute handle.
     var shown: [AttributeHandle: Shown] = [:]
 
-    /// The attributes whose values reading may give: not the configuration of each client's own, nor what is only
-    /// sent.
+    /// Returns the attributes whose values can be read: neither Client Characteristic Configuration
+    /// descriptors, which each client has for itself, nor values without the property read.
     static func readable(_ database: RemoteDatabase) -> [AttributeHandle] {
         database.services.flatMap(\.characteristics).flatMap { characteristic in
             (characteristic.properties.contains(.read) ? [characteristic.valueHandle] : [])
@@ -52,8 +52,8 @@ struct DeviceImage: Sendable {
         }
     }
 
-    /// Handle and type of every attribute, with the properties of values: what two servers must have in common to look
-    /// the same to a client that knows one of them.
+    /// The handle and type of every attribute, with the properties of values. Two servers with the same
+    /// layout look the same to a client that knows one of them.
     var layout: [LayoutRow] {
         database.services.flatMap { service in
             [LayoutRow(service.handle, service.isPrimary ? 0x2800 : 0x2801)]
@@ -68,11 +68,11 @@ struct DeviceImage: Sendable {
     }
 }
 
-/// An attribute as discovery shows it.
+/// An attribute as discovery reports it.
 struct LayoutRow: Hashable, Sendable {
     var handle: AttributeHandle
     var uuid: BluetoothUUID
-    /// What can be done with it, when it is a characteristic's value.
+    /// The properties, if the attribute is a characteristic's value.
     var properties: CharacteristicProperties?
 
     init(
@@ -84,9 +84,9 @@ struct LayoutRow: Hashable, Sendable {
     }
 }
 
-/// The configuration that a device's image is.
+/// The conversion of a device's image to a configuration.
 extension DeviceImage {
-    /// The device's name, if it is one.
+    /// The device's name, or nil if it is not a valid name.
     var name: String? {
         guard let octets = value(of: 0x2a00), (1...ServeConfiguration.nameLimit).contains(octets.count) else {
             return nil
@@ -98,7 +98,7 @@ extension DeviceImage {
         database.service(0x1800)?.characteristic(uuid).flatMap { shown[$0.valueHandle]?.value }
     }
 
-    /// The configuration of that fidelity, which `serve` need not accept.
+    /// Returns the configuration with that fidelity, which `serve` may reject.
     func node(_ fidelity: ClonedConfiguration.Fidelity) -> CommentedNode {
         let hasStandard = fidelity.hasStandardServices
         let services = database.services.filter {
@@ -132,7 +132,7 @@ extension DeviceImage {
             if advertised.isExtended { fields.append(.init("extended", .flag(true))) }
             return .init("advertise", .fields(fields))
         }
-        // Flags, appearance and a name of that many octets are a whole packet.
+        // Flags, appearance and a name of 22 octets fill a packet.
         if let name, name.utf8.count > 22 { fields.append(.init("overflow", .word("shorten-name"))) }
         let why = advertised.map { "what it advertises is malformed: \($0.data.hex)" }
         return .init(
@@ -143,12 +143,12 @@ extension DeviceImage {
 }
 
 extension DeviceImage {
-    /// The properties that go with a descriptor (Core Specification 5.4, Vol 3, Part G, 3.3.3).
+    /// The properties that belong to a descriptor (Core Specification 5.4, Vol 3, Part G, 3.3.3).
     fileprivate static let properties: [BluetoothUUID: CharacteristicProperties] = [
         0x2900: .extendedProperties, 0x2902: .anyNotification, 0x2903: .broadcast,
     ]
 
-    /// Whether a characteristic is without a descriptor that its properties need.
+    /// Whether a characteristic lacks a descriptor that its properties require.
     private var lacksDescriptors: Bool {
         database.services.flatMap(\.characteristics).contains { characteristic in
             Self.properties.contains { uuid, properties in
@@ -169,7 +169,7 @@ extension ClonedConfiguration.Fidelity {
         }
     }
 
-    /// Whether `strict: false` stands in it.
+    /// Whether the configuration contains `strict: false`.
     fileprivate var allowsContradictions: Bool {
         if case .contradictory = self { true } else { false }
     }
@@ -215,7 +215,7 @@ private struct ServiceWriter {
         ]
         if fidelity.hasHandles {
             fields.append(.init("handle", .handle(characteristic.handle)))
-            // The value follows its declaration unless the device has it elsewhere.
+            // By default, the value's handle follows that of the declaration.
             if characteristic.valueHandle.rawValue != characteristic.handle.rawValue &+ 1 {
                 fields.append(.init("valueHandle", .handle(characteristic.valueHandle)))
             }
@@ -259,7 +259,8 @@ private struct ServiceWriter {
             node: .fields(fields), comment: comments.compactMap { $0 }.joined(separator: "; "))
     }
 
-    /// Why `serve` would refuse the descriptor (Core Specification 5.4, Vol 3, Part G, 3.3.3).
+    /// Returns the reason why `serve` would reject the descriptor (Core Specification 5.4, Vol 3, Part G,
+    /// 3.3.3), or nil.
     private func problem(
         _ descriptor: RemoteDescriptor, _ properties: CharacteristicProperties, _ value: [UInt8]?,
         isFirst: Bool
@@ -277,7 +278,7 @@ private struct ServiceWriter {
         return value.map { "whose value \($0.hex) has not \(size) octets" } ?? "whose value could not be read"
     }
 
-    /// A description that clients may write.
+    /// Returns the permissions of a user description that clients can write, otherwise nil.
     private func writable(
         _ descriptor: RemoteDescriptor, _ characteristic: RemoteCharacteristic
     ) -> CommentedNode? {
@@ -289,7 +290,8 @@ private struct ServiceWriter {
 }
 
 extension DeviceImage.Shown {
-    /// What reading needs, where that is something; `none` is said only where it may be.
+    /// Returns the permissions that reading requires, or nil if it requires none. `none` is used only if
+    /// `mayBeNone`.
     fileprivate func permissions(mayBeNone: Bool) -> CommentedNode? {
         if isUnreadable, mayBeNone { return .fields([.init("read", .word("none"))]) }
         var fields: [CommentedNode.Field] = []
@@ -299,7 +301,7 @@ extension DeviceImage.Shown {
         return fields.isEmpty ? nil : .fields(fields)
     }
 
-    /// The value, as far as `serve` keeps one, with what it means.
+    /// Returns the value, up to the length that `serve` stores, with its meaning as a comment.
     fileprivate func valueFields(_ type: ValueType?) -> [CommentedNode.Field] {
         guard let value else {
             return reason.map { [.init("value", .fields([.init("hex", .text(""))]), "not read: \($0)")] }

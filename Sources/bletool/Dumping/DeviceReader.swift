@@ -3,11 +3,12 @@ import BLE
 import BLECore
 import GATTClient
 
-/// Reads all that a device shows, first without security, to see what needs it, then with as much as it takes.
+/// Reads the server of a device: first without security, to find what requires it, then at the required
+/// levels.
 struct DeviceReader: Sendable {
     let device: ConnectedDevice
 
-    /// The image of the device, on a link that begins without encryption.
+    /// Reads the image of the device, on a link that is not encrypted at first.
     func image(mtu: Int?) async throws(Failure) -> DeviceImage {
         let database = try await device.discover()
         var image = DeviceImage(address: device.peripheral.address, mtu: mtu, database: database)
@@ -45,7 +46,7 @@ struct DeviceReader: Sendable {
         }
     }
 
-    /// Why the link cannot be made as secure as that; nil when it is.
+    /// Pairs to reach a security level. Returns the reason if that is not possible, otherwise nil.
     private func problem(reaching level: SecurityLevel) async throws(Failure) -> String? {
         try await device.attempt("pairing") { [peripheral = device.peripheral] () throws(BLEError) in
             do throws(BLEError) {
@@ -62,12 +63,13 @@ struct DeviceReader: Sendable {
 }
 
 extension DeviceImage.Shown {
-    /// What a refusal means, on a link that was that secure.
+    /// Creates the result of a rejected read on a link with the level `present`.
     init(_ code: ATTErrorCode, at present: SecurityLevel) {
         reason = "\(code)"
         switch code {
         case .insufficientEncryption: level = .encrypted
-        // It does not say which authentication it misses; a link that is encrypted misses another.
+        // The error does not specify which authentication is missing. On an encrypted link, it is a higher
+        // level.
         case .insufficientAuthentication: level = present == .open ? .encrypted : .authenticated
         case .encryptionKeySizeTooShort: needsLongKey = true
         case .readNotPermitted: isUnreadable = true
@@ -75,6 +77,6 @@ extension DeviceImage.Shown {
         }
     }
 
-    /// Whether a safer link may show it.
+    /// Whether the value may be readable at a higher security level.
     fileprivate var needsSecurity: Bool { value == nil && level != .open }
 }

@@ -1,14 +1,14 @@
 import BLE
 import BLECore
 
-/// `bench`: what a link carried, and how long each operation took.
+/// A result of `bench`: the throughput of a link, and the time of each operation.
 struct BenchEvent: Event {
     enum Operation: String, Hashable, Sendable {
-        /// From a request to its answer.
+        /// Measured from a request to its response.
         case read, write
-        /// From a command to when the link took it: it has no response.
+        /// Measured from a command until the link accepts it, because it has no response.
         case writeWithoutResponse
-        /// From one value to the next.
+        /// Measured from one value to the next.
         case notification, indication
 
         fileprivate var meaning: String {
@@ -27,17 +27,17 @@ struct BenchEvent: Event {
     var uuid: BluetoothUUID?
     /// The number of completed operations.
     var operations: Int
-    /// What they carried, in octets of values.
+    /// The octets of all transferred values.
     var octets: Int
-    /// From the first to the end of the last.
+    /// The time from the start of the first operation to the end of the last.
     var elapsed: Duration
     /// The distribution of the operations' times.
     var profile: LatencyProfile
-    /// The octets that the other end has, where it says so.
+    /// The octets that the other end received, if it reports them.
     var arrived: Int?
-    /// How many values were left out between the first and the last, where they have numbers.
+    /// The number of values missing between the first and the last, if the values are numbered.
     var missing: Int?
-    /// The link that they were on.
+    /// The parameters of the link.
     var parameters: BLE.LinkParameters
 
     private var seconds: Double { Double(elapsed.nanoseconds) / 1e9 }
@@ -45,7 +45,7 @@ struct BenchEvent: Event {
         seconds > 0 ? (Double(count) / seconds * 10).rounded() / 10 : 0
     }
 
-    /// What the other end says of it.
+    /// The text about the other end's octets and missing values.
     private var check: String {
         [arrived.map { ", \($0) arrived" }, missing.map { ", \($0) values missing" }].compactMap { $0 }
             .joined()
@@ -99,6 +99,6 @@ struct BenchEvent: Event {
 }
 
 extension Duration {
-    /// In milliseconds, to the microsecond: `1.25 ms`.
+    /// The text in milliseconds, to the microsecond: `1.25 ms`.
     fileprivate var milliseconds: String { "\(Double(nanoseconds / 1000) / 1000) ms" }
 }

@@ -5,16 +5,18 @@ import BLECore
 import GATTServer
 import HCISocket
 
-/// The other side of `bench`: a server that takes whatever is written, counts it, and sends values as fast as they go.
+/// The other end of `bench`: a server that accepts and counts all writes, and sends values as fast as
+/// possible.
 struct BenchServer: Sendable {
-    /// What it is found by, and what it has. The UUIDs are of this tool, and its own.
+    /// The service that identifies the server, and its characteristics. The UUIDs are used by this tool only.
     enum Attribute {
         static let service: BluetoothUUID = 0xb1e7_0000_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
         /// A characteristic that accepts writes of any value.
         static let sink: BluetoothUUID = 0xb1e7_0001_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
-        /// Notifies without a pause; a value begins with its number, four octets.
+        /// A characteristic that notifies without a pause. Each value begins with its number in four octets.
         static let source: BluetoothUUID = 0xb1e7_0002_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
-        /// The octets that the sink has taken since the server began, in eight octets.
+        /// A characteristic with the number of octets that the sink has received since the server started, in
+        /// eight octets.
         static let count: BluetoothUUID = 0xb1e7_0003_93c5_4c1b_a7f4_2d8e_1f6a_b0c3
     }
 
@@ -22,7 +24,7 @@ struct BenchServer: Sendable {
     static let name = "Bench"
 
     let manager: PeripheralManager
-    /// Octets of a notified value; nil: what fits one packet.
+    /// The octets of a notified value, or nil for as many as fit one packet.
     let size: Int?
 
     init(_ adapter: Adapter, size: Int?) {
@@ -30,7 +32,8 @@ struct BenchServer: Sendable {
         self.size = size
     }
 
-    /// Publishes it and advertises it to one central at a time, so that what is counted is that one's.
+    /// Publishes the server and advertises it to one central at a time, so that the octets of only that
+    /// central are counted.
     func start() async throws(BLEError) -> ReadyEvent {
         let taken = Lock(UInt64(0))
         let service = GATTService(
@@ -61,8 +64,8 @@ struct BenchServer: Sendable {
         return await ReadyEvent(manager.adapter, sets: [set])
     }
 
-    /// Sends to the subscriber, until the adapter ends or the task is cancelled; `report` is called with each
-    /// connection and disconnection.
+    /// Sends values to the subscriber until the adapter closes or the task is cancelled. Calls `report` with
+    /// each connection and disconnection.
     func serve(_ report: (PeripheralEvent) -> Void) async throws(BLEError) {
         var sending: Task<Void, Never>?
         defer { sending?.cancel() }
@@ -77,7 +80,7 @@ struct BenchServer: Sendable {
         }
     }
 
-    /// Sends numbered values while there are a subscriber and room.
+    /// Sends numbered values, when there is room, while a central is subscribed.
     private func send(on handle: AttributeHandle) async {
         var number: UInt32 = 0
         while !Task.isCancelled, let subscriber = await manager.subscribers(of: handle).first {

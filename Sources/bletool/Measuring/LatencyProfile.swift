@@ -1,8 +1,8 @@
 import BLECore
 
-/// How long operations took: extremes, percentiles, and how many took about as long as each other.
+/// The distribution of latencies: extremes, percentiles, and a histogram.
 struct LatencyProfile: Hashable, Sendable {
-    /// Operations that took more than the bound of the one before, and at most this.
+    /// The operations that took more than the previous bucket's bound, and at most this bound.
     struct Bucket: Hashable, Sendable {
         var bound: Duration
         var count: Int
@@ -10,7 +10,7 @@ struct LatencyProfile: Hashable, Sendable {
 
     private let sorted: [Duration]
 
-    /// The profile of so many samples.
+    /// Creates the profile of the samples.
     init(_ samples: [Duration]) { sorted = samples.sorted() }
 
     /// The number of samples.
@@ -20,13 +20,14 @@ struct LatencyProfile: Hashable, Sendable {
     /// The longest sample; nil without samples.
     var maximum: Duration? { sorted.last }
 
-    /// The least sample that so many percent of all, 1 to 100, do not exceed (nearest rank).
+    /// Returns the smallest sample that `percent`, 1 to 100, of all samples do not exceed (nearest rank).
     func percentile(_ percent: Int) -> Duration? {
         guard !sorted.isEmpty else { return nil }
         return sorted[max(0, (sorted.count * percent + 99) / 100 - 1)]
     }
 
-    /// From the shortest to the longest; each bound is twice the one before, a power of two of microseconds.
+    /// The buckets from the shortest to the longest latency. Each bound is a power of two in microseconds,
+    /// twice the previous one.
     var buckets: [Bucket] {
         guard let minimum, let maximum else { return [] }
         var bound = Duration.microseconds(1)

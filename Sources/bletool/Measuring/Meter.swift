@@ -3,9 +3,9 @@ import BLE
 import BLECore
 import HCISocket
 
-/// Takes the time of operations. What it took so far stands when a time limit ends them.
+/// Measures the time of operations. The results so far remain when a time limit ends the operations.
 final class Meter: Sendable {
-    /// The greatest number of stored times.
+    /// The maximum number of stored times.
     static let limit = 1_000_000
 
     private struct State {
@@ -14,14 +14,14 @@ final class Meter: Sendable {
         var octets = 0
         var first: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
-        /// The number of the value that is to come next, where they have numbers, and how many did not come.
+        /// The number of the next expected value, if values are numbered, and the number of missing values.
         var next: UInt32?
         var missing = 0
     }
 
     private let state = Lock(State())
 
-    /// An operation that began then and ended now.
+    /// Notes an operation that began at `start` and ended now.
     func note(octets: Int, since start: ContinuousClock.Instant) {
         let now = ContinuousClock.now
         state.withLock { state in
@@ -33,8 +33,8 @@ final class Meter: Sendable {
         }
     }
 
-    /// A value that came; the first one begins the measurement, and counts for nothing. Of values that begin with
-    /// their numbers, those that are left out are counted.
+    /// Notes a received value. The first one starts the measurement, and does not count. If the values begin
+    /// with their numbers, missing values are counted.
     func arrived(_ value: [UInt8], isNumbered: Bool = false) {
         let last = state.withLock { state in
             if isNumbered {
@@ -51,13 +51,13 @@ final class Meter: Sendable {
         if let last { note(octets: value.count, since: last) }
     }
 
-    /// All that was done so far has arrived by now.
+    /// Extends the measurement to now, when everything that was sent has arrived.
     func end() { state.withLock { $0.last = $0.last.map { _ in .now } } }
 
     /// The number of operations noted.
     var operations: Int { state.withLock { $0.operations } }
 
-    /// What it took, as an event.
+    /// Returns the measurement as an event.
     func event(
         _ operation: BenchEvent.Operation, _ attribute: RemoteAttribute, _ parameters: BLE.LinkParameters
     ) -> BenchEvent {
@@ -74,7 +74,7 @@ final class Meter: Sendable {
 }
 
 extension Meter {
-    /// Does an operation again and again, until there were enough; a time limit cancels it.
+    /// Repeats an operation until it was performed `most` times. A time limit cancels it.
     func run(
         _ operation: BenchEvent.Operation, _ attribute: RemoteAttribute, _ value: [UInt8],
         on peripheral: Peripheral, atMost most: Int

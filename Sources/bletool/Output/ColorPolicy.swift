@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether text for people carries colors: the argument of `--color`.
+/// When text output is colored: the argument of `--color`.
 enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     /// On a terminal, unless NO_COLOR (no-color.org) is set or the terminal is a dumb one.
     case auto
@@ -8,7 +8,7 @@ enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     case always
     case never
 
-    /// Whether to color what goes to a descriptor.
+    /// Returns whether to color output, given whether it goes to a terminal.
     func allows(terminal: Bool, environment: (String) -> String? = Environment.value) -> Bool {
         switch self {
         case .always: true
@@ -18,16 +18,16 @@ enum ColorPolicy: String, Hashable, CaseIterable, Sendable {
     }
 }
 
-/// The few looks that output for people has.
+/// The styles of text output.
 enum Style: String, Hashable, Sendable {
     case bold = "1"
     case dim = "2"
     case reversed = "7"
     case red = "31"
-    /// What one looks for, as names and addresses.
+    /// The style of names and addresses, which users look for.
     case cyan = "36"
 
-    /// `text` in this look, or as it is.
+    /// Returns `text` in this style if `colored`, otherwise unchanged.
     func callAsFunction(_ text: some StringProtocol, when colored: Bool) -> String {
         colored && !text.isEmpty ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : String(text)
     }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where a command speaks: results on stdout, as lines for people or objects for scripts, and everything
-/// else on stderr.
+/// The output of a command: results on stdout, as lines of text or JSON objects, and everything else on
+/// stderr.
 struct Console: Sendable {
     var isJSON: Bool
-    /// When text for people is colored.
+    /// When text output is colored.
     var color = ColorPolicy.auto
-    /// The line of a script whose answers these are.
+    /// The number of the script's line that produces the results, if any.
     var line: Int?
     /// Where results are written, stdout by default.
     var output = LineWriter.output
@@ -18,7 +18,8 @@ struct Console: Sendable {
     /// Whether results can be shown as a table that is redrawn.
     var showsTables: Bool { !isJSON && output.isTerminal && Environment.value("TERM") != "dumb" }
 
-    /// Prints a result: the object with `--json`, else the lines. False when the output has no reader any more.
+    /// Prints a result: the object with `--json`, otherwise the lines. Returns false when the output has no
+    /// reader any more.
     @discardableResult
     func show(_ event: some Event) -> Bool {
         if isJSON {
@@ -28,10 +29,10 @@ struct Console: Sendable {
         return event.lines(colored: isColored).allSatisfy { output.line($0) }
     }
 
-    /// Prints a message that is no result.
+    /// Prints a message that is not a result.
     func note(_ text: String) { errors.line("bletool: \(text)") }
 
-    /// Says why the command failed: on stderr, and with `--json` as the last line of stdout.
+    /// Prints why the command failed: on stderr, and with `--json` also as the last line of stdout.
     func show(_ failure: Failure) {
         if isJSON, !failure.isShown { output.line(failure.json) }
         let colored = color.allows(terminal: errors.isTerminal)
@@ -41,10 +42,10 @@ struct Console: Sendable {
     }
 }
 
-/// A result: an object for scripts, or lines for people.
+/// A result: a JSON object, or lines of text.
 protocol Event: Sendable {
-    /// The object, its members in the order of the contract.
+    /// The JSON object, with its members in the documented order.
     var json: JSONValue { get }
-    /// The lines, safe on a terminal.
+    /// Returns the lines of text, safe on a terminal.
     func lines(colored: Bool) -> [String]
 }

@@ -1,4 +1,4 @@
-/// How the process ends: what scripts may rely on.
+/// The exit status of the process, which scripts can rely on.
 enum ExitStatus: Int32, Hashable, Sendable {
     case done = 0
     /// A usage error, or bad input.

@@ -7,14 +7,13 @@ import HCISocket
 import SMP
 import SystemPackage
 
-/// Why a command ends without having done what was asked: one line for people, one object for scripts, and
-/// an exit status for both.
+/// The reason why a command failed: one line of text, one JSON object, and an exit status for both.
 struct Failure: Error, Hashable, Sendable {
-    /// The sort of failure: `kind` in JSON.
+    /// The kind of failure: `kind` in JSON.
     enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The command line makes no sense.
+        /// The command line is invalid.
         case usage
-        /// A value, a file or a configuration makes no sense.
+        /// A value, a file or a configuration is invalid.
         case input
         case notFound
         /// The time limit passed.
@@ -45,14 +44,14 @@ struct Failure: Error, Hashable, Sendable {
     }
 
     var kind: Kind
-    /// What failed: an option, a file and its line, a device.
+    /// The subject of the failure: an option, a file and its line, a device.
     var what: String
     var why: String
-    /// What to do about it, where there is something to do.
+    /// A suggestion for solving the problem, if there is one.
     var hint: String?
-    /// The number that came with it, where there is one: an ATT error code, an HCI status, an errno.
+    /// The number of the error, if it has one: an ATT error code, an HCI status, an errno.
     var number: Int?
-    /// Whether the results say it already, so that with `--json` no further object does.
+    /// Whether the results already contain the failure, so that `--json` prints no further object.
     var isShown = false
 
     init(
@@ -67,7 +66,7 @@ struct Failure: Error, Hashable, Sendable {
         self.isShown = isShown
     }
 
-    /// A bad value of the option or file that `what` names.
+    /// Creates the failure for an invalid value of the option or file that `what` names.
     init(_ what: String, _ problem: BadInput, kind: Kind = .usage) {
         self.init(kind, what, problem.reason, hint: problem.hint)
     }
@@ -75,11 +74,11 @@ struct Failure: Error, Hashable, Sendable {
     /// `WHAT: WHY`, on one line and safe on a terminal.
     var message: String { (what.isEmpty ? why : "\(what): \(why)").oneLine }
 
-    /// What stderr says: `bletool: WHAT: WHY`, and a line with the hint.
+    /// The lines on stderr: `bletool: WHAT: WHY`, and a line with the hint.
     var lines: [String] { ["bletool: \(message)"] + (hint.map { ["hint: \($0.oneLine)"] } ?? []) }
 
-    /// The last line of stdout with `--json`: `code` is the exit status, and `number` only there when some
-    /// protocol gave one.
+    /// The last line of stdout with `--json`. `code` is the exit status, and `number` is present only if the
+    /// error has one.
     var json: JSONValue {
         .object(
             [
@@ -91,13 +90,13 @@ struct Failure: Error, Hashable, Sendable {
 }
 
 extension String {
-    /// This text with line ends as spaces and without anything else that a terminal would obey.
+    /// The text with spaces in place of line ends, and safe on a terminal.
     fileprivate var oneLine: String {
         split(whereSeparator: \.isNewline).joined(separator: " ").printable
     }
 }
 
-/// Runs `body`, which reads what `what` names, and says so in the failure.
+/// Returns the result of `body`, which reads what `what` names. A failure names it, too.
 func reading<Value>(_ what: String, _ body: () throws -> Value) throws(Failure) -> Value {
     do {
         return try body()
@@ -107,7 +106,7 @@ func reading<Value>(_ what: String, _ body: () throws -> Value) throws(Failure) 
 }
 
 extension Failure {
-    /// What a failed operation of the library is for the one who typed the command.
+    /// Creates the failure that the user sees for an error of the library.
     init(_ error: BLEError, while doing: String) {
         switch error {
         case .adapter(let problem): self.init(problem, while: doing)
@@ -167,7 +166,7 @@ extension Failure {
             self.init(.adapter, doing, "\(error)")
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)
         case .invalidRequest(.notSubscribable(let uuid, _)):
-            // The UUID once.
+            // The UUID is named only once.
             let prefix = "characteristic \(uuid) "
             let why = "\(error)"
             let isNamed = doing == "\(uuid)" && why.hasPrefix(prefix)
@@ -183,7 +182,7 @@ extension Failure {
 
     private static let tree = "bletool gatt DEVICE tree shows what each characteristic can do"
 
-    /// What to do about a request that an attribute does not take.
+    /// Returns a hint about a request that an attribute does not support.
     private static func remedy(_ code: ATTErrorCode, _ doing: String) -> String? {
         switch code {
         case .invalidHandle where doing.hasPrefix("0x"):
@@ -193,14 +192,14 @@ extension Failure {
         }
     }
 
-    /// What to do about an attribute that requires a safer link.
+    /// Returns a hint about an attribute that requires a higher security level.
     private static func security(wanted code: ATTErrorCode) -> String {
         code == .insufficientAuthentication
             ? "the attribute requires pairing: bletool pair DEVICE [--passkey DIGITS]"
             : "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
     }
 
-    /// What to check when a controller on a serial port does not answer.
+    /// Returns a hint about a controller on a serial port that does not answer.
     static func silentSerialPort(_ path: String, _ baud: UInt32, _ flowControl: Bool) -> String {
         """
         does the controller speak H4, at \(baud) Bd, \(flowControl ? "with" : "without") RTS/CTS? \
@@ -209,11 +208,11 @@ extension Failure {
         """
     }
 
-    /// Why a device may refuse for good, without a reason.
+    /// A possible reason why a device always rejects pairing without giving a reason.
     private static let leftover =
         "a device that still has a bond which this host has lost may refuse until the bond is removed there"
 
-    /// What to do about devices that did not pair.
+    /// Returns a hint about a device that did not pair.
     private static func remedy(_ failure: PairingFailure) -> String? {
         switch failure {
         case .peer(.confirmValueFailed), .local(.confirmValueFailed):
@@ -279,7 +278,7 @@ extension StreamAddress {
 }
 
 extension DisconnectReason {
-    /// The number that came with it.
+    /// The number of the reason, if it has one.
     var number: Int? {
         switch self {
         case .status(let status): Int(status.rawValue)
@@ -289,12 +288,12 @@ extension DisconnectReason {
     }
 }
 
-/// The commands that give this tool what it lacks.
+/// The commands that grant this tool the permissions that it lacks.
 enum Grant {
     /// The command that grants the capabilities to the file of this program.
     static let command = "sudo setcap cap_net_raw,cap_net_admin+ep \(program)"
 
-    /// The file of this program, as a shell takes it.
+    /// The file of this program, quoted for a shell.
     private static var program: String {
         let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { room in
@@ -307,6 +306,6 @@ enum Grant {
         return isPlain ? text : "'\(text.replacing("'", with: #"'\''"#))'"
     }
 
-    /// Makes the user a member of the group that a device's file belongs to.
+    /// Returns the command that adds the user to the group of a device's file.
     static func command(file path: String) -> String { "sudo usermod -aG $(stat -c %G \(path)) $USER" }
 }

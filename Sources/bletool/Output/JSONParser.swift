@@ -1,4 +1,4 @@
-/// Reads JSON text (RFC 8259) that a device or a command line holds: strictly, and at most 64 levels deep.
+/// A strict parser of JSON text (RFC 8259) from devices and command lines, with at most 64 levels.
 struct JSONParser {
     private static let depthLimit = 64
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -7,7 +7,7 @@ struct JSONParser {
 
     init(_ text: String) { self.text = Array(text.utf8) }
 
-    /// The value that all of the text is.
+    /// Parses the text, which must be one value.
     mutating func parse() throws(BadInput) -> JSONValue {
         let value = try value(depth: 0)
         skipSpace()
@@ -116,7 +116,7 @@ struct JSONParser {
         throw failure("a string has no end, or a control character")
     }
 
-    /// What follows a backslash. Half a surrogate pair becomes U+FFFD.
+    /// Parses the rest of an escape sequence. An unpaired surrogate becomes U+FFFD.
     private mutating func escaped() throws(BadInput) -> Unicode.Scalar {
         let plain: [(Unicode.Scalar, Unicode.Scalar)] = [
             ("\"", "\""), ("\\", "\\"), ("/", "/"), ("b", "\u{8}"), ("f", "\u{c}"), ("n", "\n"), ("r", "\r"),

@@ -4,7 +4,7 @@ import BLECore
 indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// A number by its digits, so that none is lost.
+    /// A number as its digits, so that none is lost.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -23,13 +23,13 @@ indirect enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// A number by its digits. What JSON has no number for, like NaN, becomes a string.
+    /// Creates a number from its digits. A number that JSON cannot represent, such as NaN, becomes a string.
     init(number text: String) {
         let isNumber = DecimalNumber(text) != nil && text.first != "+" && text.last != "."
         self = isNumber ? .number(text) : .string(text)
     }
 
-    /// A number, or `null` for what JSON has no number for. Whole ones have no point.
+    /// Creates a number, or `null` if JSON cannot represent it. Integers have no decimal point.
     init(_ value: Double) {
         guard value.isFinite else {
             self = .null
@@ -100,12 +100,12 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension String {
-    /// Appends this string as JSON writes strings (RFC 8259, 7). Line separators, which some readers of
-    /// lines take for an end, and DEL are escaped as well.
+    /// Appends this string as a JSON string (RFC 8259, 7). DEL, the C1 control characters, and line
+    /// separators, which some readers take for the end of a line, are escaped as well.
     fileprivate func writeJSON(to text: inout String) {
         text += "\""
         defer { text += "\"" }
-        // Nearly all strings are names and digits, which go as they are.
+        // Nearly all strings are names and digits, which need no escapes.
         guard !utf8.allSatisfy({ (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) else {
             text += self
             return
@@ -125,7 +125,7 @@ extension String {
     }
 }
 
-/// The values that several objects have, each written in one way.
+/// The values that occur in several objects, with the same format in all of them.
 extension JSONValue {
     /// Creates the string `AA:BB:CC:DD:EE:FF`, or `null` for nil.
     init(_ address: DeviceAddress?) { self.init(address?.text) }
@@ -144,7 +144,7 @@ extension JSONValue {
 
     init(_ value: Bool) { self = .bool(value) }
 
-    /// Milliseconds, with a fraction where there is one; or `null`.
+    /// Creates a number of milliseconds, with a fraction if needed, or `null` for nil.
     init(milliseconds duration: Duration?) {
         guard let nanoseconds = duration?.nanoseconds else {
             self = .null

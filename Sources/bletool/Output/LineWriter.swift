@@ -2,12 +2,12 @@ import Glibc
 import HCISocket
 import Synchronization
 
-/// Lines to a descriptor. Each goes out at once and whole, whichever thread it comes from, so that lines
-/// never mix and a reader at the other end of a pipe sees each as it happens.
+/// Writes lines to a descriptor. Each line is written immediately and as a whole, from any thread, so that
+/// lines never mix and the reader of a pipe receives each one without delay.
 final class LineWriter: Sendable {
     /// The file descriptor that is written to.
     let descriptor: Int32
-    /// Why nothing can be written any more, once that is so; what is written then goes nowhere.
+    /// The errno that ended writing, if any. Later output is discarded.
     private let problem = Mutex<Int32?>(nil)
     /// Whether a terminal shows the lines.
     let isTerminal: Bool
@@ -26,8 +26,8 @@ final class LineWriter: Sendable {
     /// The errno that ended the writing: EPIPE when the reader has gone, which is not a failure.
     var error: Int32? { problem.withLock { $0 } }
 
-    /// Writes `text` and a line end. False when nothing can be written any more; a command that would go
-    /// on for long then ends.
+    /// Writes `text` and a line end. Returns false when nothing can be written any more, so that a long
+    /// command can end.
     @discardableResult
     func line(_ text: some StringProtocol) -> Bool {
         if let taker = diversion.withLock({ $0 }) {
@@ -43,10 +43,10 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Gives lines to `taker` from now on; nil: writes them again.
+    /// Passes lines to `taker` from now on, or writes them again if it is nil.
     func divert(_ taker: (@Sendable (String) -> Void)?) { diversion.withLock { $0 = taker } }
 
-    /// Writes text that has its line ends already, whatever is pinned.
+    /// Writes text that already contains its line ends, regardless of a pinned line.
     @discardableResult
     func text(_ text: String) -> Bool {
         var text = text
@@ -65,7 +65,7 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Refuses octets as they are, which `option` asks for, on a terminal: it would obey them.
+    /// Rejects the raw octets that `option` requests if the output is a terminal, which would interpret them.
     func refuseOctets(_ option: String) throws(Failure) {
         guard isTerminal else { return }
         throw Failure(
@@ -77,7 +77,7 @@ final class LineWriter: Sendable {
     @discardableResult
     func line(_ value: JSONValue) -> Bool { line(value.description) }
 
-    /// Writes all, or returns the errno that it met.
+    /// Writes all octets. Returns the errno if that fails, otherwise nil.
     private func write(_ octets: UnsafeRawBufferPointer) -> Int32? {
         var done = 0
         while done < octets.count {
@@ -85,7 +85,8 @@ final class LineWriter: Sendable {
             if written >= 0 {
                 done += written
             } else if errno == EAGAIN {
-                // Another process made the pipe non-blocking; it uses the pipe as well, so it stays so.
+                // Another process made the pipe non-blocking. The mode stays, because that process uses the
+                // pipe, too.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wait, 1, -1)
             } else if errno != EINTR {
@@ -97,18 +98,18 @@ final class LineWriter: Sendable {
 }
 
 extension LineWriter {
-    /// Waits until what is written has no reader any more: the other end of a pipe or socket is closed, as by
-    /// `head`. A file and a terminal always have a reader; then only cancelling the task ends the wait.
+    /// Waits until the output has no reader any more, because the other end of a pipe or socket is closed, as
+    /// by `head`. A file and a terminal always have a reader; then only cancelling the task ends the wait.
     func readerHasGone() async {
         if let copy = pipe {
             defer { close(copy) }
-            // No interest of its own: the end of the other side is always reported.
+            // No events are requested, because the end of the other side is always reported.
             if await EventLoop.shared.readiness(of: copy, for: []) != nil { return }
         }
         _ = await EventLoop.shared.sleep(for: .seconds(Int64.max))
     }
 
-    /// A descriptor of the wait's own, for what can lose its reader.
+    /// A duplicate of the descriptor for the wait if it is a pipe or a socket, otherwise nil.
     private var pipe: Int32? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {

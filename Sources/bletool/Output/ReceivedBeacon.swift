@@ -1,14 +1,14 @@
 import BLEAdvertising
 import BLECore
 
-/// A beacon as a scan shows it: opened when there is a key for it, in words and as an object.
+/// A beacon as a scan shows it: decrypted if there is a key for it, as text and as a JSON object.
 struct ReceivedBeacon: Hashable, Sendable {
-    /// The beacon, or the error that decoding it found.
+    /// The beacon, or the error of decoding it.
     let beacon: Result<Beacon, DecodeError>
-    /// What is wrong with it: malformed, cut, or closed to the keys that there are.
+    /// The problem of the beacon, if any: malformed, truncated, or not decryptable with the keys.
     let problem: String?
 
-    /// The beacon that a company's data are; nil when they are something else.
+    /// Decodes the beacon in manufacturer data, or returns nil if they are something else.
     init?(_ data: ManufacturerData) {
         do throws(DecodeError) {
             guard let found = try Beacon(data) else { return nil }
@@ -18,8 +18,8 @@ struct ReceivedBeacon: Hashable, Sendable {
         }
     }
 
-    /// The beacon that a service's data are; nil when they are something else. `senders` are the addresses that it came
-    /// from: what is encrypted is for one of them.
+    /// Decodes the beacon in service data, or returns nil if they are something else. `senders` are the
+    /// addresses of the sender, one of which an encrypted beacon depends on.
     init?(_ data: ServiceData, from senders: [DeviceAddress?], keys: BindKeys) {
         do throws(DecodeError) {
             guard let found = try Beacon(data) else { return nil }
@@ -35,13 +35,13 @@ struct ReceivedBeacon: Hashable, Sendable {
         }
     }
 
-    /// Whether it says more than that it is malformed.
+    /// Whether the beacon could be decoded.
     var isReadable: Bool {
         if case .success = beacon { return true }
         return false
     }
 
-    /// Its format, what it is there for, and what is wrong.
+    /// The format, the main readings, and the problem.
     var text: String {
         guard case .success(let beacon) = beacon else { return problem ?? "" }
         let readings = beacon.readings.filter(\.isMain).map { reading in
@@ -58,7 +58,7 @@ struct ReceivedBeacon: Hashable, Sendable {
         return problem.map { "\(said) (\($0))" } ?? said
     }
 
-    /// All that it says. The names end with the units; those of further values of a kind with `_2`, `_3`.
+    /// All readings. Names end with the unit, and those of further values of a kind with `_2`, `_3`.
     var json: JSONValue {
         var members: [JSONValue.Member] = []
         var counts: [String: Int] = [:]
@@ -87,7 +87,7 @@ struct ReceivedBeacon: Hashable, Sendable {
 }
 
 extension String {
-    /// The words of a name like a Swift property's: `dewPoint` is `dew point`, `referenceRSSI` is `reference RSSI`.
+    /// The words of a camel-case name: `dewPoint` is `dew point`, `referenceRSSI` is `reference RSSI`.
     fileprivate var spaced: String {
         var words = [""]
         for character in self {

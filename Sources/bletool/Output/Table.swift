@@ -1,4 +1,4 @@
-/// Rows of text in columns, for people.
+/// Rows of text in columns.
 struct Table {
     /// The alignment of a column's texts.
     enum Alignment {
@@ -6,12 +6,12 @@ struct Table {
         case right
     }
 
-    /// The columns' headings and how they stand.
+    /// The headings and alignments of the columns.
     var columns: [(heading: String, alignment: Alignment)]
     /// The rows; each has a text for every column.
     var rows: [[String]] = []
 
-    /// The lines, the headings first. Columns are as wide as their widest text, two spaces apart.
+    /// Returns the lines, the headings first. Columns are as wide as their widest text, and two spaces apart.
     func lines(colored: Bool) -> [String] {
         let headings = columns.map(\.heading)
         let widths = columns.indices.map { column in

@@ -3,13 +3,13 @@ import BLE
 import BLECore
 import GATTClient
 
-/// A device that a verb of `gatt` works on.
+/// A connected device that a verb of `gatt` uses.
 struct ConnectedDevice: Sendable {
     let peripheral: Peripheral
     let radio: Radio
     /// The output of the command.
     var console: Console
-    /// Takes each value that is read or received.
+    /// The function that receives each value that is read or received.
     var onValue: @Sendable (AttributeHandle, [UInt8]) -> Void = { _, _ in }
 
     init(peripheral: Peripheral, radio: Radio) {
@@ -34,8 +34,8 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// The attributes that paths stand for. Handles are taken as they are, so that only other paths need to
-    /// know what the server has; `describing`: handles, too, are returned with their characteristics.
+    /// Returns the attributes that paths refer to. Handles are used as they are, so that only other paths
+    /// require discovery. If `describing`, handles are also returned with their characteristics.
     func resolve(_ texts: [String], describing: Bool = false) async throws(Failure) -> [RemoteAttribute] {
         let paths = try ConnectedDevice.paths(texts)
         let handles = paths.compactMap { if case .handle(let handle) = $0 { handle } else { nil } }
@@ -51,7 +51,7 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// The type of an attribute; of a bare handle the server is asked.
+    /// Returns the type of an attribute. If only the handle is known, requests the type from the server.
     func uuid(of attribute: RemoteAttribute) async throws(Failure) -> BluetoothUUID? {
         if let uuid = attribute.uuid { return uuid }
         let handle = attribute.handle
@@ -74,17 +74,17 @@ struct ConnectedDevice: Sendable {
 struct RemoteAttribute: Sendable {
     /// The handle of the value.
     var handle: AttributeHandle
-    /// The type; nil for a handle that discovery did not show.
+    /// The type, or nil for a handle that discovery did not report.
     var uuid: BluetoothUUID?
-    /// The characteristic that it is, or belongs to.
+    /// The characteristic whose value or descriptor this is.
     var characteristic: RemoteCharacteristic?
-    /// Whether it is the characteristic's own value.
+    /// Whether this is the characteristic's value, not a descriptor.
     var isValue = true
 }
 
 extension RemoteDatabase {
-    /// The attributes that a path may stand for, in the order of their handles. A handle need not have been
-    /// discovered.
+    /// Returns the attributes that a path can refer to, in the order of their handles. A handle need not have
+    /// been discovered.
     func attributes(_ path: AttributePath) -> [RemoteAttribute] {
         let all = services.flatMap { service in service.characteristics.map { (service.uuid, $0) } }
         switch path {
@@ -108,7 +108,7 @@ extension RemoteDatabase {
 }
 
 extension RemoteAttribute {
-    /// A note for who named one of several without saying which.
+    /// Returns a note for the user if a path matches several attributes.
     fileprivate func rivals(_ count: Int) -> String? {
         guard count > 1 else { return nil }
         return

@@ -5,11 +5,11 @@ import HCISocket
 import SystemPackage
 
 extension AirLauncher {
-    /// Starts `bletool air` as a process of its own, which ends some time after its last client. So all
-    /// processes of a user share one air, whichever started it and however long that one lives.
+    /// Starts `bletool air` as a separate process, which ends some time after its last client. All processes
+    /// of a user share that air, regardless of which one started it and how long that one runs.
     ///
-    /// This process binds the socket and the new one inherits it: hosts can connect at once, and of two
-    /// processes that start an air at the same time one binds it and the other joins.
+    /// This process binds the socket and the new one inherits it, so hosts can connect immediately. If two
+    /// processes start an air at the same time, one binds the socket and the other joins that air.
     static let detached = AirLauncher { (path, loop) throws(BLEError) in
         do throws(PortError) {
             let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
@@ -22,8 +22,8 @@ extension AirLauncher {
         }
     }
 
-    /// Runs this program again with other words, in a session of its own: Ctrl-C in this terminal is not
-    /// meant for it.
+    /// Runs this program with other arguments in a new session, so that Ctrl-C in this terminal does not
+    /// reach it.
     private static func spawn(_ words: [String], input: CInt) throws(PortError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -31,7 +31,8 @@ extension AirLauncher {
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // Whatever else this process was given, a pipe of its caller perhaps, would stay open as long as the air.
+        // Other descriptors of this process, such as a pipe of its caller, would stay open as long as the
+        // air.
         posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
 
         var attributes = posix_spawnattr_t()

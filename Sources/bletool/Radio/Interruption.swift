@@ -2,15 +2,16 @@ import BLE
 import Glibc
 import HCISocket
 
-/// Ctrl-C and SIGTERM: the command is cancelled, undoes what it began, and the process then ends by the
-/// same signal, so that a shell sees why.
+/// Handles Ctrl-C, SIGTERM and SIGHUP: the command is cancelled and undoes what it started. The process then
+/// ends by the same signal, so that a shell can report the reason.
 enum Interruption {
-    /// Ctrl-C also where a shell's `&` had it ignored, so that scripts can send it; a hang-up not under nohup.
+    /// Handles SIGINT even if a shell's `&` made it ignored, so that scripts can send it. Ignores SIGHUP
+    /// under nohup.
     private static let signals =
         SignalWatch.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 
-    /// What `body` does; a signal cancels it, and ends the process when `body` has. A second one does not wait for
-    /// `body`. The programs that run then end with the process.
+    /// Returns the result of `body`. A signal cancels `body`, and ends the process after that. A second
+    /// signal does not wait for `body`. The programs that are running then end with the process.
     static func result<Success: Sendable>(
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async -> Result<Success, Failure> {

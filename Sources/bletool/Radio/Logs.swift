@@ -1,6 +1,6 @@
 import Logging
 
-/// What the library logs, on stderr.
+/// The log messages of the library, on stderr.
 enum Logs {
     /// Writes log messages from `level` on to stderr.
     static func start(_ level: LogLevel) {
@@ -9,7 +9,7 @@ enum Logs {
     }
 }
 
-/// One line a message, like the tool's own.
+/// Writes one line per message, like the tool's own messages.
 private struct StandardErrorLog: LogHandler {
     let label: String
     var logLevel: Logger.Level

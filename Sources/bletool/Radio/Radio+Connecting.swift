@@ -2,13 +2,15 @@ import BLE
 import BLECore
 
 extension Radio {
-    /// Finds a device and connects to it, each within `limit`, the command's time limit or 20 s.
+    /// Finds a device and connects to it, each within `limit`. The default is the command's time limit or 20
+    /// s.
     func connect(
         to selector: DeviceSelector, _ options: ConnectionOptions, within limit: Duration?
     ) async throws(Failure) -> Peripheral {
         let limit = limit ?? connectingLimit
         var options = options
-        // The time limit ends it: a peripheral that others connect to as well accepts this host sooner or later.
+        // Only the time limit ends the attempts, because a peripheral that other hosts connect to as well
+        // accepts this host sooner or later.
         options.establishmentAttempts = .max
         let address = try await find(selector, within: limit, onCoded: options.phys == [.leCoded])
         return try await attempt("\(address.text)") { [options] () throws(BLEError) in
@@ -16,11 +18,11 @@ extension Radio {
         }
     }
 
-    /// How long connecting may take where nothing else is said.
+    /// The default time limit for connecting.
     var connectingLimit: Duration { timeLimit ?? .seconds(20) }
 
-    /// What a device advertises that takes connections, with its scan response if it has one; nil when none
-    /// is received.
+    /// Returns the connectable advertisement of a device, with its scan response if it has one, or nil if
+    /// none is received.
     func advertised(
         by address: DeviceAddress, within limit: Duration, onCoded: Bool
     ) async throws(Failure) -> DeviceImage.Advertised? {
@@ -48,7 +50,7 @@ extension Radio {
         return received.withLock { $0 }
     }
 
-    /// Does something on a link, and then ends it, however that went.
+    /// Runs `body` on a link, and then ends the link, even if `body` throws.
     func ending(
         _ peripheral: Peripheral, _ body: () async throws(Failure) -> Void
     ) async throws(Failure) {
@@ -62,7 +64,7 @@ extension Radio {
         try result.get()
     }
 
-    /// The address that a DEVICE stands for: known, or found by a scan.
+    /// Returns the address that a DEVICE refers to, which is known or found by a scan.
     func find(
         _ selector: DeviceSelector, within limit: Duration, onCoded: Bool = false
     ) async throws(Failure) -> DeviceAddress {
@@ -73,14 +75,14 @@ extension Radio {
         do throws(BLEError) {
             let found = try await central.first(options, within: limit) { $0.address != nil }
             if found.isConnectable, let address = found.address { return address }
-            // Another of its advertisements, or another device of that name, may be.
+            // Another of its advertisements, or another device with that name, may be connectable.
             wasReceived = true
             let other = try await central.first(options, within: min(limit, .seconds(2))) {
                 $0.isConnectable && $0.address != nil
             }
             if let address = other.address { return address }
         } catch .notFound {
-            // Thrown below, in the words of the command line.
+            // Reported below, in the words of the command line.
         } catch {
             throw Failure(error, while: "\(selector)")
         }
@@ -90,7 +92,7 @@ extension Radio {
             hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows whether it is")
     }
 
-    /// The address that needs no scan.
+    /// Returns the address if it is known without a scan.
     private func known(_ selector: DeviceSelector) async -> DeviceAddress? {
         switch selector {
         case .address(let address): return address
@@ -102,7 +104,7 @@ extension Radio {
         }
     }
 
-    /// The device that a DEVICE stands for; waits until it is found.
+    /// Returns the device that a DEVICE refers to. Waits until it is found.
     func peripheral(
         _ selector: DeviceSelector, onCoded: Bool = false
     ) async throws(BLEError) -> Peripheral.Identifier {
@@ -118,12 +120,12 @@ extension Radio {
 }
 
 extension DeviceSelector {
-    /// What a DEVICE on the command line spells.
+    /// Parses a DEVICE of the command line.
     static func parsed(_ text: String) throws(Failure) -> DeviceSelector {
         try reading("device") { () throws(BadInput) in try DeviceSelector(text: text) }
     }
 
-    /// What to scan for to find it.
+    /// The scan that finds the device.
     var scanOptions: ScanOptions {
         var options = ScanOptions()
         switch self {

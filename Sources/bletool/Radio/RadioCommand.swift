@@ -7,15 +7,15 @@ import HCISocket
 protocol RadioCommand: ToolCommand, Sendable {
     /// The options that every radio command has.
     var global: GlobalOptions { get }
-    /// What the command is called in messages: `scan`.
+    /// The name of the command in messages: `scan`.
     static var doing: String { get }
-    /// Whether the controller may be sent the extended commands.
+    /// Whether the extended commands can be sent to the controller.
     var usesExtendedCommands: Bool { get }
     /// Returns how the adapter pairs, and where it keeps bonds.
     func security(_ console: Console) async throws(Failure) -> SecurityOptions
-    /// Checks the options, before a radio is touched.
+    /// Checks the options before a radio is used.
     func check() throws(Failure)
-    /// Does it; when the task is cancelled, by Ctrl-C, it undoes what it began and returns or throws.
+    /// Runs the command. When Ctrl-C cancels the task, undoes what it started, and returns or throws.
     func run(_ radio: Radio) async throws(Failure)
 }
 
@@ -24,7 +24,7 @@ extension RadioCommand {
     var usesExtendedCommands: Bool { true }
     var output: OutputOptions { global.output }
 
-    /// The user is asked nothing: new devices pair by Just Works.
+    /// The user is not asked anything: new devices pair with Just Works.
     func security(_ console: Console) throws(Failure) -> SecurityOptions { SecurityOptions() }
 
     func perform(_ console: Console) async throws(Failure) {
@@ -51,7 +51,7 @@ extension RadioCommand {
     }
 }
 
-/// The radio of a command, opened, and where the command speaks.
+/// The open radio of a command, and the command's console.
 struct Radio: Sendable {
     let adapter: Adapter
     let console: Console
@@ -61,8 +61,8 @@ struct Radio: Sendable {
     private let recording: RecordingFile?
     private let doing: String
 
-    /// Opens the adapter that the options name, else the first of the kernel. `capture` takes its packets in place of
-    /// the option's file.
+    /// Opens the adapter that the options name, otherwise the first kernel adapter. `capture` receives the
+    /// adapter's packets instead of the option's file.
     static func open(
         _ options: GlobalOptions, _ console: Console, doing: String, usesExtendedCommands: Bool = true,
         security: SecurityOptions = SecurityOptions(), capture: CaptureSink? = nil
@@ -83,7 +83,7 @@ struct Radio: Sendable {
                 capture: capture ?? recording?.sink, airLauncher: .detached,
                 recoversWithLinks: options.radio.recoverWithLinks,
                 usesExtendedCommands: usesExtendedCommands, security: security, privacy: privacy)
-            // Other machines may not answer; what is on this one has limits of its own.
+            // Another machine may not answer. Adapters of this machine have time limits of their own.
             let limit = if case .stream = specification { timeLimit } else { Duration?.none }
             let late = BLEError.timedOut(.opening, after: limit ?? .zero)
             let adapter = try await withDeadline(limit, on: .shared, orThrow: late) { () throws(BLEError) in
@@ -101,17 +101,18 @@ struct Radio: Sendable {
         }
     }
 
-    /// Ends what the command did on the radio, and its recording; says what is missing in that.
+    /// Closes the adapter and the recording. Returns a failure if the recording is incomplete.
     func close() async -> Failure? {
         await adapter.close()
         await health.end()
         return recording?.close().map { Failure(.input, "--capture", $0) }
     }
 
-    /// The central's side of the adapter.
+    /// The adapter in the central role.
     var central: CentralManager { CentralManager(adapter) }
 
-    /// Runs `body` for at most `limit`; false when the limit ended it. Nil: as long as it takes.
+    /// Runs `body` for at most `limit`, or without a limit if that is nil. Returns false when the limit ended
+    /// it.
     func limited(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Void
     ) async throws(BLEError) -> Bool {
@@ -123,8 +124,8 @@ struct Radio: Sendable {
         }
     }
 
-    /// The same for what is done only to be read: it also ends when the output has no reader any more, without waiting
-    /// for the next line, and when `unless` returns.
+    /// As `limited`, for operations that have no purpose without a reader. They also end when the output has
+    /// no reader any more, without waiting for the next line, and when `unless` returns.
     func limitedWhileRead(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Void,
         unless: @escaping @Sendable () async -> Void = { await Interruption.wait() }
@@ -151,7 +152,7 @@ struct Radio: Sendable {
         return try result.get()
     }
 
-    /// What an operation of the library comes to, for commands that have something to do after it in any case.
+    /// Returns the outcome of a library operation, for commands that have work to do after it in any case.
     func outcome<Success>(
         _ what: String? = nil, _ body: () async throws(BLEError) -> Success
     ) async -> Result<Success, Failure> {

@@ -4,7 +4,7 @@ import Glibc
 import HCISocket
 import Recordings
 
-/// A recording that is being made, as btsnoop: `--capture`, and `capture`.
+/// A btsnoop recording that is being made, by `--capture` or `capture`.
 ///
 /// Packets arrive on the radio's loop, which must not block, so a task writes them. Each record is written whole, so that
 /// the file can be read meanwhile. Up to 64 MiB wait for a disk that is slower than the radio; records beyond that are
@@ -71,17 +71,18 @@ final class RecordingFile: Sendable {
 
     deinit { output.withLock { _ = Glibc.close($0.descriptor) } }
 
-    /// Makes the file, or empties it, where it is not to keep what it has; the descriptor, or a negative number.
+    /// Opens or creates the file, and truncates it unless `keepsContent`. Returns the descriptor, or a
+    /// negative number.
     static func open(_ path: String, keepsContent: Bool = false) -> CInt {
         Glibc.open(path, O_WRONLY | O_CREAT | (keepsContent ? 0 : O_TRUNC) | O_CLOEXEC, 0o644)
     }
 
-    /// What an adapter hands its packets to.
+    /// The function that receives the packets of an adapter.
     var sink: CaptureSink {
         { [self] direction, packet in add(.packet(direction, [UInt8](copying: packet))) }
     }
 
-    /// Records what has just been seen; gives how many records there are then.
+    /// Records a packet or note with the current time. Returns the number of records.
     @discardableResult
     func add(_ content: Record.Content, of adapter: UInt16 = 0) -> Int {
         let record = Record(
@@ -134,7 +135,7 @@ final class RecordingFile: Sendable {
         if mustStart { Task { write() } }
     }
 
-    /// Whether the next record belongs into another file. A file holds one record at least.
+    /// Returns whether the next record begins another file. Each file contains at least one record.
     private func isDue(_ waiting: Waiting, _ count: Int) -> Bool {
         guard rotation.isThere, waiting.size > writer.header.count else { return false }
         return rotation.size.map { waiting.size + count > $0 } ?? false
@@ -177,7 +178,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Continues in the next file.
+    /// Continues in the next file. Removes the oldest file if there are too many.
     private func rotate(_ output: inout Output) {
         Glibc.close(output.descriptor)
         output.descriptor = Self.open(Rotation.path(path, output.number + 1))
@@ -192,13 +193,13 @@ final class RecordingFile: Sendable {
     }
 }
 
-/// When a recording goes on in another file, and how many files are kept.
+/// When a recording continues in another file, and how many files are kept.
 struct Rotation: Hashable, Sendable {
     /// The size after which a new file begins, in octets.
     var size: Int?
-    /// How long a file is written to.
+    /// The time after which a new file begins.
     var time: Duration?
-    /// How many files are kept; the oldest is removed when there are more. nil: all.
+    /// The number of files to keep, or nil for all. The oldest one is removed when there are more.
     var kept: Int?
 
     /// Whether there is more than one file.
@@ -211,12 +212,12 @@ extension Rotation {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-        // A dot that begins a name is no extension's.
+        // A dot at the start of a name does not begin an extension.
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(path)-\(padded)" }
         return "\(path[..<dot])-\(padded)\(path[dot...])"
     }
 
-    /// The octets that a text spells: `500000`, `500k`, `10M`, `1G`.
+    /// Parses a size in octets: `500000`, `500k`, `10M`, `1G`.
     static func octets(text: String) throws(BadInput) -> Int {
         let units: [Character: Int] = ["k": 1000, "K": 1000, "M": 1_000_000, "G": 1_000_000_000]
         let unit = text.last.flatMap { units[$0] }

@@ -3,16 +3,16 @@ import BLECore
 import GATTServer
 import Recordings
 
-/// A configuration in the place of a recorded server.
+/// A configuration that takes the place of a recorded server.
 struct RecordedSession {
     let configuration: ServeConfiguration
     /// The name of the configuration file, for messages.
     let name: String
 
-    /// The most octets of a recording, which is kept whole here.
+    /// The maximum size of a recording in octets, because it is kept in memory as a whole.
     private static let limit = 256 << 20
 
-    /// All records of a file that is not damaged.
+    /// Reads all records of a file. Throws a failure if the file is damaged.
     static func records(_ path: String) throws(Failure) -> [Record] {
         let input = try RecordingInput(path)
         var reader = RecordingReader()
@@ -37,7 +37,7 @@ struct RecordedSession {
         return records
     }
 
-    /// Refuses to write other answers into a recording that is not btsnoop, which is what would be written.
+    /// Rejects the update of a recording that is not btsnoop, because btsnoop is what is written.
     static func refuseUpdate(of path: String) throws(Failure) {
         guard path != "-" else {
             throw Failure(.usage, "--update", "stdin cannot be changed", hint: "name a file")
@@ -59,7 +59,7 @@ struct RecordedSession {
         }
     }
 
-    /// Plays a dialogue; gives what came of it, and the differences that count.
+    /// Replays a dialogue. Returns the replay, and the differences that count.
     func play(_ dialogue: RecordedDialogue) throws(Failure) -> (Replay, [Replay.Difference]) {
         do {
             let services = configuration.services.map { service in
@@ -77,14 +77,15 @@ struct RecordedSession {
         }
     }
 
-    /// Handles of values that programs give.
+    /// The handles of values that programs provide.
     private var programs: Set<AttributeHandle> {
         Set(
             configuration.services.flatMap(\.characteristics)
                 .filter { $0.read != nil }.map(\.valueHandle))
     }
 
-    /// Whether only the value is different, and a program would have given it; or the program had failed.
+    /// Returns whether only the value differs and a program provides it, or the program had failed in the
+    /// recording.
     private func isOfProgram(_ difference: Replay.Difference) -> Bool {
         guard case .request(let request)? = try? ATTPDU(difference.asked),
             case .response(let recorded)? = try? ATTPDU(difference.recorded),

@@ -1,7 +1,7 @@
 import BLECore
 import Recordings
 
-/// `replay`: what a server says otherwise than the recording, and what it came to.
+/// A result of `replay`: an answer that differs from the recording, or the summary.
 enum ReplayEvent: Event {
     /// An answer that differs from the recorded one.
     case difference(Explained)
@@ -9,7 +9,7 @@ enum ReplayEvent: Event {
     case summary(
         server: RecordedDialogue.Server, answers: Int, notifications: Int, differences: Int, isUpdated: Bool)
 
-    /// A difference with the packets that it is made of.
+    /// A difference with its decoded packets.
     struct Explained: Sendable {
         let frame: Int
         let attribute: DecodedAttribute?
@@ -18,7 +18,7 @@ enum ReplayEvent: Event {
         let ours: DecodedLayer?
     }
 
-    /// The differences explained, with the names that the recording has.
+    /// Returns the differences with decoded packets, and with the names of attributes in the recording.
     static func differences(
         _ differences: [Replay.Difference], _ dialogue: RecordedDialogue, of records: [Record]
     ) -> [ReplayEvent] {
@@ -78,7 +78,7 @@ enum ReplayEvent: Event {
         }
     }
 
-    /// A PDU on a line, whole, since what differs may be at its end.
+    /// Returns a PDU on one line, not truncated, because the difference may be at its end.
     private static func text(_ layer: DecodedLayer) -> String {
         var text = layer.name
         PacketText.append(layer.fields, cut: .max, to: &text)

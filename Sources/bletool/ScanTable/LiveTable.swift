@@ -1,7 +1,7 @@
 import BLECore
 import HCISocket
 
-/// The table of a scan on a terminal: takes packets and keys, and draws soon after something has changed.
+/// The table of a scan on a terminal. It takes packets and keys, and is drawn soon after a change.
 actor LiveTable {
     /// The key with which the user ended the table.
     enum Ending: Hashable, Sendable {
@@ -15,16 +15,16 @@ actor LiveTable {
     private var table = ScanTable()
     private var isDrawingDue = false
     private var isFinished = false
-    /// What was said on stderr meanwhile, which would have been in the way.
+    /// The messages for stderr, which wait because they would disturb the screen.
     private var messages: [String] = []
     private var forgotten = 0
 
-    /// From a change to the drawing that shows it.
+    /// The time from a change to the drawing that shows it.
     private static let pause = Duration.milliseconds(100)
-    /// Messages that are kept for the end.
+    /// The maximum number of messages that are kept for the end.
     private static let messageLimit = 200
 
-    /// A table on the terminal; nil without one.
+    /// Creates a table on the terminal, or returns nil if there is none.
     init?(_ console: Console, on loop: EventLoop) {
         guard console.showsTables, let terminal = RawTerminal(console.output, for: .screen) else {
             return nil
@@ -32,7 +32,7 @@ actor LiveTable {
         (self.console, self.terminal, self.loop) = (console, terminal, loop)
     }
 
-    /// Takes the terminal, and what goes to stderr while that is a terminal as well.
+    /// Takes over the terminal, and the output to stderr if that is a terminal as well.
     func begin() {
         if console.errors.isTerminal {
             console.errors.divert { line in Task { await self.show(line) } }
@@ -47,7 +47,8 @@ actor LiveTable {
         drawSoon()
     }
 
-    /// Does what keys say until one ends the scan, and lets time pass on the screen; nil when the task is cancelled.
+    /// Handles keys until one ends the scan, and updates the times on the screen. Returns nil when the task
+    /// is cancelled.
     func run() async -> Ending? {
         let clock = Task {
             while await loop.sleep(for: .seconds(1)) { drawSoon() }
@@ -68,8 +69,8 @@ actor LiveTable {
         return nil
     }
 
-    /// Gives the terminal back, and says what there is to say after that. `leavingDevices`: those that fit stay on the
-    /// screen, a line each.
+    /// Releases the terminal, and then prints the messages and a summary. If `leavingDevices`, the devices
+    /// that fit stay on the screen, one line each.
     func finish(leavingDevices: Bool) {
         guard !isFinished else { return }
         isFinished = true
@@ -125,7 +126,7 @@ struct ScreenLine: Hashable, Sendable {
     var text: String
     var look = Look.plain
 
-    /// The line with its look, as far as looks are wanted.
+    /// Returns the text in its look if `colored`, otherwise unchanged.
     fileprivate func styled(_ colored: Bool) -> String {
         switch look {
         case .plain: text
@@ -141,7 +142,7 @@ extension LineWriter {
     /// Shows lines from the top of the terminal, and nothing below them.
     func show(_ screen: [ScreenLine], colored: Bool) {
         let body = screen.map { $0.styled(colored) + "\u{1b}[K" }
-        // Between the marks of a synchronized update the terminal does not show half a screen.
+        // The marks of a synchronized update keep the terminal from showing half a screen.
         text("\u{1b}[?2026h\u{1b}[H" + body.joined(separator: "\r\n") + "\u{1b}[J\u{1b}[?2026l")
     }
 }

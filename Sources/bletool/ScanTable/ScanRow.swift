@@ -1,7 +1,7 @@
 import BLEAdvertising
 import BLECore
 
-/// A device, or one of its advertising sets, as a table of a scan remembers it.
+/// A device, or one of its advertising sets, in the table of a scan.
 struct ScanRow: Sendable {
     /// Distinguishes devices and their advertising sets.
     struct Key: Hashable, Sendable {
@@ -17,31 +17,32 @@ struct ScanRow: Sendable {
         var payload: [UInt8]
     }
 
-    /// What identifies the row.
+    /// The key that identifies the row.
     let key: Key
-    /// Numbers the device's first packet among all.
+    /// The number of the device's first packet among all packets.
     let first: Int
-    /// Its last packet, with all that it said.
+    /// The last packet of the device.
     private(set) var event: AdvertisementEvent
-    /// The last packet that the device could be connected by; nil when there was none. A device with several advertisements
-    /// may send others meanwhile.
+    /// The last connectable packet, or nil if there was none. A device with several advertisements can send
+    /// others meanwhile.
     private(set) var connectable: AdvertisementEvent?
-    /// The last name that it had, fit for a terminal.
+    /// The last name of the device, safe on a terminal.
     private(set) var name: String
-    /// The names of the last services that it had, or their UUIDs.
+    /// The names of the device's last services, or their UUIDs.
     private(set) var services: String
-    /// Its last beacons in words and, from other packets perhaps, the last companies whose data it sent.
+    /// The last beacons as text and, perhaps from other packets, the last companies whose data the device
+    /// sent.
     var says: String { (beacons + companies).joined(separator: "; ") }
     private var beacons: [String]
     private var companies: [String]
     /// The number of received packets.
     private(set) var count = 0
-    /// The last of them, oldest first.
+    /// The last received packets, oldest first.
     private(set) var packets: [Packet] = []
 
-    /// The number of packets that a row remembers.
+    /// The maximum number of packets that a row keeps.
     static let history = 64
-    /// How long packets count for the rate.
+    /// The time for which packets count for the rate, in milliseconds.
     static let rateWindow: Int64 = 10_000
 
     init(_ key: Key, first: Int, _ event: AdvertisementEvent) {
@@ -50,7 +51,7 @@ struct ScanRow: Sendable {
         keep(event)
     }
 
-    /// Adds a packet. Of more than `history`, the oldest is forgotten.
+    /// Adds a packet. Removes the oldest one if there are more than `history`.
     mutating func note(_ event: AdvertisementEvent) {
         self.event = event
         keep(event)
@@ -62,7 +63,7 @@ struct ScanRow: Sendable {
                 payload: event.payload))
     }
 
-    /// Keeps what a packet says; of what it does not say, what an earlier one has said stays.
+    /// Stores the contents of a packet. What it does not contain stays as earlier packets had it.
     private mutating func keep(_ event: AdvertisementEvent) {
         if event.isConnectable { connectable = event }
         let (name, services) = (event.shownName, event.shownServices)
@@ -73,32 +74,32 @@ struct ScanRow: Sendable {
         if !companies.isEmpty { self.companies = companies }
     }
 
-    /// Advertisements in a second, over the last ten; nil before there are two. Scan responses are not counted: there are as
-    /// many as this host asks for.
+    /// Returns the advertisements per second over the last ten seconds, or nil before there are two. Scan
+    /// responses are not counted, because this host determines their number.
     func rate(at now: Timestamp) -> Double? {
         let recent = packets.filter {
             !$0.isScanResponse && now.milliseconds - $0.time.milliseconds <= Self.rateWindow
         }
         guard recent.count > 1, let begin = recent.first?.time.milliseconds else { return nil }
-        // Over less than a second chance would say more than the device.
+        // At least one second, because chance would dominate the rate over a shorter time.
         return Double(recent.count - 1) / Double(max(1000, now.milliseconds - begin)) * 1000
     }
 
     /// Returns the last signal strengths in dBm, oldest first.
     func strengths(_ count: Int) -> [Int8] { packets.compactMap(\.rssi).suffix(count) }
 
-    /// The strength that rows are sorted by: the mean of the last ones in steps of 5 dB, so that rows stay
-    /// where they are.
+    /// The strength for sorting: the mean of the last ones in steps of 5 dB, so that rows do not move
+    /// constantly.
     var steadyStrength: Int {
         let last = strengths(8)
         guard !last.isEmpty else { return Int.min }
         return last.reduce(0) { $0 + Int($1) } / last.count / 5
     }
 
-    /// The address, or what stands for it.
+    /// The address, or the text in its place.
     var addressText: String { event.address?.text ?? "anonymous" }
 
-    /// Whether `text` occurs in what the table shows of it.
+    /// Returns whether `text` occurs in what the table shows of the device.
     func matches(_ text: String) -> Bool {
         guard !text.isEmpty else { return true }
         let wanted = text.lowercased()
@@ -108,7 +109,7 @@ struct ScanRow: Sendable {
 }
 
 extension AdvertisementEvent {
-    /// The name, fit for a terminal; empty without one.
+    /// The name, safe on a terminal; empty without one.
     fileprivate var shownName: String { fields.localName?.text.printable ?? "" }
 
     /// The names of the services, or their UUIDs.

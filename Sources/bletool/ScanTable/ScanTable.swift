@@ -3,8 +3,8 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// The devices that a scan has found, and how the user views them: sorted, filtered, one of them selected or open.
-/// Keys and packets go in, lines come out (`lines(columns:lines:at:)`).
+/// The devices that a scan has found, and the user's view of them: sorted, filtered, with one of them
+/// selected or open. It handles keys and packets, and returns the lines to show (`lines(columns:lines:at:)`).
 struct ScanTable {
     /// The column that rows are sorted by.
     enum Order: String, CaseIterable, Sendable {
@@ -19,29 +19,29 @@ struct ScanTable {
     /// The view that is shown.
     enum View: Hashable, Sendable {
         case table
-        /// One device; so many lines of it are above the screen.
+        /// One device, with this number of its lines above the screen.
         case device(scrolled: Int)
         case help
     }
 
-    /// What a key asks of the caller.
+    /// The request of a key that the caller must handle.
     enum Request: Hashable, Sendable {
         case quit
         case connect(DeviceAddress)
     }
 
-    /// The most devices that are remembered, as the library does.
+    /// The maximum number of devices that are kept, as in the library.
     static let limit = 4096
 
     private var rows = RecencyTable<ScanRow.Key, ScanRow>(limit: Self.limit)
     private(set) var packets = 0
-    /// Packets that came while the table stood still.
+    /// The number of packets that arrived while the table was paused.
     private(set) var missed = 0
     private(set) var order = Order.strength
     private(set) var isReversed = false
     private(set) var filter = ""
     private(set) var isTyping = false
-    /// When the table was made to stand still.
+    /// The time when the table was paused, or nil.
     private(set) var pausedAt: Timestamp?
     private(set) var view = View.table
     private(set) var selection: ScanRow.Key?
@@ -68,7 +68,7 @@ struct ScanTable {
     /// The number of devices in words, as in `3 devices`.
     var devices: String { count == 1 ? "1 device" : "\(count) devices" }
 
-    /// The selected device, shown or not.
+    /// The row of the selected device, shown or not.
     private var selectedRow: ScanRow? {
         selection.flatMap { key in rows.newest(Self.limit).first { $0.key == key } }
     }
@@ -76,7 +76,7 @@ struct ScanTable {
     /// The rows that are shown, in order.
     func shown(at now: Timestamp) -> [ScanRow] {
         let rows = rows.newest(Self.limit).filter { $0.matches(filter) }
-        // What is compared is worked out once a row. Equal ones stay in the order of their discovery.
+        // The compared value is computed once per row. Equal rows stay in the order of their discovery.
         func sorted<Value: Comparable>(by value: (ScanRow) -> Value) -> [ScanRow] {
             var pairs: [(row: ScanRow, value: Value)] = rows.map { (row: $0, value: value($0)) }
             pairs.sort { left, right in
@@ -96,12 +96,12 @@ struct ScanTable {
         return isReversed ? ordered.reversed() : ordered
     }
 
-    /// The selected row, when it is shown.
+    /// Returns the index of the selected row, or nil if it is not shown.
     func selected(in shown: [ScanRow]) -> Int? {
         selection.flatMap { key in shown.firstIndex { $0.key == key } }
     }
 
-    /// Does what a key says; `page` is how many rows the screen has.
+    /// Handles a key. `page` is the number of rows on the screen.
     mutating func press(_ key: TerminalKey, page: Int, at now: Timestamp) -> Request? {
         message = nil
         if isTyping {
@@ -179,7 +179,7 @@ struct ScanTable {
         if let next { selection = shown[min(max(0, next), last)].key }
     }
 
-    /// A line that is below all lines of a device.
+    /// A line below all lines of a device.
     private static let farDown = 10_000
 
     private func scroll(_ key: TerminalKey, from line: Int, _ page: Int) -> Int {
@@ -205,16 +205,18 @@ extension ScanTable.Order {
 }
 
 extension ScanTable {
-    /// Lines beside the rows of devices: title, headings and the line for messages and keys.
+    /// The number of lines beside the rows of devices: title, headings and the line for messages and keys.
     static let frame = 3
 
-    /// The screen: `lines` lines at most, none of more than so many columns, and nothing in them that a terminal obeys.
+    /// Returns the screen: at most `lines` lines of at most `columns` columns, without anything that a
+    /// terminal would interpret.
     ///
     /// A device that is scrolled past its end is scrolled back to it.
     mutating func lines(columns: Int, lines: Int, at now: Timestamp) -> [ScreenLine] {
-        // A table that stands still shows what it was then.
+        // A paused table shows the times as they were then.
         let now = pausedAt ?? now
-        // The last line is for messages and keys; where there is hardly room, the devices matter more.
+        // The last line is for messages and keys. If there is hardly any room, the devices are more
+        // important.
         let hasFooter = lines > Self.frame
         let body = max(1, hasFooter ? lines - 1 : lines)
         var screen =
@@ -238,7 +240,7 @@ extension ScanTable {
         let shown = shown(at: now)
         let layout = ScanColumns(within: columns)
         let place = selected(in: shown)
-        // The selected row is in sight, in the middle where there are more than the screen has room for.
+        // The selected row is visible, in the middle if there are more rows than the screen has room for.
         let start = max(0, min((place ?? 0) - room / 2, shown.count - room))
         let rows = shown.dropFirst(start).prefix(room).map { row in
             let isSelected = row.key == selection
@@ -283,8 +285,8 @@ extension ScanTable {
     ]
 }
 
-/// The columns of a table of devices for a terminal of some width: those that matter least go first, and
-/// names, words and services share what the others leave.
+/// The columns of a table of devices for the width of a terminal. The least important columns are removed
+/// first, and names, companies and services share the remaining room.
 struct ScanColumns {
     enum Column: CaseIterable {
         case address, kind, name, strength, bars, rate, says, services, seen
@@ -303,7 +305,7 @@ struct ScanColumns {
             }
         }
 
-        /// The least columns of the terminal that it takes.
+        /// The minimum width of the column.
         var least: Int {
             switch self {
             case .address: 17
@@ -316,7 +318,7 @@ struct ScanColumns {
             }
         }
 
-        /// What part of the room that is left it takes.
+        /// The column's share of the remaining room.
         var share: Int {
             switch self {
             case .name, .services: 2
@@ -325,16 +327,17 @@ struct ScanColumns {
             }
         }
 
-        /// The greatest width of the column.
+        /// The maximum width of the column.
         var most: Int { self == .name ? 32 : share > 0 ? 200 : least }
 
         var isNumber: Bool { [.strength, .rate, .seen].contains(self) }
     }
 
-    /// The columns and how wide they are.
+    /// The columns and their widths.
     let all: [(column: Column, width: Int)]
 
-    /// The columns within so many of the terminal, of which the mark before each row takes two.
+    /// Creates the columns that fit into `room` columns of the terminal, of which the mark before each row
+    /// takes two.
     init(within room: Int) {
         var columns = Column.allCases
         func width(_ columns: [Column]) -> Int { columns.reduce(1) { $0 + $1.least + 1 } }
@@ -348,7 +351,7 @@ struct ScanColumns {
         all = columns.map { column in
             let more = min(spare * column.share / shares, column.most - column.least)
             left -= more
-            // With the name alone, it has what there is.
+            // A name without other columns gets all the room.
             return (column, columns == [.name] ? max(0, room - 2) : column.least + more)
         }
     }
@@ -363,7 +366,7 @@ struct ScanColumns {
             switch column {
             case .address: row.addressText
             case .kind: row.event.address?.kind.rawValue ?? ""
-            // Without room for the address, a device without a name would have nothing.
+            // Without room for the address, a device without a name is shown by its address.
             case .name: row.name.isEmpty && !hasAddress ? row.addressText : row.name
             case .strength: row.event.rssi.map { "\($0)" } ?? "?"
             case .bars: Sparkline.text(row.strengths(column.least))
@@ -394,14 +397,14 @@ extension ScanRow {
 }
 
 extension Double {
-    /// With one digit after the point.
+    /// The number with one decimal place.
     var tenths: String {
         let tenths = Int((self * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
 
-/// One device on the screen: what it is, what it says, field by field, and its last packets.
+/// The view of one device: its properties, its fields, and its last packets.
 extension ScanTable {
     mutating func device(_ columns: Int, _ room: Int, _ scrolled: Int, at now: Timestamp) -> [ScreenLine] {
         guard let row = selectedRow else {
@@ -444,7 +447,7 @@ extension ScanRow {
         return facts.map { ScreenLine(text: $0) }
     }
 
-    /// Beacons in words, then each AD structure with its octets.
+    /// The lines of the beacons as text, then of each AD structure with its octets.
     fileprivate var fieldLines: [ScreenLine] {
         let words = event.details.map { ScreenLine(text: "  " + $0) }
         let structures = event.fields.structures.map { structure in
@@ -469,11 +472,11 @@ extension ScanRow {
     }
 }
 
-/// Strengths of a signal as a row of bars.
+/// Signal strengths as a row of bars.
 enum Sparkline {
     private static let bars: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-    /// A bar for each strength, -100 dBm and less the lowest, -30 dBm and more the highest.
+    /// Returns a bar for each strength: the lowest for -100 dBm and less, the highest for -30 dBm and more.
     static func text(_ strengths: some Sequence<Int8>) -> String {
         String(
             strengths.map { strength in

@@ -3,7 +3,7 @@ import BLE
 import BLECore
 import HCISocket
 
-/// The values that have come and that no `wait` has taken yet, in their order. One waits at a time.
+/// The received values that no `wait` has consumed yet, in order. Only one task waits at a time.
 final class Arrivals: Sendable {
     /// A notification or indication that was received.
     struct Arrival: Hashable, Sendable {
@@ -11,7 +11,7 @@ final class Arrivals: Sendable {
         var isIndication: Bool
     }
 
-    /// The most arrivals that are remembered; beyond that the oldest are dropped.
+    /// The maximum number of stored arrivals; beyond it, the oldest are dropped.
     static let limit = 1024
 
     private struct State {
@@ -45,7 +45,7 @@ final class Arrivals: Sendable {
         waiter?.resume(returning: error)
     }
 
-    /// Takes the oldest of those meant, or waits for the next.
+    /// Removes the oldest arrival that matches, or waits for the next one.
     func take(where isMeant: @escaping @Sendable (Arrival) -> Bool) async throws(BLEError) {
         let error: BLEError? = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

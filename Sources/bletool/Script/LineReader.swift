@@ -1,9 +1,9 @@
 import Glibc
 import HCISocket
 
-/// The lines of a pipe or a terminal, as they come.
+/// Reads the lines of a pipe or a terminal as they arrive.
 struct LineReader: ~Copyable {
-    /// The longest line that is taken, in octets.
+    /// The maximum length of a line in octets.
     static let limit = 65_536
 
     private let descriptor: CInt
@@ -16,13 +16,13 @@ struct LineReader: ~Copyable {
         self.loop = loop
     }
 
-    /// The next line without its end, and the last one although nothing ends it; nil at the end, and when the task is
-    /// cancelled.
+    /// Returns the next line without its end, and also a last line that has no end. Returns nil at the end,
+    /// and when the task is cancelled.
     mutating func next() async throws(BadInput) -> String? {
         try await nextOctets().map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// As `next`, whatever octets they are.
+    /// As `next`, for a line of any octets.
     mutating func nextOctets() async throws(BadInput) -> [UInt8]? {
         while true {
             if let end = octets.firstIndex(of: UInt8(ascii: "\n")) {
@@ -36,7 +36,7 @@ struct LineReader: ~Copyable {
             guard octets.count < Self.limit else {
                 throw BadInput("a line has more than \(Self.limit) octets")
             }
-            // What cannot be waited for, as a file, is ready.
+            // A descriptor that cannot be waited for, such as a file, is ready.
             _ = await loop.readiness(of: descriptor, for: .read)
             if Task.isCancelled { return nil }
             try read()

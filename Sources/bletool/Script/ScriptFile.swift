@@ -1,21 +1,21 @@
 import BLE
 import Glibc
 
-/// A script for one connection: a file, or what comes on stdin.
+/// A script for one connection: a file, or the lines on stdin.
 struct ScriptFile: Sendable {
     /// The path of the script; `-` is stdin.
     var path: String
-    /// Whether lines after one that fails are run.
+    /// Whether the script continues after a line that fails.
     var keepsGoing = false
 
-    /// Runs its lines on a link, one after the other.
+    /// Runs the lines of the script on a link, one after the other.
     func run(on device: ConnectedDevice) async throws(Failure) {
         var device = device
         device.console.isJSON = device.console.isJSON || !device.console.output.isTerminal
         do throws(Failure) {
             try await runLines(on: device)
         } catch {
-            // The answers are objects here even without `--json`; so is what the end is.
+            // The results are objects here even without `--json`, and so is the failure at the end.
             if device.console.isJSON, !device.radio.console.isJSON { device.console.output.line(error.json) }
             throw error
         }
@@ -59,8 +59,8 @@ struct ScriptFile: Sendable {
         }
     }
 
-    /// What a failure at a line means for the others: the end of all but where the caller goes on, and where
-    /// the link is gone in any case.
+    /// Handles a failure at a line. Throws it if the script does not continue after failures, or if the link
+    /// was lost; otherwise shows it and returns it.
     private func goOn(after failure: Failure, at line: Int, _ console: Console) throws(Failure) -> Failure {
         let placed = failure.at("\(path == "-" ? "stdin" : path):\(line)")
         guard keepsGoing, failure.kind != .linkLost else { throw placed }
@@ -68,7 +68,7 @@ struct ScriptFile: Sendable {
         return placed
     }
 
-    /// The steps of the file, with the numbers of their lines.
+    /// Returns the steps of the file, with the numbers of their lines.
     func steps(json: Bool) throws(Failure) -> [(Int, ScriptStep)] {
         let octets: [UInt8]
         do throws(BadInput) {
@@ -91,7 +91,7 @@ struct ScriptFile: Sendable {
 }
 
 extension Failure {
-    /// The same with the place where it came up.
+    /// Returns the failure with the place where it occurred.
     fileprivate func at(_ place: String) -> Failure {
         var failure = self
         failure.what = what.isEmpty ? place : "\(place): \(what)"

@@ -3,14 +3,15 @@ import BLE
 import BLECore
 import GATTClient
 
-/// Runs the steps of a script on one connection, one after the other. What subscriptions bring is shown as it comes.
+/// Runs the steps of a script on one connection, one after the other. The values of subscriptions are shown
+/// as they arrive.
 actor ScriptRunner {
     private let device: ConnectedDevice
     private let format: ValueFormat
     private let arrivals = Arrivals()
     private var subscriptions: [AttributeHandle: Task<Void, Never>] = [:]
 
-    /// How long a `wait` lasts that does not say.
+    /// The time limit of a `wait` that does not give one.
     private static let timeLimit = Duration.seconds(30)
 
     init(_ device: ConnectedDevice) {
@@ -22,7 +23,7 @@ actor ScriptRunner {
         for subscription in subscriptions.values { subscription.cancel() }
     }
 
-    /// Does what a line says; its answers name the line.
+    /// Runs a step. Its results contain the number of the line.
     func run(_ step: ScriptStep, line: Int) async throws(Failure) {
         var device = device
         device.console.line = line
@@ -32,7 +33,7 @@ actor ScriptRunner {
         case .unsubscribe(let attribute): try await unsubscribe(attribute)
         case .wait(let step): try await wait(step, device)
         case .sleep(let duration):
-            // The link's end is the end of it, too.
+            // The end of the link ends the pause, too.
             if let reason = try await end(within: duration) { throw lost(reason) }
         }
     }
@@ -68,7 +69,7 @@ actor ScriptRunner {
                     arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
                 }
             } catch .cancelled {
-                // The values are not wanted any more.
+                // The subscription was ended.
             } catch {
                 arrivals.end(error)
             }
@@ -118,7 +119,7 @@ actor ScriptRunner {
         }
     }
 
-    /// Why the link has ended; nil when it has not within that time.
+    /// Returns the reason why the link ended, or nil if it did not end within the limit.
     private func end(within limit: Duration) async throws(Failure) -> DisconnectReason? {
         let peripheral = device.peripheral
         do throws(BLEError) {
@@ -137,7 +138,7 @@ actor ScriptRunner {
     }
 }
 
-/// `subscribe`: from now on values come.
+/// `subscribe`: values can arrive from now on.
 struct SubscribedEvent: Event {
     /// The handle of the characteristic's value.
     var handle: AttributeHandle
@@ -157,7 +158,7 @@ struct SubscribedEvent: Event {
     }
 }
 
-/// `wait disconnection`: the link is gone.
+/// `wait disconnection`: the link has ended.
 struct LinkEndEvent: Event {
     var reason: DisconnectReason
 

@@ -6,7 +6,7 @@ import BLECore
 enum ScriptStep: Sendable {
     /// A verb of `gatt`, with its options.
     case verb(any GATTVerb)
-    /// Shows what a characteristic sends from now on, while the script goes on.
+    /// Shows the values that a characteristic sends from now on, while the script continues.
     case subscribe(SubscribeStep)
     /// Ends the subscription to the characteristic that the text names.
     case unsubscribe(String)
@@ -15,16 +15,16 @@ enum ScriptStep: Sendable {
     /// Pauses for this time.
     case sleep(Duration)
 
-    /// The names of the steps that are no verbs of `gatt`.
+    /// The names of the steps that are not verbs of `gatt`.
     static let names = ["subscribe", "unsubscribe", "wait", "sleep"]
 
-    /// The verbs of `gatt` that a line may be.
+    /// The verbs of `gatt` that a line can contain.
     static var verbs: [any GATTVerb.Type] {
         GATTCommand.configuration.subcommands.compactMap { $0 as? any GATTVerb.Type }
             .filter { $0 != GATTRunCommand.self && $0 != GATTShellCommand.self }
     }
 
-    /// Reads a line; nil for one without words. `json`: whether answers are objects.
+    /// Parses a line, or returns nil if it has no words. `json`: whether results are JSON objects.
     init?(_ line: some StringProtocol, json: Bool) throws(Failure) {
         let words = try bletool.reading("") { try ScriptWords.split(line) }
         guard let name = words.first else { return nil }
@@ -41,7 +41,7 @@ enum ScriptStep: Sendable {
         try check()
     }
 
-    /// Refuses what cannot work, before a radio is touched.
+    /// Rejects an invalid step before a radio is used.
     private func check() throws(Failure) {
         switch self {
         case .verb(let verb):
@@ -54,7 +54,8 @@ enum ScriptStep: Sendable {
         }
     }
 
-    /// The answers of a script are lines: octets as they are would end somewhere between them.
+    /// Rejects raw octets on stdout, because the results of a script are lines, and the end of raw octets
+    /// among them is not visible.
     private static func checkOutput(of verb: any GATTVerb) throws(Failure) {
         let format = (verb as? GATTReadCommand)?.format ?? (verb as? GATTNotifyCommand)?.format
         let isFile = (verb as? GATTReadCommand)?.to.map { $0 != "-" } ?? true
@@ -78,12 +79,12 @@ enum ScriptStep: Sendable {
             throw Failure(
                 .input, option, "is an option of the link or the radio", hint: "give it to `gatt run` itself")
         }
-        // The device is known already; any will do for the parser.
+        // The device is already known, so the parser gets a placeholder.
         let words = ["name:*"] + arguments + (json ? ["--json"] : [])
         return try parsed(type, words)
     }
 
-    /// Whether an option is about the link or the radio, and so not for a line.
+    /// Returns whether an option concerns the link or the radio, so that it cannot be used in a line.
     static func isOfLink(_ word: String) -> Bool {
         let name = String(word.prefix { $0 != "=" })
         return GATTOptions.valued.contains(name) || GlobalOptions.valued.contains(name)
@@ -140,10 +141,10 @@ struct WaitStep: ParsableArguments {
     func limit() throws(Failure) -> Duration? { try duration(within, of: "--within") }
 }
 
-/// The words of a script's line, as a shell would see them.
+/// The words of a script's line, split as by a shell.
 enum ScriptWords {
-    /// Splits a line at its blanks, but for those in quotes; # begins a comment. A backslash takes the next character
-    /// as it is, but not in single quotes.
+    /// Splits a line at its white space, except in quotes. # begins a comment. A backslash makes the next
+    /// character literal, except in single quotes.
     static func split(_ line: some StringProtocol) throws(BadInput) -> [String] {
         var words: [String] = []
         var word: String?

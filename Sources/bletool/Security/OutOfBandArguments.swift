@@ -3,21 +3,22 @@ import BLEAdvertising
 import BLECore
 import SMP
 
-/// How a command pairs with what came by another way than Bluetooth.
+/// The options of a command for pairing out of band.
 struct OutOfBandArguments {
     /// The file to write for the peer.
     var offer: String?
-    /// Whether that has a temporary key for LE legacy pairing.
+    /// Whether the offer has a temporary key for LE legacy pairing.
     var isLegacy = false
-    /// The files that peers have given.
+    /// The files with the data of peers.
     var data: [String] = []
 
-    /// Whether there is any of it.
+    /// Whether any of the options is used.
     var isUsed: Bool { offer != nil || !data.isEmpty }
 }
 
 extension OutOfBandArguments {
-    /// Checks what can be known without a radio. `readsNow`: the peer's data must be there already.
+    /// Checks the options as far as possible without a radio. If `readsNow`, the peer's data must exist
+    /// already.
     func check(readsNow: Bool) throws(Failure) {
         guard !isLegacy || offer != nil else {
             throw Failure(.usage, "--oob-legacy", "needs --oob-offer")
@@ -25,7 +26,7 @@ extension OutOfBandArguments {
         if readsNow { _ = try records() }
     }
 
-    /// Adds it to how an adapter pairs.
+    /// Adds the options to the security options of an adapter.
     func apply(to options: inout SecurityOptions) throws(Failure) {
         options.asksForOutOfBandData = !data.isEmpty
         guard offer != nil else { return }
@@ -36,7 +37,7 @@ extension OutOfBandArguments {
         }
     }
 
-    /// Writes the offer of an adapter, if one is wanted.
+    /// Writes the offer of an adapter, if one is requested.
     func writeOffer(of radio: Radio) async throws(Failure) {
         guard let offer, let record = await radio.adapter.outOfBandRecord else { return }
         do throws(BadInput) {
@@ -60,10 +61,10 @@ extension OutOfBandArguments {
     }
 }
 
-/// A file that two devices pair with: the AD structures of an out-of-band record, as hex in one line, or as they are,
-/// which is what an NFC tag holds.
+/// A file for pairing: the AD structures of an out-of-band record, as hex in one line or in binary, as on an
+/// NFC tag.
 enum OutOfBandFile {
-    /// Reads what a peer has given.
+    /// Reads the record of a peer.
     static func read(_ path: String) throws(BadInput) -> OutOfBandRecord {
         let octets = try File.contents(path, limit: 4096)
         let digits = octets.filter { !" \t\r\n".utf8.contains($0) }
@@ -75,15 +76,16 @@ enum OutOfBandFile {
         }
     }
 
-    /// Writes what a peer is to be given, for its owner alone.
+    /// Writes the record for a peer. Only the file's owner can read it.
     static func write(_ record: OutOfBandRecord, to path: String) throws(BadInput) {
         try File.replace(path, with: Array("\(record.advertisingData.bytes.hex)\n".utf8))
     }
 }
 
 extension [OutOfBandRecord] {
-    /// What the device with that address has given. Its record may have come without an address, or with the one that
-    /// it has behind a private one; one that is not the peer's ends the pairing, so nothing is lost by trying.
+    /// Returns the data of the device with that address. The record may be without an address, or have the
+    /// identity address of a private address. Nothing is lost by trying one that is not the peer's, because
+    /// it ends the pairing.
     func data(of peer: DeviceAddress) -> OutOfBandData? {
         let record =
             first { $0.address == peer } ?? first { $0.address == nil }

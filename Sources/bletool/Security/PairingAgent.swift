@@ -2,7 +2,8 @@ import BLE
 import BLECore
 import SMP
 
-/// Answers for the user what the command line says, and asks at the terminal for the rest.
+/// Answers pairing requests with the options of the command line, and asks the user at the terminal for the
+/// rest.
 struct PairingAgent: PairingDelegate {
     let ioCapability: IOCapability
     let console: Console
@@ -10,11 +11,13 @@ struct PairingAgent: PairingDelegate {
     var passkey: Passkey?
     /// Whether the agent accepts every numeric comparison.
     var acceptsComparison = false
-    /// What peers have given by another way, read when it is needed: a server may get it while it runs.
+    /// The out-of-band data of peers, which are read when they are needed, because a server may get them
+    /// while it runs.
     var outOfBand = OutOfBandArguments()
-    /// Whether pairing with a new device is shown: a user who only reads a value may not know that this leaves a bond.
+    /// Whether pairing with a new device is reported: a user who only reads a value may not know that this
+    /// leaves a bond.
     var showsPairing = false
-    /// Where bonds are, as the command line says: commands that are recommended have to say so, too.
+    /// The folder of bonds on the command line, which recommended commands must contain, too.
     var stateDir: String?
 
     func display(_ passkey: Passkey, for peer: DeviceAddress) async {
@@ -76,7 +79,7 @@ struct PairingAgent: PairingDelegate {
     private var place: String { stateDir.map { " --state-dir \($0.printable)" } ?? "" }
 }
 
-/// What a user is shown while devices pair.
+/// A message to the user while devices pair.
 struct PairingEvent: Event {
     var peer: DeviceAddress
     var what: What

@@ -67,7 +67,7 @@ struct PairingArguments: ParsableArguments {
 }
 
 extension SecurityConfiguration.InputOutput: ExpressibleByArgument {
-    /// The same in the specification's words.
+    /// The capability with the specification's names.
     var capability: IOCapability {
         switch self {
         case .none: .noInputNoOutput
@@ -80,14 +80,15 @@ extension SecurityConfiguration.InputOutput: ExpressibleByArgument {
 }
 
 extension PairingArguments {
-    /// How it pairs with what came by another way than Bluetooth.
+    /// The options for pairing out of band.
     var outOfBand: OutOfBandArguments {
         OutOfBandArguments(offer: oobOffer, isLegacy: oobLegacy, data: oobData)
     }
 
-    /// How the command line says to pair. `configured`: what the configuration says where that does not.
-    /// `needsFolder`: bonds that cannot be kept are an error, not a note. `showsPairing`: the command does not show a
-    /// pairing itself. `role`: that of the links on which it pairs.
+    /// Returns the security options of the command line. `configured` has those of the configuration, where
+    /// the command line has none. If `needsFolder`, bonds that cannot be stored are an error instead of a
+    /// note. `showsPairing` is true if the command does not show a pairing itself. `role` is that of the
+    /// links on which it pairs.
     func options(
         _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
         role: LinkRole = .central,
@@ -108,18 +109,18 @@ extension PairingArguments {
         return options
     }
 
-    /// Whether the command line has an answer by which devices know each other: who gives one does not want a link
-    /// without that.
+    /// Whether the command line has an answer that authenticates the devices. A user who gives one requires
+    /// an authenticated link.
     var authenticates: Bool {
         passkey != nil || passkeyFile != nil || acceptComparison || outOfBand.isUsed
     }
 
-    /// Whether the command line says anything about pairing.
+    /// Whether the command line has any options for pairing.
     private var saysHow: Bool {
         io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly || minKeySize != nil
     }
 
-    /// The fewest octets of a key.
+    /// Returns the minimum encryption key size in octets.
     func minimumKeySize() throws(Failure) -> Int {
         let size = minKeySize ?? SecurityOptions().minimumKeySize
         guard (7...16).contains(size) else {
@@ -128,8 +129,9 @@ extension PairingArguments {
         return size
     }
 
-    /// Whether pairing may give an authenticated key: not when nothing can be shown or entered. A kernel
-    /// whose pairing is left as it is may have another program that asks.
+    /// Returns whether pairing can produce an authenticated key, which is impossible if nothing can be
+    /// displayed or entered. If the pairing of a kernel adapter is left to the kernel, another program may
+    /// ask the user.
     func mayAuthenticate(configured: SecurityConfiguration, on adapter: AdapterSpecification?) -> Bool {
         let isKernel: Bool
         switch adapter {
@@ -140,14 +142,16 @@ extension PairingArguments {
             || isKernel && !managesKernelPairing(configured)
     }
 
-    /// On kernel adapters, who says nothing about pairing leaves that as it is.
+    /// Returns whether this command manages pairing on kernel adapters. Without any options for pairing, it
+    /// does not change that.
     private func managesKernelPairing(_ configured: SecurityConfiguration) -> Bool {
         saysHow || configured != SecurityConfiguration()
     }
 
-    /// What can be shown and entered: as the command line says, else the configuration, else what its other options imply.
-    /// A passkey alone is displayed by a peripheral and entered by a central: with both on each side, LE Secure Connections
-    /// would compare numbers, and ask for no passkey (Core Specification 5.4, Vol 3, Part H, 2.3.5.1).
+    /// Returns the input and output capabilities: those of the command line, otherwise those of the
+    /// configuration, otherwise those that the other options imply. A passkey alone is displayed by a
+    /// peripheral and entered by a central. If both sides could do both, LE Secure Connections would compare
+    /// numbers, and ask for no passkey (Core Specification 5.4, Vol 3, Part H, 2.3.5.1).
     func inputOutput(
         configured: SecurityConfiguration.InputOutput, role: LinkRole = .central
     ) -> SecurityConfiguration.InputOutput {

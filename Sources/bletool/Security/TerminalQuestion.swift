@@ -2,19 +2,19 @@ import Glibc
 import HCISocket
 import Synchronization
 
-/// A question to the person at the terminal, whatever the standard streams are.
+/// A question to the user at the terminal, regardless of the standard streams.
 enum TerminalQuestion {
     /// The function that asks instead, while a shell uses the terminal.
     static let shell = Mutex<(@Sendable (String) async -> String?)?>(nil)
 
-    /// The answer, a line; nil when there is no terminal, or when the task is cancelled.
+    /// Returns the answer, one line, or nil if there is no terminal or the task is cancelled.
     static func ask(_ question: String) async -> String? {
         if let shell = shell.withLock({ $0 }) { return await shell(question) }
-        // A description of its own: what the shell has of the terminal keeps blocking.
+        // A separate open file description, so that the shell's stays blocking.
         let terminal = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
-        // What was typed before the question was no answer to it.
+        // Discards what was typed before the question, because it is not an answer.
         tcflush(terminal, TCIFLUSH)
         guard write(terminal, question) else { return nil }
         var line: [UInt8] = []
@@ -28,7 +28,7 @@ enum TerminalQuestion {
                 return String(decoding: line[..<end], as: UTF8.self).trimmed
             }
         }
-        // The next line begins at the margin.
+        // Later output starts on a new line.
         _ = write(terminal, "\n")
         return nil
     }

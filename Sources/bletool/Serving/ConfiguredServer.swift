@@ -9,17 +9,17 @@ struct ConfiguredServer: Sendable {
     let configuration: ServeConfiguration
     let manager: PeripheralManager
     let console: Console
-    /// What runs the programs of `read:` and `write: {exec: …}`.
+    /// The runners of the programs of `read:` and `write: {exec: …}`.
     private let runners: [AttributeHandle: ProgramRunner]
-    /// What gives values to the programs of `write: {lines: …}`.
+    /// The queues of values for the programs of `write: {lines: …}`.
     private let writtenLines: [AttributeHandle: WrittenLines]
     /// The writes without response that were dropped.
     private let dropped: AsyncStream<ServerEvent>
     private let drops: AsyncStream<ServerEvent>.Continuation
-    /// The number of drops that came too fast to be shown.
+    /// The number of drops that occurred too fast to be shown.
     private let unshown = Lock(0)
 
-    /// How many drops are kept until they are shown.
+    /// The maximum number of drops that are kept until they are shown.
     private static let dropLimit = 1024
 
     init(configuration: ServeConfiguration, manager: PeripheralManager, console: Console) {
@@ -50,7 +50,7 @@ struct ConfiguredServer: Sendable {
             services, generic: configuration.generic, options: ServerOptions(configuration))
     }
 
-    /// What answers reads and takes writes in place of the stored value.
+    /// Returns the handlers that answer reads and receive writes in place of the stored value.
     private func handlers(
         _ characteristic: CharacteristicConfiguration
     ) -> (onRead: ReadHandler?, onWrite: WriteHandler?) {
@@ -86,7 +86,8 @@ struct ConfiguredServer: Sendable {
         return (onRead, onWrite)
     }
 
-    /// The answer to a write for which there is no room. One without response gets none: it is dropped, which is shown.
+    /// Returns the error for a write for which there is no room. A write without response gets no response:
+    /// it is dropped, and the drop is shown.
     private func refusal(of request: GATTWriteRequest, limit: Int) -> ATTErrorCode {
         guard request.kind == .command || request.kind == .signed else { return .insufficientResources }
         let write = request.write
@@ -102,13 +103,14 @@ struct ConfiguredServer: Sendable {
         return .insufficientResources
     }
 
-    /// Asks for a program's run, whose outcome is the answer; false when too much waits already.
+    /// Requests a run of a program, whose outcome is the answer. Returns false if too many octets are
+    /// waiting.
     private func start(
         _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
         of uuid: BluetoothUUID
     ) -> Bool {
         runner.start(program, input: input) { [manager, console] result in
-            // What is dropped at the end is reported by its number.
+            // The number of runs that are dropped at the end is reported by `finish`.
             if case .failure(let problem) = result, !problem.isDropped {
                 console.note("\(uuid): \(problem.reason)")
             }
@@ -123,7 +125,7 @@ struct ConfiguredServer: Sendable {
         if count > 0 { console.note("\(count) more writes without response were dropped") }
     }
 
-    /// Lets the programs of what was read and written run to their end, for 10 s; says which do not.
+    /// Lets the programs of reads and writes run to their end, for up to 10 s. Reports those that do not end.
     func finish() async {
         let count = runners.values.reduce(0) { $0 + $1.count }
         defer { drops.finish() }
@@ -148,7 +150,7 @@ struct ConfiguredServer: Sendable {
         }
     }
 
-    /// What messages call the characteristic with its value at a handle.
+    /// Returns the name, in messages, of the characteristic with its value at a handle.
     private func name(of handle: AttributeHandle) -> String {
         let all = configuration.services.flatMap(\.characteristics)
         return all.first { $0.valueHandle == handle }.map { "\($0.uuid)" } ?? "\(handle)"
@@ -156,8 +158,8 @@ struct ConfiguredServer: Sendable {
 
     private static func programs(_ count: Int) -> String { count == 1 ? "1 program" : "\(count) programs" }
 
-    /// Sends the values of `notify:` to those who have subscribed, until the task is cancelled. The programs that read
-    /// what is written start with it; they end with `finish`.
+    /// Sends the values of `notify:` to subscribers until the task is cancelled. Also starts the programs
+    /// that read written values, which end with `finish`.
     func sendValues() async {
         for lines in writtenLines.values { lines.start() }
         await withTaskGroup(of: Void.self) { group in

@@ -1,10 +1,10 @@
 import Glibc
 import HCISocket
 
-/// Waits until a file has been written or replaced (inotify(7)), by any process. It need not be there yet;
-/// its folder must be.
+/// Waits until any process has written or replaced a file (inotify(7)). The file need not exist yet, but its
+/// folder must.
 final class FileChanges: Sendable {
-    /// What has happened since the last time.
+    /// The change since the last call.
     enum Change {
         /// The file was written or replaced.
         case written
@@ -21,7 +21,7 @@ final class FileChanges: Sendable {
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        // From here on `deinit` closes it, also when this throws.
+        // From here on, `deinit` closes the descriptor, also when this initializer throws.
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         guard descriptor >= 0 else { throw .system(.current, during: "inotify_init") }
         let wanted =
@@ -34,7 +34,7 @@ final class FileChanges: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Waits until something has happened; nil when the task is cancelled.
+    /// Waits for a change. Returns nil when the task is cancelled.
     func next() async -> Change? {
         while await loop.readiness(of: descriptor, for: .read) != nil {
             var change: Change?

@@ -3,7 +3,8 @@ import BLE
 import BLECore
 import GATTServer
 
-/// The services of a configuration as the library has them. What needs a program is answered by `runner`.
+/// Converts services of a configuration to those of the library. `handlers` returns what answers reads and
+/// receives writes.
 extension GATTService {
     init(
         _ service: ServiceConfiguration, among all: [ServiceConfiguration],
@@ -30,7 +31,7 @@ extension GATTService {
 }
 
 extension ServeConfiguration {
-    /// The generic services, where they are wanted.
+    /// The GAP and GATT services, or nil if they are not added.
     var generic: GenericServices? {
         guard hasStandardServices else { return nil }
         return GenericServices(
@@ -41,7 +42,7 @@ extension ServeConfiguration {
 }
 
 extension ServerOptions {
-    /// What a configuration says of the server as a whole.
+    /// Creates the options of the server as a whole from a configuration.
     init(_ configuration: ServeConfiguration) {
         self.init()
         mtu = ATTMTU(UInt16(clamping: configuration.mtu))
@@ -54,7 +55,7 @@ extension CharacteristicConfiguration {
         !properties.isDisjoint(with: [.notifyEncryptionRequired, .indicateEncryptionRequired])
     }
 
-    /// What the Extended Properties descriptor says.
+    /// The value of the Extended Properties descriptor.
     fileprivate var extendedProperties: ExtendedCharacteristicProperties {
         guard properties.contains(.extended) else { return [] }
         let descriptor = descriptors.first { $0.uuid == .characteristicExtendedProperties }

@@ -3,15 +3,16 @@ import BLECore
 import Glibc
 import HCISocket
 
-/// Sends the values that `notify:` says of one characteristic, until the task is cancelled.
+/// Sends the values of `notify:` for one characteristic until the task is cancelled.
 struct NotifiedValues: Sendable {
     private let characteristic: CharacteristicConfiguration
     private let manager: PeripheralManager
     private let console: Console
 
-    /// How many values of a program or a file a central may have before it has taken the first of them.
+    /// The maximum number of values of a program or a file that a central is sent before it has accepted the
+    /// first of them.
     static let limit = 64
-    /// How long a program that has ended is let rest, at first and at most.
+    /// The first and the longest pause before a program that has ended is run again.
     private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(60))
 
     init(of characteristic: CharacteristicConfiguration, manager: PeripheralManager, console: Console) {
@@ -47,7 +48,7 @@ struct NotifiedValues: Sendable {
         }
     }
 
-    /// The next value; nil when its program gives none.
+    /// Returns the next value, or nil if its program does not provide one.
     private func value(
         of source: NotifyConfiguration.Source, _ counter: inout UInt32, by runner: ProgramRunner
     ) async -> [UInt8]? {
@@ -122,18 +123,18 @@ struct NotifiedValues: Sendable {
         }
     }
 
-    /// Sends what a file holds, unless it is what was sent last.
+    /// Sends the contents of a file, unless they are those that were sent last.
     private func send(
         contentsOf path: String, _ format: ValueFormat?, _ last: inout [UInt8]?, _ takers: Takers,
         _ group: inout DiscardingTaskGroup
     ) async {
         do throws(BadInput) {
-            // A value may be spelled by more octets than it has.
+            // The text of a value can have more octets than the value.
             let octets = try File.contents(path, limit: format == nil ? StoredValue.limit : LineReader.limit)
-            // An empty file is one that is being written.
+            // An empty file is still being written.
             guard octets != last, !octets.isEmpty else { return }
             if let format {
-                // As with programs, one line end at the end is not part of it.
+                // As with programs, one line end at the end is not part of the value.
                 let text = octets.last == UInt8(ascii: "\n") ? octets.dropLast() : octets
                 await send(value: try value(text, format), takers, &group)
             } else {
@@ -141,7 +142,7 @@ struct NotifiedValues: Sendable {
             }
             last = octets
         } catch {
-            // It need not be there from the beginning.
+            // The file need not exist from the start.
             if last != nil || access(path, F_OK) == 0 { note("\(path.quoted) \(error.reason)") }
         }
     }
@@ -156,12 +157,12 @@ struct NotifiedValues: Sendable {
     private func send(value: [UInt8], _ takers: Takers, _ group: inout DiscardingTaskGroup) async {
         takers.latest(value)
         let free = await freeSubscribers(among: takers)
-        // Those who read get it, also where no central has subscribed.
+        // Centrals that read get the value, even if none has subscribed.
         guard !free.isEmpty else { return await update(to: value, for: []) }
         update(to: value, for: free, takers, &group)
     }
 
-    /// The subscribers that have taken what they were sent.
+    /// Returns the subscribers that accept another value. Reports those that have become late.
     private func freeSubscribers(among takers: Takers) async -> [Central] {
         let subscribers = await manager.subscribers(of: characteristic.valueHandle)
         let (free, late) = takers.sort(subscribers.map(\.central))
@@ -201,10 +202,11 @@ struct NotifiedValues: Sendable {
     }
 }
 
-/// Which centrals have taken what they were sent: one that takes its time holds back no other.
+/// Tracks which centrals have accepted the values that they were sent, so that a slow central does not delay
+/// the others.
 private final class Takers: Sendable {
     private struct State {
-        /// How many values each has not taken yet.
+        /// The number of values that each central has not accepted yet.
         var waiting: [Central: Int] = [:]
         /// The centrals that were reported as late, with the number of values that they were not sent.
         var late: [Central: Int] = [:]
@@ -212,9 +214,9 @@ private final class Takers: Sendable {
     }
 
     private let state = Lock(State())
-    /// How many values a central may have before it has taken the first of them.
+    /// The maximum number of values that a central is sent before it has accepted the first of them.
     let limit: Int
-    /// Whether one that was late gets the value that it would have now.
+    /// Whether a central that was late is sent the latest value afterwards.
     private let repeatsLatest: Bool
 
     init(limit: Int, repeatsLatest: Bool = false) {
@@ -243,9 +245,9 @@ private final class Takers: Sendable {
 
     func begin(_ central: Central) { state.withLock { $0.waiting[central, default: 0] += 1 } }
 
-    /// A central has taken a value. When it was late and has taken all: how many values it was not sent, and
-    /// which it is to be sent now. Where only one value at a time is sent, it is late once, for another would
-    /// be at each value.
+    /// Notes that a central has accepted a value. If the central was late and has accepted all, returns the
+    /// number of values that it was not sent, and the value to send now. If only one value at a time is sent,
+    /// a central stays late, because otherwise it would be reported at each value.
     func end(_ central: Central) -> (count: Int, latest: [UInt8]?)? {
         state.withLock { state in
             let count = state.waiting[central, default: 1] - 1

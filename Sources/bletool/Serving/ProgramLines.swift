@@ -3,14 +3,14 @@ import HCISocket
 import Subprocess
 import SystemPackage
 
-/// The lines that a program prints while it runs. What is left of the program, and of its process group, ends with this
-/// value.
+/// The lines that a program prints while it runs. When this value is destroyed, the rest of the program and
+/// of its process group is ended.
 struct ProgramLines: ~Copyable {
-    /// What the task that runs the program and the reader of its output share.
+    /// The state that the task of the program shares with the reader of its output.
     private struct State {
-        /// The end of the pipe that the program writes to, while this process has it.
+        /// The write end of the pipe, while this process has it open.
         var writeEnd: CInt?
-        /// The program's process, whose number its group has.
+        /// The program's process, whose number is also that of its group.
         var process: pid_t?
     }
 
@@ -22,7 +22,7 @@ struct ProgramLines: ~Copyable {
     private var reader: LineReader
     private var isAtEnd = false
 
-    /// How long a program that has closed its output may run on.
+    /// The time for which a program can continue after it has closed its output.
     private static let grace = Duration.seconds(1)
 
     /// Starts the program. Its output goes to a pipe, its errors to stderr.
@@ -62,7 +62,7 @@ struct ProgramLines: ~Copyable {
 
     deinit {
         process.cancel()
-        // A process that holds the pipe keeps the group, so the number is no other's.
+        // A process that has the pipe open keeps the group, so the number cannot belong to another group.
         if !isAtEnd, let group = state.withLock({ $0.process }) { kill(-group, SIGKILL) }
         close(descriptor)
     }
@@ -71,15 +71,15 @@ struct ProgramLines: ~Copyable {
         if let end = state.withLock({ $0.writeEnd.take() }) { close(end) }
     }
 
-    /// The next line without its end; nil when the output has ended, and when the task is cancelled.
+    /// Returns the next line without its end, or nil when the output has ended or the task is cancelled.
     mutating func next() async throws(BadInput) -> [UInt8]? {
         let line = try await reader.nextOctets()
         isAtEnd = line == nil && !Task.isCancelled
         return line
     }
 
-    /// Waits for the end of the program, whose output has ended, and says how it ended. One that runs on is
-    /// ended, and so is one whose task is cancelled.
+    /// Waits for the end of the program, whose output has ended, and returns how it ended. A program that
+    /// continues for too long, or whose task is cancelled, is killed.
     func end() async -> String {
         let (loop, process) = (loop, process)
         let limit = Task(executorPreference: loop) {

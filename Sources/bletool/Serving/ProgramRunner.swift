@@ -3,8 +3,8 @@ import HCISocket
 import Subprocess
 import SystemPackage
 
-/// Runs programs off the radio's loop: one at a time, in the order in which they were asked for. What waits is bounded
-/// in octets.
+/// Runs programs outside of the radio's loop: one at a time, in the order of the requests. The waiting
+/// requests are limited in octets.
 ///
 /// ```swift
 /// let runner = ProgramRunner()
@@ -12,17 +12,17 @@ import SystemPackage
 /// let dropped = await runner.finish(within: .seconds(10))
 /// ```
 final class ProgramRunner: Sendable {
-    /// Why a program gave no value.
+    /// The reason why a program gave no value.
     struct Problem: Error, Sendable {
         var reason: String
-        /// Whether it was not even begun, since its time had run out.
+        /// Whether the program was not started, because its time had run out.
         var isDropped = false
     }
 
-    /// How many octets of input wait at most for the program that runs. Each run counts `overhead` octets beside its
-    /// input.
+    /// The maximum number of octets that wait for the running program. Each run counts `overhead` octets in
+    /// addition to its input.
     static let limit = 65_536
-    /// What a run that waits counts beside its input, in octets.
+    /// The octets that a waiting run counts in addition to its input.
     static let overhead = 64
 
     private struct Job: Sendable {
@@ -31,11 +31,11 @@ final class ProgramRunner: Sendable {
         let environment: [String: String]
         let done: @Sendable (Result<[UInt8], Problem>) async -> Void
 
-        /// What it counts while it waits, in octets.
+        /// The octets that the job counts while it waits.
         var size: Int { input.count + overhead }
     }
 
-    /// What is to be done.
+    /// The programs that are not done.
     private struct Load {
         /// The number of programs that run or wait.
         var count = 0
@@ -43,15 +43,16 @@ final class ProgramRunner: Sendable {
         var octets = 0
     }
 
-    /// How many octets wait at most.
+    /// The maximum number of octets that wait.
     let limit: Int
     private let jobs: AsyncStream<Job>.Continuation
     private let worker: Task<Void, Never>
     private let load: Lock<Load>
 
-    /// A program that takes longer than `timeLimit` is ended, with its process group. At most `limit` octets wait.
+    /// Creates a runner. A program that takes longer than `timeLimit` is ended, with its process group. At
+    /// most `limit` octets wait.
     init(timeLimit: Duration = .seconds(10), limit: Int = ProgramRunner.limit) {
-        // `start` bounds what waits.
+        // `start` limits the number of waiting jobs.
         let (stream, jobs) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
         let load = Lock(Load())
         (self.limit, self.jobs, self.load) = (limit, jobs, load)
@@ -64,7 +65,7 @@ final class ProgramRunner: Sendable {
                     continue
                 }
                 await job.done(await Self.outcome(of: job, within: timeLimit))
-                // One that was ended before its time is among those that were dropped.
+                // A program that was killed is one of those that were dropped.
                 if !Task.isCancelled { load.withLock { $0.count -= 1 } }
             }
         }
@@ -75,13 +76,14 @@ final class ProgramRunner: Sendable {
         worker.cancel()
     }
 
-    /// Runs a program with `input` on its standard input, and with variables beside this process's own; what it prints,
-    /// without one line end at its end, goes to `done`. False: too many wait already, or no more are taken.
+    /// Runs a program with `input` on its standard input, and with variables in addition to this process's
+    /// own. Its output, without one line end at the end, goes to `done`. Returns false if too many octets are
+    /// waiting, or the runner accepts no more programs.
     func start(
         _ program: Program, input: [UInt8] = [], environment: [String: String] = [:],
         then done: @escaping @Sendable (Result<[UInt8], Problem>) async -> Void
     ) -> Bool {
-        // Counted together: the worker may be done with it before this returns.
+        // Queued and counted under one lock, because the worker may be done with the job before this returns.
         load.withLock { load in
             let job = Job(program: program, input: input, environment: environment, done: done)
             guard load.octets + job.size <= limit, case .enqueued = jobs.yield(job) else { return false }
@@ -91,8 +93,8 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    /// As `start`, and waits for what the program prints. When the task is cancelled this takes no more, and what runs
-    /// is ended.
+    /// As `start`, and waits for the output of the program. When the task is cancelled, the runner accepts no
+    /// more programs, and the running program is ended.
     func run(
         _ program: Program, input: [UInt8] = [], environment: [String: String] = [:]
     ) async throws(Problem) -> [UInt8] {
@@ -116,8 +118,8 @@ final class ProgramRunner: Sendable {
     /// The number of programs that run or wait.
     var count: Int { load.withLock { $0.count } }
 
-    /// Takes no more and waits until all have run; what has not after `limit` is dropped. Returns how many that are, to
-    /// the first who asks.
+    /// Accepts no more programs and waits until all have run. Those that have not ended after `limit` are
+    /// dropped. Returns their number, to the first caller only.
     func finish(within limit: Duration) async -> Int {
         jobs.finish()
         let timer = Task { [worker] in
@@ -146,7 +148,7 @@ final class ProgramRunner: Sendable {
             var first: Result<[UInt8], Problem>?
             for await result in group where first == nil {
                 first = result
-                // Ends the other one; of a program that is its death.
+                // Ends the other task, which kills a program that is still running.
                 group.cancelAll()
             }
             return first ?? .failure(Problem(reason: "cancelled"))
@@ -185,8 +187,8 @@ final class ProgramRunner: Sendable {
 }
 
 extension PlatformOptions {
-    /// A process group of its own, so that what the program has started ends with it, and Ctrl-C at the terminal is not
-    /// for it.
+    /// Gives the program a process group of its own, so that what it has started ends with it, and Ctrl-C at
+    /// the terminal does not reach it.
     static var ownGroup: PlatformOptions {
         var options = PlatformOptions()
         options.processGroupID = 0
@@ -198,7 +200,7 @@ extension PlatformOptions {
 }
 
 extension TerminationStatus {
-    /// How a program ended, for messages.
+    /// The end of a program, for messages.
     var words: String {
         switch self {
         case .exited(let code): "ended with status \(code)"

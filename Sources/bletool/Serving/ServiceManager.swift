@@ -1,25 +1,27 @@
 import Glibc
 import HCISocket
 
-/// Notifies systemd, or whatever else has set $NOTIFY_SOCKET, how a service is (sd_notify(3), Type=notify).
+/// Reports the state of a service to systemd, or to another program that has set $NOTIFY_SOCKET
+/// (sd_notify(3), Type=notify).
 struct ServiceManager: Sendable {
     private let socket: String
-    /// How often it requires a notification that the service lives; nil when it does not ask.
+    /// The interval in which the watchdog requires a notification, or nil without a watchdog.
     let watchdog: Duration?
 
-    /// The one that has started this process; nil when none has.
+    /// Creates the service manager that has started this process, or returns nil if there is none.
     init?(environment: (String) -> String? = Environment.value, processID: CInt = getpid()) {
         guard let socket = environment("NOTIFY_SOCKET"), socket.hasPrefix("/") || socket.hasPrefix("@"),
             (2...107).contains(socket.utf8.count)
         else { return nil }
         self.socket = socket
-        // A child of the service's inherits the variables, and is not meant.
+        // A child of the service inherits the variables, but they do not apply to it.
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
         watchdog = environment("WATCHDOG_USEC").flatMap { isMeant ? Int64($0) : nil }
             .flatMap { $0 > 0 ? .microseconds($0) : nil }
     }
 
-    /// Sends assignments such as `READY=1`, a line each. False when they cannot be sent, which a service survives.
+    /// Sends assignments such as `READY=1`, one per line. Returns false if they cannot be sent, which a
+    /// service survives.
     @discardableResult
     func notify(_ state: String) -> Bool {
         (try? DatagramSockets.send(state.utf8, to: socket)) != nil

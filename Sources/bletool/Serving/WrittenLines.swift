@@ -4,8 +4,8 @@ import HCISocket
 import Subprocess
 import SystemPackage
 
-/// Gives lines to the standard input of a program that runs as long as the server, and runs it again when it ends.
-/// What waits is bounded in octets.
+/// Writes lines to the standard input of a program that runs as long as the server, and runs the program
+/// again when it ends. The waiting lines are limited in octets.
 ///
 /// ```swift
 /// let lines = WrittenLines(to: program, on: loop) { console.note($0) }
@@ -15,33 +15,33 @@ import SystemPackage
 /// ```
 final class WrittenLines: Sendable {
     private struct State {
-        /// The lines that the program has not taken yet, with their ends; of the first perhaps a part.
+        /// The lines that are not completely written yet, with their ends.
         var lines: [[UInt8]] = []
-        /// The octets of these.
+        /// The number of octets in `lines`.
         var octets = 0
-        /// Whether no more lines are taken.
+        /// Whether no more lines are accepted.
         var isFinished = false
         /// Whether the program has ended and is not run again yet.
         var isResting = false
-        /// What waits for a line or the end of them.
+        /// The task that waits for a line or the end of the lines.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
     /// How a part of a run ended.
     private enum End: Sendable {
-        /// The program has ended, in words.
+        /// The program has ended, as this text describes.
         case program(String)
         /// All lines are written and no more come, or the program has closed its input.
         case input
-        /// A program that takes no input any more has run on for too long.
+        /// A program that has closed its input has continued for too long.
         case late
     }
 
-    /// How many octets wait at most, beside what the pipe holds.
+    /// The maximum number of octets that wait, in addition to those in the pipe.
     static let limit = 65_536
-    /// How long a program that has ended is let rest, at first and at most.
+    /// The first and the longest pause before a program that has ended is run again.
     private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(60))
-    /// How long a program that has closed its input may run on.
+    /// The time for which a program can continue after it has closed its input.
     private static let grace = Duration.seconds(1)
 
     private let program: Program
@@ -50,7 +50,7 @@ final class WrittenLines: Sendable {
     private let state = Lock(State())
     private let worker = Lock<Task<Void, Never>?>(nil)
 
-    /// Creates a queue of lines for a program. What is wrong with the program is given to `note`.
+    /// Creates a queue of lines for a program. Problems of the program are passed to `note`.
     init(to program: Program, on loop: EventLoop, note: @escaping @Sendable (String) -> Void) {
         (self.program, self.loop, self.note) = (program, loop, note)
     }
@@ -63,7 +63,8 @@ final class WrittenLines: Sendable {
         }
     }
 
-    /// Queues a line, without its end. False when there is no room for it, or no more are taken.
+    /// Queues a line, without its end. Returns false if there is no room for it, or no more lines are
+    /// accepted.
     func send(_ line: [UInt8]) -> Bool {
         let (isTaken, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
             guard !state.isFinished, state.octets + line.count + 1 <= Self.limit else { return (false, nil) }
@@ -78,8 +79,9 @@ final class WrittenLines: Sendable {
     /// The number of lines that wait.
     var count: Int { state.withLock { $0.lines.count } }
 
-    /// Takes no more lines, closes the program's input behind the last of them and waits until it has ended. What has
-    /// not after `limit` is killed. Returns how many lines were not written, to the first caller.
+    /// Accepts no more lines, closes the program's input after the last of them, and waits until the program
+    /// has ended. A program that has not ended after `limit` is killed. Returns the number of lines that were
+    /// not written, to the first caller only.
     func finish(within limit: Duration) async -> Int {
         let (waiter, isResting) = state.withLock { state in
             state.isFinished = true
@@ -118,7 +120,7 @@ final class WrittenLines: Sendable {
         }
     }
 
-    /// Runs the program until it has ended. Returns how.
+    /// Runs the program until it has ended. Returns how it ended.
     private func runOnce() async -> String {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
@@ -141,7 +143,7 @@ final class WrittenLines: Sendable {
                     outcome = words
                     group.cancelAll()
                 case .input where !state.withLock({ $0.isFinished }):
-                    // Not behind the program's end, which cancels the group.
+                    // Not after the program's end, which cancels the group.
                     _ = group.addTaskUnlessCancelled { await loop.sleep(for: Self.grace) ? .late : .input }
                 case .input: break
                 case .late: group.cancelAll()
@@ -171,7 +173,8 @@ final class WrittenLines: Sendable {
         }
     }
 
-    /// Writes the lines that come, until no more do, the program has closed its input, or the task is cancelled.
+    /// Writes lines as they arrive, until there are no more, the program has closed its input, or the task is
+    /// cancelled.
     private func write(to descriptor: CInt) async {
         while let line = await next() {
             var done = 0
@@ -194,8 +197,9 @@ final class WrittenLines: Sendable {
         }
     }
 
-    /// The first line that waits. It stays in the queue until it is written: a program that ended in the middle of it
-    /// gets it whole when it is run again. Nil when no more come, and when the task is cancelled.
+    /// Returns the first line that waits. It stays in the queue until it is written, so that a program that
+    /// ended in the middle of it gets the whole line when it is run again. Returns nil when there are no more
+    /// lines, and when the task is cancelled.
     private func next() async -> [UInt8]? {
         while !Task.isCancelled {
             if let line = state.withLock({ $0.lines.first }) { return line }

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// The scripts that complete command lines of bletool in bash, zsh and fish. The parser makes them, and knows verbs of
-/// `gatt` before the device only, and no options before a command; a line with the device or with options first is put in
-/// the parser's order before they look at it.
+/// The scripts that complete command lines of bletool in bash, zsh and fish. The parser generates them, but
+/// they know verbs of `gatt` only before the device, and no options before a command. The additions put a
+/// line that begins with the device or with options into the parser's order first.
 struct CompletionScript {
     /// The script that the argument parser generates.
     let generated: String
@@ -29,8 +29,9 @@ struct CompletionScript {
     private static let flags = GlobalOptions.flags.sorted().joined(separator: "|")
     private static let valued = GlobalOptions.valued.sorted().joined(separator: "|")
 
-    /// bash cuts an address at its colons, which would be many arguments, and `--option=value` at the sign. Options before
-    /// the command are left out; where the cursor is in the value of one, it is completed as one of `scan`, which has all.
+    /// The addition for bash, which splits an address at its colons, and `--option=value` at the sign.
+    /// Options before the command are left out. If the cursor is in the value of one, it is completed as an
+    /// option of `scan`, which has all of them.
     private static var bash: (String, String) {
         (
             #"local -a unparsed_words=("${COMP_WORDS[@]:1:${COMP_CWORD}}")"#,
@@ -77,7 +78,7 @@ struct CompletionScript {
         )
     }
 
-    /// The options before the command, with their values, are left out.
+    /// The addition for zsh, which leaves out the options before the command, with their values.
     private static var zsh: (String, String) {
         (
             #"    local -ir current_word_index="$((CURRENT - 1))"\#n"#,

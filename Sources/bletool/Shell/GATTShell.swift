@@ -5,8 +5,8 @@ import Glibc
 import HCISocket
 import Synchronization
 
-/// `gatt … -i` on a terminal: lines that are typed, and done one after the other on one link. What comes meanwhile is
-/// printed above the line that is typed.
+/// The shell of `gatt … -i` on a terminal. It runs typed lines one after the other on one link. Output that
+/// arrives meanwhile is printed above the input line.
 actor GATTShell {
     /// The link, and what runs on it.
     private struct Session {
@@ -16,9 +16,9 @@ actor GATTShell {
         let watch: Task<Void, Never>
     }
 
-    /// Attributes whose last values are kept.
+    /// The maximum number of attributes whose last values are kept.
     private static let valueLimit = 1024
-    /// How many keys are kept that come while a command runs.
+    /// The maximum number of keys that are kept while a command runs.
     private static let typedAheadLimit = 4096
 
     private let radio: Radio
@@ -40,7 +40,7 @@ actor GATTShell {
     private var typedAhead: [TerminalKey] = []
     private var question: (text: String, answer: CheckedContinuation<String?, Never>, draft: LineEditor)?
 
-    /// A shell on a link that `connect` can make again.
+    /// Creates a shell on a link that `connect` can establish again.
     init(
         _ radio: Radio, at terminal: RawTerminal,
         connect: @escaping @Sendable () async throws(Failure) -> Peripheral
@@ -48,7 +48,8 @@ actor GATTShell {
         self.radio = radio
         self.terminal = terminal
         self.connect = connect
-        // No key and no end of a command may be lost; a user types more slowly than keys are taken.
+        // Unbounded, because no key and no end of a command must be lost. A user types more slowly than keys
+        // are processed.
         (news, events) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
@@ -97,7 +98,7 @@ actor GATTShell {
         }
     }
 
-    /// Takes what has come; false at the end.
+    /// Handles an event. Returns false at the end of the shell.
     private func take(_ event: News) async -> Bool {
         switch event {
         case .redraw: PinnedLine.show(nil, on: console.output)
@@ -128,12 +129,12 @@ actor GATTShell {
         return true
     }
 
-    /// Goes on with a new link: its name, and what completion offers.
+    /// Starts a session on a new link: gets the device's name, and the attributes for completion.
     private func begin(_ peripheral: Peripheral) async {
         sessions += 1
         var device = ConnectedDevice(peripheral: peripheral, radio: radio)
         device.onValue = { [values] handle, value in
-            // Longer ones are not offered.
+            // Longer values are not offered.
             let kept = value.count <= ShellCompletion.longest ? value : nil
             values.withLock { if $0.count < Self.valueLimit || $0[handle] != nil { $0[handle] = kept } }
         }
@@ -163,7 +164,7 @@ extension GATTShell {
         question?.text.printable ?? (session == nil ? "\(name) (not connected)> " : "\(name)> ")
     }
 
-    /// Shows the line that is typed, unless a command has the terminal.
+    /// Shows the input line, unless a command is running that has not asked a question.
     private func draw() {
         guard running == nil || question != nil else { return PinnedLine.show(nil, on: console.output) }
         let view = editor.view(prompt: prompt, columns: console.output.size.columns)
@@ -177,7 +178,7 @@ extension GATTShell {
         return await type(keys)
     }
 
-    /// Takes keys; false when they end the shell.
+    /// Handles keys. Returns false when they end the shell.
     private func type(_ keys: [TerminalKey]) async -> Bool {
         for (index, key) in keys.enumerated() {
             if running != nil, question == nil {
@@ -210,7 +211,7 @@ extension GATTShell {
         return true
     }
 
-    /// Leaves a line where it was typed.
+    /// Keeps a typed line on the screen.
     private func keep(_ line: String) {
         PinnedLine.show(nil, on: console.output)
         console.output.line(line)
@@ -241,7 +242,7 @@ extension GATTShell {
 // MARK: - Doing
 
 extension GATTShell {
-    /// Begins what a line says; false when it says to end.
+    /// Starts the command of a line. Returns false if it ends the shell.
     private func start(_ line: String) async -> Bool {
         do throws(Failure) {
             let words = try reading("") { try ScriptWords.split(line) }
@@ -280,7 +281,7 @@ extension GATTShell {
         return true
     }
 
-    /// Runs a command beside the keys; `body` returns whether its end is to be reported.
+    /// Runs a command while keys are handled. `body` returns whether its end is to be reported.
     private func launch(_ body: @escaping @Sendable () async throws(Failure) -> Bool) {
         PinnedLine.show(nil, on: console.output)
         running = Task { [events] in
@@ -294,19 +295,19 @@ extension GATTShell {
 }
 
 extension GATTShell {
-    /// An event for the shell: typed keys, or the end of a link.
+    /// An event that the shell handles.
     enum News: Sendable {
-        /// The window has another size, or has lost what it showed.
+        /// The window has a new size, or has lost its contents.
         case redraw
-        /// Keys were pressed; nil: there will be no more.
+        /// Keys were pressed; nil if no more can follow.
         case keys([TerminalKey]?)
         /// The command that ran has ended.
         case done(Failure?)
-        /// The `connect` command has made a link.
+        /// The `connect` command has established a link.
         case connected(Peripheral)
         /// A link has ended for this reason.
         case lost(number: Int, DisconnectReason)
-        /// The user has to be asked.
+        /// A question for the user to answer.
         case question(String, CheckedContinuation<String?, Never>)
         /// The question needs no answer any more.
         case noQuestion

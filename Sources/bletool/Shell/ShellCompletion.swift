@@ -4,21 +4,21 @@ import AssignedNumbers
 import BLECore
 import GATTClient
 
-/// What Tab offers: verbs, options, attributes that discovery found, and formats.
+/// The completions that Tab offers: verbs, options, discovered attributes, and formats.
 struct ShellCompletion: Hashable, Sendable {
-    /// The first words that mean something, and the options of each.
+    /// The valid first words, and the options of each.
     var verbs: [String: [String]]
     /// An attribute that the device has.
     struct Attribute: Hashable, Sendable {
-        /// Its UUID, name and handle, as far as they name it.
+        /// The UUID, name and handle, as far as they identify the attribute.
         var spellings: [String]
         /// The handle of its value.
         var handle: AttributeHandle
         var uuid: BluetoothUUID
-        /// What can be done with it; nil for descriptors.
+        /// The properties of the characteristic; nil for descriptors.
         var properties: CharacteristicProperties?
 
-        /// Whether a verb may do something with it.
+        /// Returns whether a verb can be used on the attribute.
         fileprivate func takes(_ verb: String) -> Bool {
             let needed: CharacteristicProperties =
                 switch verb {
@@ -38,7 +38,8 @@ struct ShellCompletion: Hashable, Sendable {
     private static let formats = ValueFormat.allCases.filter { $0 != .raw }.map(\.rawValue)
     private static let awaited = WaitStep.Awaited.allCases.map(\.rawValue)
 
-    /// The words that could stand where the cursor is, given what stands before it; they all begin with `word`.
+    /// Returns the words that are possible at the cursor, given the text before it. They all begin with
+    /// `word`.
     func candidates(before text: String) -> (word: String, candidates: [String]) {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         let isInWord = text.last.map { !$0.isWhitespace } ?? false
@@ -56,7 +57,7 @@ struct ShellCompletion: Hashable, Sendable {
         case ("write", 2...):
             let types = Self.formats.filter { $0 != "auto" }.map { "\($0):" }
             guard let value = lastValue(of: words[1]) else { return types }
-            // It stands for its type: Tab goes on to it.
+            // The value takes the place of its type, so that Tab completes it.
             return types.filter { !value.hasPrefix($0) } + [value]
         case ("help", 1): return Array(verbs.keys)
         case ("read", _), ("write", 1), ("notify", _), ("subscribe", _), ("unsubscribe", _), ("wait", _):
@@ -65,7 +66,7 @@ struct ShellCompletion: Hashable, Sendable {
         }
     }
 
-    /// The last value of an attribute, as `write` takes it.
+    /// Returns the last value of an attribute in the form that `write` accepts.
     private func lastValue(of spelling: String) -> String? {
         guard let attribute = attributes.first(where: { $0.spellings.contains(spelling) }),
             let value = values[attribute.handle], !value.isEmpty, value.count <= Self.longest
@@ -77,10 +78,11 @@ struct ShellCompletion: Hashable, Sendable {
         return [1, 2, 4].contains(value.count) ? "u\(value.count * 8):\(number)" : "hex:\(value.hex)"
     }
 
-    /// Octets of the longest value that is offered.
+    /// The maximum length of an offered value in octets.
     static let longest = 32
 
-    /// What to put at the cursor: the rest of the only candidate with a blank, or what all of them begin with.
+    /// Returns the text to insert at the cursor: the rest of the only candidate and a space, or the common
+    /// beginning of all candidates.
     static func insertion(_ word: String, _ candidates: [String]) -> String {
         guard let first = candidates.first else { return "" }
         if candidates.count == 1 {
@@ -93,7 +95,7 @@ struct ShellCompletion: Hashable, Sendable {
 }
 
 extension RemoteDatabase {
-    /// The attributes with values, and how they may be called: by UUID, by name as `battery_level`, and by handle.
+    /// The attributes with values, and their spellings: by UUID, by name as `battery_level`, and by handle.
     var spelledAttributes: [ShellCompletion.Attribute] {
         services.flatMap(\.characteristics).flatMap { characteristic in
             let name = Names.attribute(characteristic.uuid)?.snakeCased
@@ -111,7 +113,7 @@ extension RemoteDatabase {
 }
 
 extension String {
-    /// Whether a line can have it in double quotes as it is.
+    /// Whether a line can contain the text in double quotes without escapes.
     fileprivate var isPlain: Bool {
         unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\\" } && self == printable
     }
@@ -121,9 +123,9 @@ extension String {
     }
 }
 
-/// The first words of lines, with what they do: those of scripts, of `gatt`, and the shell's own.
+/// The first words of lines with their descriptions: those of scripts, of `gatt`, and the shell's own.
 enum ShellVerbs {
-    /// The shell's own, and the steps of scripts that are no verbs of `gatt`.
+    /// The shell's own commands, and the steps of scripts that are not verbs of `gatt`.
     private static let others = [
         ("connect", "connect again"), ("disconnect", "end the link"),
         ("help", "show this list, or with VERB its help"),
@@ -133,7 +135,8 @@ enum ShellVerbs {
         ("wait", "notification|indication|disconnection [ATTR] [--within DURATION]"),
     ]
 
-    /// The lines of the help of a verb of `gatt`; of any other word, or none, what all do.
+    /// Returns the lines of help for a verb of `gatt`. For any other word, or none, returns the list of all
+    /// commands.
     static func help(_ name: String?) -> [String] {
         if let verb = ScriptStep.verbs.first(where: { $0.configuration.commandName == name }) {
             return verb.helpMessage(columns: 80).split(separator: "\n", omittingEmptySubsequences: false)
@@ -147,7 +150,8 @@ enum ShellVerbs {
         ]
     }
 
-    /// Options by verb: those that a line may have. Made once: the help that they are read from takes its time.
+    /// The options of each verb that a line can contain. They are determined once, because generating the
+    /// help that they are read from takes time.
     static let table: [String: [String]] = {
         var table = Dictionary(uniqueKeysWithValues: others.map { ($0.0, [String]()) })
         table["subscribe"] = ["--indicate"]

@@ -1,28 +1,30 @@
 /// A key that was pressed on a terminal in raw mode.
 enum TerminalKey: Hashable, Sendable {
-    /// A sign, or part of one: a combining one comes after what it belongs to.
+    /// A character, or part of one: a combining scalar follows the character that it belongs to.
     case scalar(Unicode.Scalar)
     /// Ctrl and a letter, lower-case.
     case control(Character)
-    /// Alt and a sign, or Escape and then it.
+    /// Alt and a character, or Escape and then the character.
     case alt(Character)
     case enter, tab, backTab, backspace, delete, escape
     case up, down, left, right, home, end, pageUp, pageDown
-    /// To the word before, and behind the next.
+    /// To the start of the previous word, and behind the next one.
     case wordLeft, wordRight
 }
 
-/// Finds keys in what a terminal sends (ECMA-48, and what xterm and its kin made of it). Takes any octets.
+/// Decodes keys in the input of a terminal (ECMA-48, with the extensions of xterm and similar terminals).
+/// Accepts any octets.
 struct KeyDecoder: Sendable {
-    /// How long an escape sequence may be; longer ones are no keys.
+    /// The maximum length of an escape sequence. Longer ones are not keys.
     static let limit = 32
 
     private var octets: [UInt8] = []
 
-    /// Whether an Escape has come that may be a key, or the beginning of one: `flush` when nothing follows soon.
+    /// Whether an Escape was received that can be a key, or the start of one. Call `flush` if nothing follows
+    /// soon.
     var isPending: Bool { octets.first == 0x1b }
 
-    /// The keys that are whole now.
+    /// Adds octets, and returns the keys that are complete.
     mutating func take(_ more: some Sequence<UInt8>) -> [TerminalKey] {
         octets += more
         var keys: [TerminalKey] = []
@@ -37,14 +39,15 @@ struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// The keys of what will not be continued.
+    /// Returns the keys in octets that will not be continued.
     mutating func flush() -> [TerminalKey] {
         guard isPending else { return [] }
         octets.removeFirst()
         return [.escape] + take([])
     }
 
-    /// Returns the first key, nil for octets that are no key, and its length; 0 when more octets must come.
+    /// Returns the first key, or nil for octets that are not a key, and its length, which is 0 if more octets
+    /// are needed.
     private static func key(_ octets: ArraySlice<UInt8>) -> (TerminalKey?, length: Int) {
         switch octets.first ?? 0 {
         case 0x1b: escape(octets)
@@ -94,7 +97,7 @@ struct KeyDecoder: Sendable {
         1: .home, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
     ]
 
-    /// A control sequence: numbers, then the octet that ends it.
+    /// Decodes a control sequence: numbers, then the octet that ends it.
     private static func sequence(_ octets: ArraySlice<UInt8>) -> (TerminalKey?, length: Int) {
         let parameters = octets.dropFirst(2).prefix { (0x20...0x3f).contains($0) }
         guard parameters.count <= limit else { return (nil, parameters.count + 2) }
@@ -103,7 +106,7 @@ struct KeyDecoder: Sendable {
         let fields = String(decoding: parameters, as: UTF8.self).split(separator: ";")
         if final == 0x7e { return (fields.first.flatMap { Int($0) }.flatMap { numbers[$0] }, length) }
         let key = letters[final]
-        // The second number says what is held down: 3 is Alt, 5 Ctrl.
+        // The second number is the modifier: 3 is Alt, 5 is Ctrl.
         guard fields.count > 1, ["3", "5"].contains(fields[1]) else { return (key, length) }
         return (key == .left ? .wordLeft : key == .right ? .wordRight : key, length)
     }

@@ -1,9 +1,9 @@
 import Glibc
 import HCISocket
 
-/// The keys of a terminal, as they are pressed.
+/// Reads the keys of a terminal as they are pressed.
 struct KeyReader: ~Copyable {
-    /// How long an Escape may be the beginning of another key.
+    /// The time for which an Escape can be the start of another key.
     private static let timeLimit = Duration.milliseconds(50)
 
     private let descriptor: CInt
@@ -15,7 +15,7 @@ struct KeyReader: ~Copyable {
         self.loop = loop
     }
 
-    /// The next keys; nil when the terminal has gone, and when the task is cancelled.
+    /// Returns the next keys, or nil when the terminal has gone or the task is cancelled.
     mutating func next() async -> [TerminalKey]? {
         while true {
             guard await isReadable(within: decoder.isPending ? Self.timeLimit : nil) else {

@@ -1,30 +1,30 @@
-/// A line that is being typed: keys in, text and cursor out. Nothing here reads or draws.
+/// A line that is being typed. It turns keys into text and a cursor, without any input or output of its own.
 struct LineEditor: Hashable, Sendable {
-    /// What a key comes to, when it is more than a change of the line.
+    /// The result of a key that does more than change the line.
     enum Outcome: Hashable, Sendable {
         /// The user has entered this line.
         case line(String)
-        /// Ctrl-C: the line is given up.
+        /// Ctrl-C: the line is discarded.
         case interrupt
-        /// Ctrl-D on an empty line: nothing more will come.
+        /// Ctrl-D on an empty line: the input ends.
         case end
-        /// Tab: what stands before the cursor is to be completed.
+        /// Tab: the text before the cursor is to be completed.
         case complete
         /// Ctrl-L: clear the screen.
         case clear
     }
 
-    /// The longest line, in characters; what is typed beyond that is not taken.
+    /// The maximum length of a line, in characters. Further characters are ignored.
     static let limit = 4096
 
     private(set) var text: [Character] = []
-    /// How many characters are before the cursor.
+    /// The number of characters before the cursor.
     private(set) var cursor = 0
-    /// Lines that were typed before.
+    /// The lines that were entered before.
     private(set) var history = LineHistory()
     /// The text that was cut last.
     private var cut: [Character] = []
-    /// What Ctrl-R looks for among earlier lines.
+    /// The text that Ctrl-R searches for in earlier lines; nil when it does not.
     private(set) var search: String?
 
     var beforeCursor: String { String(text[..<cursor]) }
@@ -51,7 +51,7 @@ struct LineEditor: Hashable, Sendable {
         return nil
     }
 
-    /// Keys that only move or remove.
+    /// Handles the keys that only move the cursor, or that remove or insert text.
     private mutating func edit(_ key: TerminalKey) {
         switch key {
         case .left, .control("b"): cursor = max(0, cursor - 1)
@@ -92,7 +92,7 @@ struct LineEditor: Hashable, Sendable {
         cursor = range.lowerBound
     }
 
-    /// Removes characters that Ctrl-Y brings back.
+    /// Removes characters, which Ctrl-Y inserts again.
     private mutating func keep(_ range: Range<Int>) {
         guard !range.isEmpty else { return }
         cut = Array(text[range])
@@ -128,9 +128,10 @@ struct LineEditor: Hashable, Sendable {
     }
 }
 
-/// Ctrl-R: the newest earlier line that has what is typed in it.
+/// Ctrl-R: finds the newest earlier line that contains the typed text.
 extension LineEditor {
-    /// Whether the key belongs to the search; others end it and are taken as always.
+    /// Handles a key of a search. Returns false for other keys, which end the search and are handled as
+    /// usual.
     private mutating func takeSearching(_ key: TerminalKey) -> Bool {
         guard var wanted = search else { return false }
         var skipping = 0
@@ -153,8 +154,8 @@ extension LineEditor {
 }
 
 extension LineEditor {
-    /// The line as a terminal of so many columns shows it, on one row, and the column of the cursor. A line that is too
-    /// long shows the part around the cursor.
+    /// Returns the line as shown on one row of `columns` columns, and the column of the cursor. If the line
+    /// is too long, the part around the cursor is shown.
     func view(prompt: String, columns: Int) -> (line: String, cursor: Int) {
         let prompt = search.map { "(search \($0.quoted)) " } ?? prompt
         let margin = prompt.columns

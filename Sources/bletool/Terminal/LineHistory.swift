@@ -1,16 +1,16 @@
-/// Lines that were typed before, the oldest first. They are kept as long as the process lives, and nowhere
-/// else: what is written to devices may be secret.
+/// The lines that were entered before, oldest first. They are kept only in the memory of the process, because
+/// values that are written to devices can be secret.
 struct LineHistory: Hashable, Sendable {
-    /// The greatest number of remembered lines.
+    /// The maximum number of lines that are kept.
     static let limit = 1000
 
     private var lines: [String] = []
-    /// Where up and down have come to; nil when none of them is shown.
+    /// The index of the line that is shown, or nil if none of them is shown.
     private var place: Int?
     /// The text that was typed before an older line was shown.
     private var draft = ""
 
-    /// Keeps a line, unless it is empty or the last one again.
+    /// Adds a line, unless it is blank or equal to the last one.
     mutating func add(_ line: String) {
         place = nil
         guard !line.allSatisfy(\.isWhitespace), line != lines.last else { return }
@@ -18,7 +18,8 @@ struct LineHistory: Hashable, Sendable {
         if lines.count > Self.limit { lines.removeFirst() }
     }
 
-    /// The line before the one shown; `draft` is what is shown when none is.
+    /// Returns the line before the one that is shown. `draft` is the typed text, which is kept when the first
+    /// line is shown.
     mutating func older(than draft: String) -> String? {
         let next = (place ?? lines.count) - 1
         guard next >= 0 else { return nil }
@@ -27,17 +28,17 @@ struct LineHistory: Hashable, Sendable {
         return lines[next]
     }
 
-    /// The line after the one shown, at last what was being typed.
+    /// Returns the line after the one that is shown; after the last, the text that was being typed.
     mutating func newer() -> String? {
         guard let shown = place else { return nil }
         place = shown + 1 < lines.count ? shown + 1 : nil
         return place.map { lines[$0] } ?? draft
     }
 
-    /// Returns to the text that is typed.
+    /// Stops showing lines of the history.
     mutating func leave() { place = nil }
 
-    /// The newest line that has `text` in it, older than the newest that is `line`.
+    /// Returns the newest line that contains `text` and is older than the newest line equal to `line`.
     func find(_ text: String, before line: String?) -> String? {
         let end = line.flatMap { lines.lastIndex(of: $0) } ?? lines.count
         return lines[..<end].last { text.isEmpty || $0.contains(text) }

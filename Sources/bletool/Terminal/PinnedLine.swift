@@ -1,14 +1,15 @@
 import Glibc
 import Synchronization
 
-/// The line at the bottom of the terminal that stays while others are printed above it: a prompt that is typed at, how
-/// far something has come.
+/// A line at the bottom of the terminal that stays while others are printed above it: a prompt with the typed
+/// text, or the progress of a transfer.
 enum PinnedLine {
     private static let pinned = Mutex<(text: String, descriptor: Int32)?>(nil)
-    /// Back to the margin, and nothing left in the line.
+    /// The sequence that returns to the first column and erases the line.
     private static let erase = "\r\u{1b}[K"
 
-    /// Shows the line in place of the one that is pinned; nil: none any more. `text` leaves the cursor in its line.
+    /// Shows the line in place of the pinned one, or removes that if `text` is nil. `text` leaves the cursor
+    /// in its line.
     static func show(_ text: String?, on writer: LineWriter) {
         pinned.withLock { pinned in
             guard pinned?.text != text else { return }

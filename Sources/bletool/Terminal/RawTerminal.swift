@@ -1,14 +1,15 @@
 import Glibc
 import HCISocket
 
-/// The terminal while it is ours: it delivers each key as it is pressed, and shows none of them. However the process
-/// ends, stops or fails, the terminal is as it was.
+/// The terminal in raw mode: it delivers each key as it is pressed, and does not echo any. The terminal's
+/// mode is restored when the process ends, stops or fails.
 final class RawTerminal: Sendable {
     /// The mode in which the terminal is used.
     enum Use: Sendable {
-        /// Lines that go on below what is there. Ctrl-C is a key.
+        /// Lines below the existing contents. Ctrl-C is a key.
         case lines
-        /// A screen of its own without a cursor; what was there before is kept for later. Ctrl-C stays a signal.
+        /// A separate screen without a cursor; the existing contents are restored later. Ctrl-C remains a
+        /// signal.
         case screen
     }
 
@@ -17,27 +18,27 @@ final class RawTerminal: Sendable {
     /// The writer of the terminal.
     let output: LineWriter
     private let use: Use
-    /// How the terminal was, while it is ours.
+    /// The previous mode of the terminal, while it is taken.
     private let before = Lock<termios?>(nil)
 
-    /// The one that is ours, for the end of the process.
+    /// The terminal that is taken, for the end of the process.
     private static let current = Lock<RawTerminal?>(nil)
     /// Signals that change the window or stop the process.
     private static let signals = [SIGWINCH, SIGTSTP, SIGCONT]
     private static let endOfProcess: Void = { atexit { RawTerminal.giveBack() } }()
 
-    /// The terminal of stdin and `output`; nil when one of them is no terminal, or it belongs to another job
-    /// of the shell.
+    /// Creates the terminal of stdin and `output`, or returns nil if one of them is not a terminal, or if it
+    /// belongs to another job of the shell.
     init?(_ output: LineWriter, for use: Use) {
         guard output.isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
-        // A process that is no job of a shell has no foreground group, and may use the terminal.
+        // A process that is not a job of a shell has no foreground group, and can use the terminal.
         let job = tcgetpgrp(STDIN_FILENO)
         guard job == getpgrp() || job == -1 else { return nil }
         (self.output, self.use) = (output, use)
     }
 
-    /// Takes it, until `release`; one at a time. `redraw` is called on the loop whenever the window has another size or
-    /// has lost what it showed.
+    /// Takes over the terminal until `release`, which only one value can do at a time. `redraw` is called on
+    /// the loop whenever the window has a new size or has lost its contents.
     func take(redraw: @escaping @Sendable () -> Void) {
         begin()
         Self.current.withLock { $0 = self }
@@ -48,7 +49,7 @@ final class RawTerminal: Sendable {
             switch signal {
             case SIGTSTP:
                 end()
-                // What the signal would have done by itself. The process goes on behind this line.
+                // Does what the signal does by default. The process continues after this line.
                 kill(getpid(), SIGSTOP)
             case SIGCONT:
                 begin()
@@ -66,17 +67,17 @@ final class RawTerminal: Sendable {
         Self.current.withLock { $0 = nil }
     }
 
-    /// Gives it back at the end of the process, when it is taken.
+    /// Restores the terminal at the end of the process, if it is taken.
     private static func giveBack() { current.withLock { $0 }?.end() }
 
     private func begin() {
         var mode = termios()
         guard tcgetattr(input, &mode) == 0 else { return }
         before.withLock { if $0 == nil { $0 = mode } }
-        // Lines that are printed still end as they do.
+        // The output mode is unchanged, so printed lines still end as usual.
         mode.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
         mode.c_iflag &= ~tcflag_t(ICRNL | IXON)
-        // Ctrl-\ would end the process before the terminal is given back. Ctrl-Z stays a signal.
+        // Ctrl-\ would end the process before the terminal is restored. Ctrl-Z remains a signal.
         mode.setControl(VQUIT, 0)
         if use == .lines { mode.setControl(VINTR, 0) }
         // Each octet is delivered at once.
@@ -97,14 +98,14 @@ final class RawTerminal: Sendable {
 }
 
 extension termios {
-    /// Sets one of the octets that say what control characters there are; Swift has the array of them as a tuple.
+    /// Sets one of the control characters, whose array is a tuple in Swift.
     fileprivate mutating func setControl(_ index: Int32, _ value: cc_t) {
         withUnsafeMutableBytes(of: &c_cc) { $0[Int(index)] = value }
     }
 }
 
 extension LineWriter {
-    /// The columns and lines of the terminal; 80 and 24 when the descriptor is no terminal.
+    /// The columns and lines of the terminal; 80 and 24 if the descriptor is not a terminal.
     var size: (columns: Int, lines: Int) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

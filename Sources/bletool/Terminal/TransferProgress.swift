@@ -1,7 +1,7 @@
 import BLECore
 import HCISocket
 
-/// How far a transfer has come, on one line of a terminal.
+/// The progress of a transfer, on one line of a terminal.
 struct TransferProgress: Hashable, Sendable {
     /// The number of transferred octets.
     var done: Int
@@ -10,13 +10,14 @@ struct TransferProgress: Hashable, Sendable {
     /// The time since the first octet.
     var elapsed: Duration
 
-    /// Octets per second; nil before there is any time to speak of.
+    /// The octets per second, or nil before there is a measurable time.
     private var rate: Double? {
         let seconds = Double(elapsed.nanoseconds) / 1e9
         return seconds < 0.001 ? nil : Double(done) / seconds
     }
 
-    /// The bar, within so many columns: `[#####     ]  50 %  512 B of 1.0 kB  2.1 kB/s  1s left`.
+    /// Returns the progress in at most `columns` columns:
+    /// `[#####     ]  50 %  512 B of 1.0 kB  2.1 kB/s  1s left`.
     func line(columns: Int) -> String {
         let percent = total == 0 ? 100 : done * 100 / total
         var facts = "\(String(repeating: " ", count: percent < 10 ? 2 : percent < 100 ? 1 : 0))\(percent) %"
@@ -32,13 +33,13 @@ struct TransferProgress: Hashable, Sendable {
         return "[\(bar)] \(facts)"
     }
 
-    /// What is said at the end.
+    /// The text that is shown at the end.
     var summary: String {
         let seconds = Double(elapsed.nanoseconds / 10_000_000) / 100
         return "\(done) octets in \(seconds) s" + (rate.map { ", \(Self.octets($0))/s" } ?? "")
     }
 
-    /// `512 B`, `1.5 kB`, `2.0 MB`: of 1000.
+    /// Returns the octets in decimal units: `512 B`, `1.5 kB`, `2.0 MB`.
     private static func octets(_ count: Double) -> String {
         if count < 1000 { return "\(Int(count)) B" }
         let (scaled, unit) = count < 1_000_000 ? (count / 1000, "kB") : (count / 1_000_000, "MB")
@@ -47,9 +48,10 @@ struct TransferProgress: Hashable, Sendable {
     }
 }
 
-/// Shows how far something has come at the bottom of a terminal on stderr; elsewhere it shows nothing.
+/// Shows the progress of a transfer at the bottom of a terminal on stderr; without a terminal, it shows
+/// nothing.
 final class ProgressDisplay: Sendable {
-    /// Two drawings are at least so far apart.
+    /// The minimum time between two drawings.
     private static let pause = Duration.milliseconds(100)
 
     private let writer: LineWriter?
@@ -61,7 +63,7 @@ final class ProgressDisplay: Sendable {
         writer = console.errors.isTerminal && !console.isJSON ? console.errors : nil
     }
 
-    /// Shows that so much is done, unless the last drawing was just now.
+    /// Shows the number of transferred octets, unless the last drawing was just now. The end is always shown.
     func show(_ done: Int, of total: Int) {
         guard let writer else { return }
         let elapsed = ContinuousClock.now - start
@@ -75,7 +77,7 @@ final class ProgressDisplay: Sendable {
         PinnedLine.show(progress.line(columns: writer.size.columns), on: writer)
     }
 
-    /// Takes the line away; `done` octets are what it came to.
+    /// Removes the line, and prints a summary for `done` octets.
     func end(_ done: Int) {
         guard let writer else { return }
         PinnedLine.show(nil, on: writer)

@@ -1,21 +1,21 @@
-/// The manufacturers of devices with a public address: the prefixes that the IEEE registers, from the lists that the system has. They
-/// are 40,000 and grow each day, so that they are the system's and not ours.
+/// The address prefixes that the IEEE assigns to manufacturers, from the lists of the system. The tool has no
+/// list of its own, because there are 40,000 prefixes and their number grows each day.
 struct AddressPrefixes {
-    /// A prefix and whose it is.
+    /// A prefix and the organization that owns it.
     struct Entry: Hashable {
         /// The prefix in hexadecimal digits, upper-case: 6 (MA-L), 7 (MA-M) or 9 (MA-S and IAB).
         var digits: String
         var organization: String
     }
 
-    /// Where systems keep the lists, the newest first: update-ieee-data's and Debian's, then Fedora's and Arch's.
+    /// The folders of the lists, the newest first: update-ieee-data's and Debian's, then Fedora's and Arch's.
     static let folders = ["/var/lib/ieee-data", "/usr/share/ieee-data", "/usr/share/hwdata"]
 
     private static let lists = ["oui.txt", "mam.txt", "oui36.txt", "iab.txt"]
 
     let entries: [Entry]
 
-    /// The lists of the first folder that has one; nil if none has.
+    /// Reads the lists of the first folder that has one, or returns nil if none has.
     init?(in folders: [String] = Self.folders) {
         for folder in folders {
             let found = Self.lists.compactMap { try? File.contents("\(folder)/\($0)", limit: 64 << 20) }
@@ -26,7 +26,8 @@ struct AddressPrefixes {
         return nil
     }
 
-    /// What an address, a prefix or a part of a name stands for: for a whole address the longest prefix of it.
+    /// Returns the entries for an address, a prefix or a part of a name: for a whole address, the one with
+    /// the longest prefix.
     func matching(_ text: String) -> [Entry] {
         guard let digits = Self.digits(text) else {
             let part = text.lowercased()
@@ -37,16 +38,17 @@ struct AddressPrefixes {
         return found.max { $0.digits.count < $1.digits.count }.map { [$0] } ?? []
     }
 
-    /// The digits of an address, also as the tool shows it, or of a prefix of three octets at least.
+    /// Returns the digits of an address, also in the form that the tool shows, or of a prefix of at least
+    /// three octets.
     private static func digits(_ text: String) -> String? {
         let digits = (text.hasSuffix("/public") ? text.dropLast(7) : text[...]).filter { !":-".contains($0) }
         guard 6...12 ~= digits.utf8.count, digits.allSatisfy(\.isHexDigit) else { return nil }
         return digits.uppercased()
     }
 
-    /// The entries of a list in the IEEE's form: a line `70-B3-D5 (hex) NAME`, then `F2F000-F2FFFF (base 16)
-    /// NAME` for a part of those addresses, or `70B3D5 (base 16) NAME` for all of them; lines of the postal
-    /// address follow.
+    /// Returns the entries of a list in the IEEE's format: a line `70-B3-D5 (hex) NAME`, then
+    /// `F2F000-F2FFFF (base 16) NAME` for a part of those addresses, or `70B3D5 (base 16) NAME` for all of
+    /// them. Lines of the postal address follow.
     static func entries(of list: [UInt8]) -> [Entry] {
         var block = ""
         return list.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -63,7 +65,8 @@ struct AddressPrefixes {
         }
     }
 
-    /// The digits that all addresses of a range have: those of the block, and those that its two ends share.
+    /// Returns the common digits of all addresses in a range: those of the block, and those that both ends
+    /// share.
     private static func prefix(_ range: Substring, of block: String) -> String? {
         let ends = range.split(separator: "-")
         guard let first = ends.first, let last = ends.last, ends.count <= 2 else { return nil }

@@ -3,48 +3,49 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What to advertise and how, from options or from a configuration.
+/// The contents and parameters of an advertisement, from options or from a configuration.
 struct AdvertiseSettings: Hashable, Sendable {
-    /// What the packets say. Its transmit power is filled in by `plan`, and by the library when the
-    /// controller has chosen.
+    /// The contents of the packets. `plan` fills in the transmit power, and the library corrects it when the
+    /// controller has chosen one.
     var content = AdvertisingContent()
-    /// What the device looks like, where the packets are given as they are.
+    /// The appearance of the device, if the packets are given as raw octets.
     var deviceAppearance: Appearance?
     /// Whether centrals can connect or scan.
     var kind = AdvertisingKind.connectable
     /// What to do when the content does not fit.
     var overflow = OverflowPolicy.fail
-    /// Whether to use extended packets even when legacy ones do.
+    /// Whether to use extended packets even if legacy ones are sufficient.
     var isExtended = false
     /// The time from one advertisement to the next; nil leaves it to the host.
     var interval: Duration?
-    /// The transmit power to ask the controller for, in dBm.
+    /// The transmit power to request from the controller, in dBm.
     var power: Int8?
     /// Whether the packets contain the power.
     var includesTxPower = false
     /// The primary channels to send on.
     var channels = AdvertisingChannels.all
-    /// Where advertising events begin; nil leaves it to the host.
+    /// The PHY on which advertising events begin; nil leaves it to the host.
     var primaryPHY: PHY?
-    /// Where the data of extended packets are; nil leaves it to the host.
+    /// The PHY of the data in extended packets; nil leaves it to the host.
     var secondaryPHY: PHY?
-    /// The one device that it is for.
+    /// The only device that the advertisement is directed at.
     var direction: AdvertisingDirection?
     /// Whether the packets carry no address.
     var isAnonymous = false
-    /// The number of the set for scanners.
+    /// The Advertising SID, by which scanners identify the set.
     var sid: UInt8?
     /// The number of advertising events, 1 to 255; nil: no limit.
     var maximumEvents: UInt8?
-    /// The periodic train that goes with it.
+    /// The periodic train that belongs to the advertisement.
     var periodic: PeriodicSettings?
 
-    /// Whether it is of extended packets, because that was asked for, or because only those can do it.
+    /// Whether extended packets are used, because they are requested or because the other settings require
+    /// them.
     var usesExtended: Bool {
         isExtended || isAnonymous || primaryPHY == .leCoded || secondaryPHY != nil || periodic != nil
     }
 
-    /// How to send the packets of `plan`.
+    /// Returns the request to send the packets of `plan`.
     func request(_ plan: AdvertisingPlan) throws(AdvertisingPlanError) -> AdvertisingRequest {
         var request = AdvertisingRequest(plan, kind: kind)
         request.interval = interval ?? request.interval
@@ -61,16 +62,16 @@ struct AdvertiseSettings: Hashable, Sendable {
         return request
     }
 
-    /// The packets, with the power that is asked for.
+    /// Returns the packets, with the requested power.
     func plan() throws(AdvertisingPlanError) -> AdvertisingPlan {
-        // In legacy packets, directed advertising says nothing else.
+        // Directed advertising in legacy packets carries no data.
         if direction != nil, !usesExtended { return .empty }
         var content = content
         content.txPower = includesTxPower ? power ?? 0 : nil
         return try AdvertisingPlan(content, kind: kind, overflow: overflow, extended: usesExtended)
     }
 
-    /// The interval, 20 ms to 10.24 s, or with extended packets to 10,485.76 s (Core Specification 5.4,
+    /// Sets the interval, 20 ms to 10.24 s, or with extended packets to 10,485.76 s (Core Specification 5.4,
     /// Vol 4, Part E, 7.8.5 and 7.8.53).
     mutating func setInterval(_ interval: Duration) throws(BadInput) {
         let most: Duration = usesExtended ? .microseconds(0xff_ffff * 625) : .milliseconds(10_240)
@@ -88,7 +89,7 @@ struct AdvertiseSettings: Hashable, Sendable {
 // MARK: Texts
 
 extension AdvertisingChannels {
-    /// Parses numbers with commas between them.
+    /// Parses channel numbers, separated by commas.
     init(text: some StringProtocol) throws(BadInput) {
         self = []
         for number in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -105,7 +106,7 @@ extension AdvertisingChannels {
 }
 
 extension AdvertisingFlags {
-    /// The flags that two hexadecimal digits spell.
+    /// Parses the flags from two hexadecimal digits.
     init(text: some StringProtocol) throws(BadInput) {
         let octets = try [UInt8](hexText: text, count: 1...1)
         self.init(rawValue: octets[0])
@@ -143,7 +144,7 @@ extension Appearance {
 }
 
 extension AdvertisedURI {
-    /// The URI, which begins with a scheme.
+    /// Parses a URI, which must begin with a scheme.
     init(text: some StringProtocol) throws(BadInput) {
         let scheme = text.prefix { $0 != ":" }
         guard scheme.count < text.count, scheme.first?.isLetter == true,
@@ -179,7 +180,7 @@ extension IBeacon {
 }
 
 extension EddystoneURL {
-    /// Encodes a web address. One that does not fit an Eddystone-URL is refused.
+    /// Encodes a web address. Throws if it does not fit into an Eddystone-URL.
     init(text: some StringProtocol) throws(BadInput) {
         do {
             self = try EddystoneURL(String(text))
@@ -197,16 +198,16 @@ extension EddystoneURL {
 }
 
 extension StringProtocol {
-    /// What is before the last colon and what is after it.
+    /// Returns the text before the last colon and the text after it.
     fileprivate func halves(_ form: String) throws(BadInput) -> (SubSequence, SubSequence) {
         guard let colon = lastIndex(of: ":") else { throw BadInput("\(quoted) is not \(form)") }
         return (self[..<colon], self[index(after: colon)...])
     }
 }
 
-/// `advertise:`, and what is in `beacons:`.
+/// The mapping under `advertise:`, and those in `beacons:`.
 extension AdvertiseSettings {
-    /// What errors call the settings of the server's own advertising.
+    /// The name, in errors, of the settings of the server's own advertising.
     private static let ofServer = "advertise"
 
     private enum Key: String, CaseIterable {
@@ -215,7 +216,7 @@ extension AdvertiseSettings {
         case eddystoneUrl, raw, rawScanResponse, interval, preset, channels, primaryPhy, secondaryPhy, sid,
             overflow, extended
 
-        /// The key that is to blame for a field of a packet.
+        /// Creates the key that sets a field of a packet; nil for the name, which has no key.
         init?(_ field: AdvertisingContent.Field) {
             switch field {
             case .flags: self = .flags
@@ -233,8 +234,8 @@ extension AdvertiseSettings {
         }
     }
 
-    /// What the node says, with the device's name; `nameNode` is where that comes from. In whole packets that
-    /// are given the server's name and appearance need not be.
+    /// Reads the settings of the node, with the device's name, which is from `namePosition`. Packets that are
+    /// given as raw octets need not contain the server's name and appearance.
     init(
         _ node: YAMLNode, name: String?, at namePosition: SourcePosition?, _ context: ConfigurationContext,
         _ what: String = Self.ofServer, kind: AdvertisingKind = .connectable,
@@ -293,7 +294,7 @@ extension AdvertiseSettings {
 extension AdvertiseSettings {
     private enum BeaconKey: String, CaseIterable { case name, type, periodic }
 
-    /// One of `beacons:`: the keys of `advertise:`, and a name and a type of its own.
+    /// Reads one of `beacons:`: the keys of `advertise:`, and its own name, type and periodic train.
     init(beacon node: YAMLNode, _ context: ConfigurationContext) throws(ConfigurationError) {
         guard case .mapping(let entries) = node.content else { throw node.isNot("a beacon") }
         let isOwn = { (entry: YAMLNode.Entry) in BeaconKey(rawValue: entry.key) != nil }
@@ -314,7 +315,7 @@ extension AdvertiseSettings {
 }
 
 extension YAMLNode {
-    /// Companies' numbers and what they say.
+    /// Reads manufacturer data, with companies' numbers as keys.
     func manufacturerData() throws(ConfigurationError) -> [ManufacturerData] {
         var all: [ManufacturerData] = []
         for entry in try entries(of: "companies' numbers and hex") {
@@ -324,7 +325,7 @@ extension YAMLNode {
         return all
     }
 
-    /// Services' UUIDs and what they say.
+    /// Reads service data, with services' UUIDs as keys.
     func serviceData(_ names: UUIDNames) throws(ConfigurationError) -> [ServiceData] {
         var all: [ServiceData] = []
         for entry in try entries(of: "UUIDs and hex") {
@@ -336,7 +337,7 @@ extension YAMLNode {
 }
 
 extension YAMLFields {
-    /// What `parse` makes of the text of a key, or nil when it is left out.
+    /// Returns the result of `parse` for the text of a key, or nil if the key is missing.
     fileprivate func parsed<Value>(
         _ key: Key, as wanted: String = "text", _ parse: (String) throws -> Value
     ) throws(ConfigurationError) -> Value? {
@@ -347,7 +348,7 @@ extension YAMLFields {
 }
 
 extension AdvertiseSettings {
-    /// What else could be done about content that the policy cannot place; `key` is how the policy is named where the
+    /// Returns a hint about content that the policy cannot place. `key` is the name of the policy where the
     /// user writes it.
     func hint(for error: AdvertisingPlanError, key: String) -> String? {
         switch error {
@@ -360,7 +361,7 @@ extension AdvertiseSettings {
             placesEverything(by: $0)
         }
         if !others.isEmpty { return "\(key)\(others.map(\.rawValue).joined(lastBy: "or")) makes room" }
-        // One packet of connectable advertising, or one field.
+        // The limit is that of a packet of connectable advertising, or of a field.
         if case .overflow(let overflow) = error,
             [AdvertisingLimits(for: .connectable).extended, 256].contains(overflow.limit)
         {
@@ -370,7 +371,7 @@ extension AdvertiseSettings {
         return nil
     }
 
-    /// Whether another policy finds room for all of it, but for the end of the name.
+    /// Returns whether another policy finds room for everything, except perhaps the end of the name.
     private func placesEverything(by policy: OverflowPolicy) -> Bool {
         guard policy != overflow else { return false }
         var other = self

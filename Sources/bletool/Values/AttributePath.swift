@@ -1,21 +1,21 @@
 import AssignedNumbers
 import BLECore
 
-/// ATTR on a command line: which attribute of a peer's database is meant.
+/// ATTR on a command line: an attribute of a peer's database.
 enum AttributePath: Hashable, Sendable {
     /// `0x0012`: the attribute with that handle.
     case handle(AttributeHandle)
-    /// `2a19`, `180f/2a19` or `180f/2a19/2902`: the first match; without a service, in all of them.
+    /// `2a19`, `180f/2a19` or `180f/2a19/2902`: the first match, in all services if none is given.
     case uuids(service: BluetoothUUID?, characteristic: BluetoothUUID, descriptor: BluetoothUUID?)
 
-    /// The attribute that `text` names. Numbers after `0x` are handles, all others UUIDs.
+    /// Parses the path of an attribute. Numbers after `0x` are handles; all others are UUIDs.
     init(text: some StringProtocol, names: UUIDNames) throws(BadInput) {
         if text.hasPrefix("0x") || text.hasPrefix("0X") {
             let handle = try UInt16(text: text, in: 1...0xffff, "a handle")
             self = .handle(AttributeHandle(handle))
             return
         }
-        // Some names of the SIG have a slash in them.
+        // Some names of the SIG contain a slash.
         if let uuid = names(String(text), .characteristic) {
             self = .uuids(service: nil, characteristic: uuid, descriptor: nil)
             return

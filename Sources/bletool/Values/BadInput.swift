@@ -1,11 +1,11 @@
 import BLE
 
-/// Why a text is not the value it was given for. The caller knows the option or the line of a file that it
-/// came from, and makes a `Failure` of it.
+/// The reason why a text is not a valid value. The caller knows the option or the line of a file that
+/// contains the text, and creates a `Failure` from it.
 struct BadInput: Error, Hashable {
     /// One line: `"12q" is not a duration`.
     var reason: String
-    /// What to write instead, where there is something to say.
+    /// A suggestion of what to write instead, if there is one.
     var hint: String?
 
     init(_ reason: String, hint: String? = nil) {
@@ -13,10 +13,10 @@ struct BadInput: Error, Hashable {
         self.hint = hint
     }
 
-    /// What the library says of the name of an adapter or a socket.
+    /// Creates the error from the library's error about the name of an adapter or a socket.
     init(_ error: AdapterSpecificationError) { self.init(error.description.printable, hint: error.hint) }
 
-    /// What a closure threw. Closures do not infer typed throws (Swift 6.3), so those that throw this type
-    /// are declared to throw any.
+    /// Creates the error from one that a closure threw. Closures do not infer typed throws (Swift 6.3), so
+    /// those that throw this type are declared to throw any.
     init(caught error: any Error) { self = error as? BadInput ?? BadInput("\(error)") }
 }

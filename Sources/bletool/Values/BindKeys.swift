@@ -1,7 +1,7 @@
 import BLEAdvertising
 import BLECore
 
-/// The keys that sensors encrypt with, as `--bindkey` gives them.
+/// The keys with which sensors encrypt their data, from `--bindkey`.
 struct BindKeys: Hashable, Sendable {
     /// The keys that are tried for any sensor.
     private var common: [UInt128] = []
@@ -10,7 +10,7 @@ struct BindKeys: Hashable, Sendable {
 
     init() {}
 
-    /// The keys that texts spell: `HEX`, or `ADDRESS=HEX`.
+    /// Parses keys of the form `HEX`, or `ADDRESS=HEX`.
     init(texts: [String]) throws(BadInput) {
         for text in texts {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -33,7 +33,7 @@ struct BindKeys: Hashable, Sendable {
         }
     }
 
-    /// What a sensor says, opened if a key fits; else why not.
+    /// Returns a sensor's data, decrypted if a key is correct, otherwise with the reason why they are not.
     func opened(_ news: BTHome, from senders: [DeviceAddress?]) -> (news: BTHome, problem: String?) {
         guard news.sealed != nil else { return (news, nil) }
         var problem = "no --bindkey is given for it"

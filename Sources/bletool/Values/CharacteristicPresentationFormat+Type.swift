@@ -2,7 +2,8 @@ import ATT
 import BLECore
 
 extension CharacteristicPresentationFormat {
-    /// The type of value that it describes; nil for a structure and for what is not whole octets.
+    /// The type of value that is described; nil for a structure and for a format that does not consist of
+    /// whole octets.
     var type: ValueType? {
         if format == .utf8 { return .text }
         guard let coding = format.coding else { return nil }
@@ -21,7 +22,7 @@ extension CharacteristicPresentationFormat {
 }
 
 extension CharacteristicPresentationFormat.Format {
-    /// The layout of the number, when it is one.
+    /// The layout of the number, or nil if the format is not a number.
     fileprivate var coding: NumberCoding? {
         switch self {
         case .uint8: .unsigned(octets: 1)

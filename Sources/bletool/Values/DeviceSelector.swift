@@ -1,12 +1,12 @@
 import BLECore
 
-/// DEVICE on a command line: which peer is meant.
+/// DEVICE on a command line: the peer to use.
 enum DeviceSelector: Hashable, Sendable {
     /// `AA:BB:CC:DD:EE:FF/random`: exactly that device.
     case address(DeviceAddress)
     /// `AA:BB:CC:DD:EE:FF`: the device with these 48 bits, whose type is found in bonds or by a scan.
     case untyped(UInt64)
-    /// `name:GLOB`: the first that a scan finds with a matching name.
+    /// `name:GLOB`: the first device with a matching name that a scan finds.
     case name(String)
 
     /// Parses an address, with or without its type, or `name:GLOB`.

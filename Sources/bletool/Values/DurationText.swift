@@ -7,8 +7,8 @@ extension Duration {
         ("h", 3_600_000_000_000),
     ]
 
-    /// The duration that `text` spells, a number and its unit: `500ms`, `152.5ms`, `10s`, `2m`, `1h`.
-    /// Never negative. A number without a unit is refused: it could be seconds or milliseconds.
+    /// Parses a duration, a number and its unit: `500ms`, `152.5ms`, `10s`, `2m`, `1h`. The duration is never
+    /// negative. A number without a unit is rejected, because it could be seconds or milliseconds.
     init(text: some StringProtocol) throws(BadInput) {
         let hint = "a duration is a number and a unit, as in 500ms, 10s, 2m or 1h"
         let name = text.drop { $0.isNumber || $0 == "." }
@@ -31,7 +31,7 @@ extension Duration {
 }
 
 extension ClosedRange<Duration> {
-    /// `MIN-MAX`, or one duration for both.
+    /// Parses `MIN-MAX`, or one duration for both.
     init(text: some StringProtocol, within limits: ClosedRange<Duration>) throws(BadInput) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let least = try Duration(text: parts[0])
@@ -44,7 +44,7 @@ extension ClosedRange<Duration> {
         self = least...most
     }
 
-    /// `MIN-MAX`, or one duration for both.
+    /// The text `MIN-MAX`, or one duration if both are equal.
     var text: String {
         lowerBound == upperBound ? lowerBound.text : "\(lowerBound.text)-\(upperBound.text)"
     }

@@ -4,20 +4,20 @@ import BLECore
 
 /// Looks up names of assigned numbers.
 enum Names {
-    /// The UUID that a name of the Bluetooth SIG stands for, rather one of that kind.
+    /// Returns the UUID with that name of the Bluetooth SIG, preferably one of that kind.
     @Sendable static func uuid(_ name: String, _ kind: AssignedNumbers.UUIDKind) -> BluetoothUUID? {
         AssignedNumbers.uuid(named: name, kind: kind) ?? AssignedNumbers.uuid(named: name)
     }
 
     @Sendable static func name(_ uuid: BluetoothUUID) -> String? { AssignedNumbers.name(of: uuid) }
 
-    /// The name of an attribute's type, unless it is that of a member.
+    /// Returns the name of an attribute's type, unless the UUID is that of a member.
     @Sendable static func attribute(_ uuid: BluetoothUUID) -> String? {
         isOfMember(uuid) ? nil : name(uuid)
     }
 
-    /// Whether the SIG gave a UUID to one of its members, whose name it has then. Those are services: a vendor's
-    /// characteristic with the same number is not meant.
+    /// Returns whether the SIG assigned a UUID to one of its members, whose name it then has. Those UUIDs are
+    /// for services, so the name does not apply to a vendor's characteristic with the same number.
     static func isOfMember(_ uuid: BluetoothUUID) -> Bool { AssignedNumbers.kind(of: uuid) == .member }
 
     @Sendable static func company(_ company: CompanyIdentifier) -> String? {
@@ -25,12 +25,13 @@ enum Names {
     }
 }
 
-/// The UUID that a SIG name stands for ("Battery Service", "battery_level"), or nil. Some names are those of
-/// a service and of a characteristic; the kind says which is rather meant.
+/// Returns the UUID with a SIG name ("Battery Service", "battery_level"), or nil. Some names are those of a
+/// service and of a characteristic; the kind determines which of them is preferred.
 typealias UUIDNames = @Sendable (String, AssignedNumbers.UUIDKind) -> BluetoothUUID?
 
 extension BluetoothUUID {
-    /// The UUID that `text` spells or names; among equal names, that of `kind`.
+    /// Parses the digits or the name of a UUID. Of several UUIDs with the same name, the one of `kind` is
+    /// preferred.
     init(
         text: some StringProtocol, kind: AssignedNumbers.UUIDKind = .service, names: UUIDNames
     ) throws(BadInput) {

@@ -1,17 +1,17 @@
 import BLECore
 
-/// How a number is laid out in a value; always little-endian.
+/// The layout of a number in a value, which is always little-endian.
 enum NumberCoding: Hashable {
-    /// An unsigned integer of so many octets, 1 to 16.
+    /// An unsigned integer of this many octets, 1 to 16.
     case unsigned(octets: Int)
-    /// A signed integer of so many octets, 1 to 16.
+    /// A signed integer of this many octets, 1 to 16.
     case signed(octets: Int)
     /// An IEEE 754 number of 4 or 8 octets.
     case binary(octets: Int)
     /// An IEEE 11073 number.
     case medical(MedicalFloat.Width)
 
-    /// How many octets a number takes.
+    /// The number of octets that a number takes.
     var octets: Int {
         switch self {
         case .unsigned(let octets), .signed(let octets), .binary(let octets): octets
@@ -19,15 +19,15 @@ enum NumberCoding: Hashable {
         }
     }
 
-    /// The text of the number that `value` is, when it has as many octets as this coding takes; integers
-    /// are multiplied by ten to the power of `exponent`.
+    /// Returns the text of the number in `value`, or nil if it does not have as many octets as this coding
+    /// takes. Integers are multiplied by ten to the power of `exponent`.
     func text(_ value: [UInt8], exponent: Int = 0) -> String? {
         guard value.count == octets else { return nil }
         let raw = UInt128(littleEndian: value)
         switch self {
         case .unsigned: return Int128(exactly: raw).map { "\(DecimalNumber($0, exponent: exponent))" }
         case .signed:
-            // The sign bit moves to the top and back, and takes copies of itself along.
+            // Shifting to the top and back extends the sign bit.
             let shift = UInt128(128 - 8 * octets)
             return
                 "\(DecimalNumber(Int128(truncatingIfNeeded: raw << shift) >> Int128(shift), exponent: exponent))"
@@ -38,8 +38,7 @@ enum NumberCoding: Hashable {
         }
     }
 
-    /// The octets of the number that `text` spells, which is divided by ten to the power of `exponent`
-    /// for integers.
+    /// Returns the octets of the number in `text`. Integers are divided by ten to the power of `exponent`.
     func octets(_ text: some StringProtocol, exponent: Int = 0) throws(BadInput) -> [UInt8] {
         let raw: UInt128
         switch self {
@@ -76,8 +75,8 @@ enum NumberCoding: Hashable {
 }
 
 extension MedicalFloat {
-    /// The number that `text` spells: decimal, or `NaN`, `NRes`, `+INF`, `-INF`, in either case. What this
-    /// width cannot hold exactly is refused.
+    /// Parses a number: decimal, or `NaN`, `NRes`, `+INF`, `-INF`, in upper or lower case. Throws if this
+    /// width cannot hold the number exactly.
     init(text: some StringProtocol, width: Width) throws(BadInput) {
         if let special = MedicalFloat(special: text, width: width) {
             self = special
@@ -86,7 +85,7 @@ extension MedicalFloat {
         guard var number = DecimalNumber(text) else {
             throw BadInput("\(text.quoted) is not a number", hint: "also NaN, NRes, +INF and -INF")
         }
-        // Zeros at the end move from the mantissa to the exponent where one of both is too big, and back.
+        // Trailing zeros move from the mantissa to the exponent if one of both is too big, and back.
         let isTooWide = { (number: DecimalNumber) in number.mantissa.magnitude > width.greatest }
         while isTooWide(number) || number.exponent < width.exponents.lowerBound,
             number.mantissa.isMultiple(of: 10), number.mantissa != 0

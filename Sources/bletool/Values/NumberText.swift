@@ -1,21 +1,21 @@
 import BLECore
 
 extension FixedWidthInteger {
-    /// The integer that `text` spells: decimal, or hexadecimal after `0x`, with perhaps a minus. A decimal
-    /// number with a leading zero is refused, since hexadecimal may be meant.
+    /// Parses a decimal integer, or a hexadecimal one after `0x`, with an optional minus sign. A decimal
+    /// number with a leading zero is rejected, because it may be meant as hexadecimal.
     static func number(_ text: some StringProtocol) -> Self? {
         let negative = text.first == "-"
         let digits = negative ? text.dropFirst() : text[...]
         let hexadecimal = digits.hasPrefix("0x") || digits.hasPrefix("0X")
         let body = hexadecimal ? digits.dropFirst(2) : digits
-        // The initializer below would take a second sign.
+        // The initializer below would accept a second sign.
         guard let first = body.first, first.isHexDigit, hexadecimal || first != "0" || body.count == 1 else {
             return nil
         }
         return Self((negative ? "-" : "") + body, radix: hexadecimal ? 16 : 10)
     }
 
-    /// The integer within `range` that `text` spells; `what` names it in the error, as in "the MTU".
+    /// Parses an integer within `range`. `what` names it in the error, as in "the MTU".
     init(text: some StringProtocol, in range: ClosedRange<Self>, _ what: String) throws(BadInput) {
         guard let value = Int128.number(text) else {
             throw BadInput(
@@ -28,15 +28,14 @@ extension FixedWidthInteger {
         self = fitting
     }
 
-    /// The integer that `text` spells, of all that this type holds.
+    /// Parses an integer within the range of this type.
     init(text: some StringProtocol, _ what: String) throws(BadInput) {
         try self.init(text: text, in: .min ... .max, what)
     }
 }
 
 extension [UInt8] {
-    /// The octets that `text` spells as hexadecimal digits without separators; `count` says how many
-    /// there may be.
+    /// Parses hexadecimal digits without separators. `allowed` is the permitted number of octets.
     init(hexText text: some StringProtocol, count allowed: ClosedRange<Int> = 0...Int.max) throws(BadInput) {
         guard let octets = [UInt8](hex: text) else { throw BadInput("\(text.quoted) \(Self.notHex(text))") }
         guard allowed.contains(octets.count) else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BLE
 
-/// The words for physical layers, in options and configurations.
+/// The names of PHYs in options and configurations.
 enum PHYWord: String, CaseIterable, Sendable, ExpressibleByArgument {
     case oneMegabit = "1m"
     case twoMegabit = "2m"
@@ -16,7 +16,7 @@ enum PHYWord: String, CaseIterable, Sendable, ExpressibleByArgument {
     }
 }
 
-/// The words for those on which advertising begins.
+/// The names of the PHYs on which advertising begins.
 enum PrimaryPHYWord: String, CaseIterable, Sendable, ExpressibleByArgument {
     case oneMegabit = "1m"
     case coded

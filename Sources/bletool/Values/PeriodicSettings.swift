@@ -2,19 +2,19 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// What a periodic train says and how, from options or from a configuration.
+/// The contents and parameters of a periodic train, from options or from a configuration.
 struct PeriodicSettings: Hashable, Sendable {
-    /// The time from packet to packet.
+    /// The time between two packets, as a range.
     var interval: ClosedRange<Duration>
-    /// What its packets say; nil for what the advertisement says.
+    /// The contents of the packets, or nil for those of the advertisement.
     var content: AdvertisingContent?
-    /// Whether its packets contain the power that they are sent with.
+    /// Whether the packets contain their transmit power.
     var includesTxPower = false
 
-    /// The intervals that there are (Core Specification 5.4, Vol 4, Part E, 7.8.61).
+    /// The possible intervals (Core Specification 5.4, Vol 4, Part E, 7.8.61).
     static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.microseconds(81_918_750))
 
-    /// The train beside the packets of `plan`.
+    /// Returns the train that is sent beside the packets of `plan`.
     func train(_ plan: AdvertisingPlan) throws(AdvertisingPlanError) -> PeriodicAdvertisingTrain {
         var data = plan.extended ?? []
         if let content {

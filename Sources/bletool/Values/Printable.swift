@@ -1,7 +1,7 @@
-/// Text from the air or from a file, made fit for a terminal.
+/// Text from the air or from a file, made safe for a terminal.
 extension StringProtocol {
-    /// This text with everything that could move the cursor, hide or reorder text written as `\u{1b}`:
-    /// control and format characters, line separators, and what Unicode does not assign.
+    /// The text with everything escaped, as in `\u{1b}`, that could move the cursor, or hide or reorder text:
+    /// control and format characters, line separators, and characters that Unicode does not assign.
     var printable: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -14,7 +14,7 @@ extension StringProtocol {
         return text
     }
 
-    /// This text between double quotes, printable, and cut after 60 characters: for messages.
+    /// The text in double quotes, printable, and truncated after 60 characters: for messages.
     var quoted: String {
         let cut = prefix(60)
         return "\"\(cut.printable)\(cut.endIndex == endIndex ? "" : "…")\""
@@ -22,7 +22,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal shows this scalar as a sign, or as part of one, and does nothing else.
+    /// Whether a terminal shows this scalar as a character, or as part of one, and does nothing else.
     fileprivate var isPrintable: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false

@@ -1,7 +1,8 @@
-/// "Did you mean": the nearest of some words to one that none of them is.
+/// "Did you mean": suggests the known word that is most similar to an unknown one.
 extension Collection where Element == String {
-    /// The word that fewest edits (an insertion, a removal, a replacement or a swap of neighbors, case
-    /// ignored) turn into `word`; nil when even that needs more than a third of its letters.
+    /// Returns the word that the fewest edits (an insertion, a removal, a replacement or a swap of neighbors,
+    /// case ignored) turn into `word`, or nil if that needs more than one edit and more than a third of the
+    /// letters.
     func nearest(to word: some StringProtocol) -> String? {
         let wanted = Array(word.lowercased().unicodeScalars.prefix(64))
         let ranked = map { (word: $0, edits: edits(Array($0.lowercased().unicodeScalars), wanted)) }
@@ -11,7 +12,7 @@ extension Collection where Element == String {
         return best.word
     }
 
-    /// `; did you mean "services"?` or nothing, to follow a message.
+    /// Returns `; did you mean "services"?`, or an empty text, to follow a message.
     func suggestion(for word: some StringProtocol) -> String {
         nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? ""
     }

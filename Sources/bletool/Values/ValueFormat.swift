@@ -1,12 +1,13 @@
 import BLECore
 
-/// How values are shown and read: the argument of `--format`.
+/// The format in which values are shown and read: the argument of `--format`.
 enum ValueFormat: String, Hashable, CaseIterable, Sendable {
-    /// As the attribute's UUID and its 0x2904 descriptor say; else hex, and beside it the text it may be.
+    /// The format of the attribute's UUID and its 0x2904 descriptor; otherwise hex, followed by the text that
+    /// it may be.
     case auto
-    /// Two digits an octet, lower-case, nothing between.
+    /// Two lower-case digits per octet, without separators.
     case hex
-    /// Text; what would act on a terminal, line ends among it, as `\u{a}`.
+    /// Text; what a terminal would interpret, including line ends, is escaped as `\u{a}`.
     case utf8
     /// Integers of 8 to 32 bits, little-endian.
     case u8, u16, u32, i8, i16, i32
@@ -15,10 +16,10 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     /// IEEE 11073, two and four octets.
     case sfloat, float
     case json
-    /// The octets as they are, with nothing between values; for what is read only.
+    /// The octets as they are, without separators between values; only for values that are read.
     case raw
 
-    /// The layout, for the formats of numbers.
+    /// The layout, for the formats that are numbers.
     var number: NumberCoding? {
         switch self {
         case .u8: .unsigned(octets: 1)
@@ -50,11 +51,12 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
 }
 
 extension ValueFormat {
-    /// The value for people, on one line and safe on a terminal. What is not of this format is shown as
-    /// `hex:…`, which `write` takes as well.
+    /// Returns the value as text, on one line and safe on a terminal. A value that does not have this format
+    /// is returned as `hex:…`, which `write` also accepts.
     func text(_ value: [UInt8], type: ValueType? = nil) -> String {
         if self == .auto, type?.reading(value) == nil {
-            // Printable octets may be chance; hex stays in front, so that nothing is hidden. One character says too little.
+            // Printable octets may be a coincidence, so hex comes first and nothing is hidden. One character
+            // is not enough to assume text.
             guard let text = ValueType.utf8(value), text.count > 1, text.printable == text else {
                 return value.hex
             }
@@ -71,13 +73,13 @@ extension ValueFormat {
         }
     }
 
-    /// The value in a JSON object: a number, a string, or for `json` what it holds; hex where it is not of
-    /// this format.
+    /// Returns the value for a JSON object: a number, a string, or for `json` the JSON value that it
+    /// contains; hex if the value does not have this format.
     func jsonValue(_ value: [UInt8], type: ValueType? = nil) -> JSONValue {
         reading(value, type) ?? .string(value.hex)
     }
 
-    /// Whether the value is of this format; any is of `auto`, whose text says what it is.
+    /// Returns whether the value has this format. Every value fits `auto`, whose text shows what it is.
     func fits(_ value: [UInt8]) -> Bool { self == .auto || reading(value, nil) != nil }
 
     private func reading(_ value: [UInt8], _ type: ValueType?) -> JSONValue? {
@@ -97,8 +99,8 @@ extension ValueFormat {
 }
 
 extension ValueFormat {
-    /// The octets that `text` spells in this format. Numbers may be several, with commas between them;
-    /// `auto` is what `type` says, or hex.
+    /// Parses `text` in this format. Several numbers are separated by commas. `auto` is the format of `type`,
+    /// or hex.
     func octets(_ text: some StringProtocol, type: ValueType? = nil) throws(BadInput) -> [UInt8] {
         switch self {
         case .utf8: return Array(text.utf8)
@@ -124,8 +126,8 @@ extension ValueFormat {
         }
     }
 
-    /// The octets that a VALUE on the command line spells. Without `--format` they are hex, or what the
-    /// value itself says, as in `utf8:Hello` or `u16:500`; never a guess.
+    /// Parses a VALUE on the command line. Without `--format`, it is hex, or has the format of its prefix, as
+    /// in `utf8:Hello` or `u16:500`. The format is never guessed.
     static func octets(
         argument text: some StringProtocol, format: ValueFormat?, type: ValueType? = nil
     ) throws(BadInput) -> [UInt8] {

@@ -1,19 +1,19 @@
 import ATT
 import BLECore
 
-/// What a value means, as far as `--format auto` knows it.
+/// The type of a value, as far as `--format auto` supports it.
 enum ValueType: Hashable {
     /// Text that is encoded in UTF-8.
     case text
-    /// A number; integers count in steps of ten to the power of `exponent`. `unit` may be empty.
+    /// A number; integers count in steps of ten to the power of `exponent`. `unit` can be empty.
     case number(NumberCoding, exponent: Int, unit: String)
     /// A Heart Rate Measurement (Heart Rate Service 1.0, 3.1).
     case heartRate
     /// A Temperature Measurement (Health Thermometer Service 1.0, 3.1).
     case temperature
 
-    /// The type that the value of an attribute has: by its Characteristic Presentation Format descriptor
-    /// where there is one that says it, else by its UUID.
+    /// Creates the type of an attribute's value: from its Characteristic Presentation Format descriptor if
+    /// that specifies one, otherwise from its UUID.
     init?(of uuid: BluetoothUUID, presentation: [UInt8]? = nil) {
         let described = presentation.flatMap { try? CharacteristicPresentationFormat($0) }?.type
         guard let type = described ?? uuid.uint16.flatMap({ Self.known[$0] }) else { return nil }
@@ -62,7 +62,7 @@ enum ValueType: Hashable {
 }
 
 extension ValueType {
-    /// What `value` says, or nil when it is not of this type.
+    /// Returns the reading of `value`, or nil if it does not have this type.
     func reading(_ value: [UInt8]) -> Reading? {
         switch self {
         case .text: Self.utf8(value).map { .text($0) }
@@ -84,7 +84,7 @@ extension ValueType {
         case number(String, unit: String)
     }
 
-    /// A number that follows an octet of flags; what comes after it is left out.
+    /// Reads a number that follows an octet of flags. Everything after the number is ignored.
     private static func measurement(
         _ value: [UInt8], layout: (UInt8) -> (NumberCoding, unit: String)
     ) -> Reading? {
@@ -93,7 +93,7 @@ extension ValueType {
         return coding.text(Array(value.dropFirst().prefix(coding.octets))).map { .number($0, unit: unit) }
     }
 
-    /// The text of octets that are UTF-8; servers that pad with zeros at the end are forgiven.
+    /// Returns the text of octets that are UTF-8. Zeros at the end, with which some servers pad, are removed.
     static func utf8(_ value: [UInt8]) -> String? {
         let trimmed = value[..<(value.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0)]
         return String(validating: trimmed, as: UTF8.self)

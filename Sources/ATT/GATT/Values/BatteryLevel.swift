@@ -1,6 +1,6 @@
 import BLECore
 
-/// How full a battery is (Battery Service 1.1, 3.1).
+/// The charge level of a battery (Battery Service 1.1, 3.1).
 public struct BatteryLevel: Hashable, PacketCodable {
     /// The charge in percent, 0 to 100.
     public let percent: UInt8
@@ -26,8 +26,8 @@ public struct BatteryLevel: Hashable, PacketCodable {
 }
 
 extension BatteryLevel: ExpressibleByIntegerLiteral {
-    /// The level that a program names in its source, 0 to 100; another number there is a programming error. What a peer
-    /// sends is read by `init(decoding:)`, which throws.
+    /// Creates the level from a literal in the source, 0 to 100; any other number is a programming error. A
+    /// level that a peer sends is read by `init(decoding:)`, which throws.
     public init(integerLiteral percent: Int) {
         guard let level = BatteryLevel(percent: percent) else {
             preconditionFailure("a battery level is 0 to 100 %, not \(percent)")

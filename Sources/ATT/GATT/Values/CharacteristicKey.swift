@@ -1,7 +1,7 @@
 import BLECore
 
-/// A characteristic by its type, with the type of its value, so that values are read, written and notified as what
-/// they are.
+/// A characteristic's UUID with the Swift type of its value, so that values are read, written and notified in
+/// that type.
 ///
 /// ```swift
 /// let level = try await peripheral.read(.batteryLevel)
@@ -10,8 +10,8 @@ import BLECore
 public struct CharacteristicKey<Value: Sendable>: Sendable {
     /// The UUID of the characteristic.
     public let characteristic: BluetoothUUID
-    /// The type of the service that contains it; nil for the first service that does. With a type, only services
-    /// of that type are searched.
+    /// The type of the service that contains the characteristic. If it is nil, the first service that
+    /// contains the characteristic is used; otherwise, only services of that type are searched.
     public let service: BluetoothUUID?
     /// Decodes the octets that were read or notified.
     public let decode: @Sendable ([UInt8]) throws(DecodeError) -> Value
@@ -41,7 +41,7 @@ extension CharacteristicKey where Value: PacketCodable {
 }
 
 extension CharacteristicKey where Value: FixedWidthInteger {
-    /// A characteristic whose value is a number, the least significant octet first.
+    /// Creates a key of a characteristic whose value is a number, least significant octet first.
     public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
         self.init(
             characteristic, in: service,
@@ -59,8 +59,8 @@ extension CharacteristicKey where Value == [UInt8] {
 }
 
 extension CharacteristicKey where Value == String {
-    /// A characteristic whose value is a text in UTF-8. Octets that are none are replaced by U+FFFD, and zeros at the
-    /// end, which some devices add, are left out.
+    /// Creates a key of a characteristic whose value is UTF-8 text. Invalid octets are replaced by U+FFFD,
+    /// and zeros at the end, which some devices add, are removed.
     public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID? = nil) {
         self.init(
             characteristic, in: service,
@@ -73,7 +73,7 @@ extension CharacteristicKey where Value == String {
 }
 
 extension FixedWidthInteger {
-    /// Creates the number that `octets` are, which must be as many as the type has.
+    /// Creates the number from `octets`, whose count must be that of the type.
     fileprivate init(decoding octets: [UInt8]) throws(DecodeError) {
         var reader = ByteReader(octets.span, of: "number of \(Self.bitWidth) bits")
         let number = try reader.bytes(Self.bitWidth / 8, "value")

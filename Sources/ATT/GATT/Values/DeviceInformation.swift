@@ -1,7 +1,7 @@
 import BLECore
 
-/// The values of a Device Information Service (Device Information Service 1.1, 3); nil for those that it does not
-/// have.
+/// The values of a Device Information Service (Device Information Service 1.1, 3); nil for values that the
+/// service does not have.
 public struct DeviceInformation: Hashable, Sendable {
     /// The manufacturer's name (Manufacturer Name String, 2a29).
     public var manufacturer: String?
@@ -20,7 +20,7 @@ public struct DeviceInformation: Hashable, Sendable {
     /// The PnP ID (2a50): numbers of the vendor and of the product.
     public var plugAndPlay: PlugAndPlayID?
 
-    /// Creates the information of a device; what is left out is nil.
+    /// Creates the information of a device; values that are left out are nil.
     public init(
         manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil,
         hardware: String? = nil, firmware: String? = nil, software: String? = nil, system: SystemID? = nil,
@@ -36,7 +36,7 @@ public struct DeviceInformation: Hashable, Sendable {
         self.plugAndPlay = plugAndPlay
     }
 
-    /// What there is, as values of characteristics.
+    /// The values that are not nil, each with its characteristic.
     package var values: [(characteristic: BluetoothUUID, value: [UInt8])] {
         let texts: [(BluetoothUUID, String?)] = [
             (.manufacturerName, manufacturer), (.modelNumber, model), (.serialNumber, serialNumber),
@@ -50,7 +50,8 @@ public struct DeviceInformation: Hashable, Sendable {
         }
     }
 
-    /// Takes the value of one of the service's characteristics; false when the characteristic is unknown.
+    /// Stores the value of one of the service's characteristics. Returns false when the characteristic is
+    /// unknown.
     package mutating func take(
         _ characteristic: BluetoothUUID, _ value: [UInt8]
     ) throws(DecodeError) -> Bool {
@@ -75,7 +76,7 @@ public struct DeviceInformation: Hashable, Sendable {
 public struct SystemID: Hashable, PacketCodable {
     /// The identifier that the manufacturer has defined, 40 bits.
     public var manufacturer: UInt64
-    /// The maker's Organizationally Unique Identifier, 24 bits.
+    /// The manufacturer's Organizationally Unique Identifier, 24 bits.
     public var organization: UInt32
 
     /// Creates a System ID; nil when a part has too many bits.
@@ -108,7 +109,7 @@ public struct PlugAndPlayID: Hashable, PacketCodable {
     public var vendorSource: UInt8
     /// The vendor's number, in the register that `vendorSource` names.
     public var vendor: UInt16
-    /// The product, by the vendor's count.
+    /// The product's number, assigned by the vendor.
     public var product: UInt16
     /// The version of the product in BCD: 0x0123 is 1.2.3.
     public var version: UInt16

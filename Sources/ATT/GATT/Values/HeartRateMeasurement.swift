@@ -1,12 +1,12 @@
 import BLECore
 
-/// What a heart rate sensor has measured (Heart Rate Service 1.0, 3.1).
+/// A measurement of a heart rate sensor (Heart Rate Service 1.0, 3.1).
 public struct HeartRateMeasurement: Hashable, PacketCodable {
-    /// The heart rate in beats a minute.
+    /// The heart rate in beats per minute.
     public var beatsPerMinute: UInt16
-    /// Whether the sensor touches the skin; nil where it does not detect that.
+    /// Whether the sensor touches the skin; nil if it does not detect that.
     public var hasContact: Bool?
-    /// The energy expended since it was last reset, in kilojoules; 65,535 stands for more as well.
+    /// The energy expended since it was last reset, in kilojoules; 65,535 means that value or more.
     public var energyExpended: UInt16?
     /// The times between beats since the last measurement, the oldest first, in 1/1024 s.
     public var intervals: [UInt16]
@@ -36,7 +36,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
 
     package static let packetName = "Heart Rate Measurement"
 
-    /// Reads the fields in order; the intervals are all that is left.
+    /// Reads the fields in order; the intervals take all remaining octets.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let flags = Flags(rawValue: try reader.u8("flags"))
         beatsPerMinute =
@@ -58,7 +58,7 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
         return flags
     }
 
-    /// The flags and the fields that there are.
+    /// The number of octets of the flags and the fields that are present.
     package var encodedCount: Int {
         1 + (beatsPerMinute > UInt8.max ? 2 : 1) + (energyExpended == nil ? 0 : 2) + 2 * intervals.count
     }
@@ -75,11 +75,11 @@ public struct HeartRateMeasurement: Hashable, PacketCodable {
 extension BluetoothUUID {
     /// The Heart Rate Service of the SIG's assigned numbers, 0x180d.
     public static let heartRateService: BluetoothUUID = 0x180d
-    /// What a heart rate sensor has measured.
+    /// The characteristic Heart Rate Measurement, 0x2a37.
     public static let heartRateMeasurement: BluetoothUUID = 0x2a37
 }
 
 extension CharacteristicKey<HeartRateMeasurement> {
-    /// What a heart rate sensor has measured; by notification.
+    /// The characteristic Heart Rate Measurement, which is notified.
     public static let heartRateMeasurement = CharacteristicKey(.heartRateMeasurement, in: .heartRateService)
 }

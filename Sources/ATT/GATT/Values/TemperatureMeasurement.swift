@@ -1,6 +1,6 @@
 import BLECore
 
-/// What a thermometer has measured (Health Thermometer Service 1.0, 3.1): an IEEE-11073 number with its unit.
+/// A measurement of a thermometer (Health Thermometer Service 1.0, 3.1): an IEEE-11073 number with its unit.
 public struct TemperatureMeasurement: Hashable, PacketCodable {
     /// The scale of a temperature.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
@@ -10,8 +10,8 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         case fahrenheit = "°F"
     }
 
-    /// Where on the body it was measured: 1 armpit, 2 body, 3 ear, 4 finger, 5 gastro-intestinal tract, 6 mouth, 7
-    /// rectum, 8 toe, 9 eardrum.
+    /// The part of the body where the temperature was measured: 1 armpit, 2 body, 3 ear, 4 finger, 5
+    /// gastro-intestinal tract, 6 mouth, 7 rectum, 8 toe, 9 eardrum.
     public struct Site: RawRepresentable, Hashable, Sendable {
         /// The number of the site in the characteristic Temperature Type.
         public let rawValue: UInt8
@@ -23,9 +23,9 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
     public var value: MedicalFloat
     /// The scale of `value`.
     public var unit: Unit
-    /// When it was measured, by the device's clock.
+    /// The time of the measurement by the device's clock, if the device includes it.
     public var time: CalendarTime?
-    /// The part of the body where it was measured, if the device says.
+    /// The part of the body where it was measured, if the device includes it.
     public var site: Site?
 
     /// Creates a measurement of `value` in `unit`.
@@ -36,7 +36,8 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         self.site = site
     }
 
-    /// In degrees Celsius, whatever the unit is; nil where the number says that there is none.
+    /// The temperature in degrees Celsius, whatever `unit` is; nil if `value` is a special value other than
+    /// an infinity.
     public var celsius: Double? {
         guard let value = value.double else { return nil }
         return unit == .celsius ? value : (value - 32) * 5 / 9
@@ -59,7 +60,7 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         site = flags.contains(.site) ? Site(rawValue: try reader.u8("temperature type")) : nil
     }
 
-    /// The flags, the number and the fields that there are.
+    /// The number of octets of the flags, the temperature and the fields that are present.
     package var encodedCount: Int { 5 + (time?.encodedCount ?? 0) + (site == nil ? 0 : 1) }
 
     package func encode(into output: inout OutputSpan<UInt8>) {
@@ -67,15 +68,15 @@ public struct TemperatureMeasurement: Hashable, PacketCodable {
         if time != nil { flags.insert(.time) }
         if site != nil { flags.insert(.site) }
         output.u8(flags.rawValue)
-        // What two octets can hold, four can hold.
+        // A number that fits two octets also fits four.
         output.u32((MedicalFloat(value.content, width: .four) ?? value).bits)
         time?.encode(into: &output)
         if let site { output.u8(site.rawValue) }
     }
 }
 
-/// A date and time of a device's own calendar; parts that it does not know are 0 (GATT Specification Supplement,
-/// Date Time).
+/// A date and time of a device's own calendar; parts that the device does not know are 0 (GATT Specification
+/// Supplement, Date Time).
 public struct CalendarTime: Hashable, PacketCodable {
     /// The year of the Gregorian calendar, 1582 to 9999.
     public var year: UInt16
@@ -126,7 +127,7 @@ extension BluetoothUUID {
 }
 
 extension CharacteristicKey<TemperatureMeasurement> {
-    /// What a thermometer has measured; by indication.
+    /// The characteristic Temperature Measurement, which is indicated.
     public static let temperatureMeasurement = CharacteristicKey(
         .temperatureMeasurement, in: .healthThermometerService)
 }

@@ -1,8 +1,9 @@
 import BLECore
 import HCI
 
-/// A periodic train that goes with an advertising set: packets at exact intervals, which receivers that
-/// follow it need not look for (Core Specification 5.4, Vol 3, Part C, 9.5 and Vol 6, Part B, 4.4.2.12).
+/// A periodic advertising train that goes with an advertising set: packets at exact intervals, for which a
+/// receiver that follows the train need not search (Core Specification 5.4, Vol 3, Part C, 9.5 and Vol 6,
+/// Part B, 4.4.2.12).
 ///
 /// ```swift
 /// var request = AdvertisingRequest(extendedPlan, kind: .nonconnectable)
@@ -12,13 +13,14 @@ import HCI
 /// try await advertising.update(request)  // without a gap
 /// ```
 public struct PeriodicAdvertisingTrain: Hashable, Sendable {
-    /// The data of the packets, a sequence of AD structures: up to 1,650 octets, and no more than the controller
-    /// takes (`ControllerCapabilities.maximumAdvertisingDataLength`) and the interval has room for.
+    /// The data of the packets, a sequence of AD structures: up to 1,650 octets, and no more than the
+    /// controller supports (`ControllerCapabilities.maximumAdvertisingDataLength`) and the interval has room
+    /// for.
     public var data: [UInt8]
-    /// The range of the interval between packets, within 7.5 ms to 81.91875 s. The controller chooses an interval
-    /// in it.
+    /// The range of the interval between packets, within 7.5 ms to 81.91875 s. The controller chooses an
+    /// interval in this range.
     public var interval: ClosedRange<Duration>
-    /// Whether its packets carry their transmit power.
+    /// Whether the packets contain their transmit power.
     public var includesTxPower = false
 
     /// Creates a train that sends `data` at an interval in the range `interval`.
@@ -32,11 +34,11 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
         self.init(data, within: interval...interval)
     }
 
-    /// Time from packet to packet (Core Specification 5.4, Vol 4, Part E, 7.8.61).
+    /// The range of the time between packets (Core Specification 5.4, Vol 4, Part E, 7.8.61).
     static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.microseconds(81_918_750))
 
-    /// Whether a set that sends this train can change to `other` while it runs: only the data differ,
-    /// and fit into one command (7.8.62).
+    /// Returns whether a set that sends this train can change to `other` while the train runs: only the data
+    /// differ, and they fit into one command (7.8.62).
     func becomesInPlace(_ other: PeriodicAdvertisingTrain) -> Bool {
         var same = self
         same.data = other.data
@@ -44,7 +46,7 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
         return data == other.data || other.data.count <= PeriodicAdvertisingDataFragment.capacity
     }
 
-    /// Refuses what the specification does not know, and what this controller has not.
+    /// Throws an error when the train is invalid, or when the controller does not support it.
     func check(for controller: ControllerCapabilities) throws(BLEError) {
         guard controller.features.contains(.periodicAdvertising) else {
             throw .adapter(.unsupported(.periodicAdvertising))
@@ -60,7 +62,7 @@ public struct PeriodicAdvertisingTrain: Hashable, Sendable {
 
     // MARK: Commands
 
-    /// The parameters of the train of `set`.
+    /// Returns the command that sets the parameters of the train of `set`.
     func parameters(_ set: AdvertisingHandle) -> LESetPeriodicAdvertisingParameters {
         LESetPeriodicAdvertisingParameters(
             set: set, intervalMin: ConnectionInterval(interval.lowerBound),

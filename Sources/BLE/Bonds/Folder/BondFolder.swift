@@ -15,19 +15,19 @@ import SystemPackage
 /// bonds/00:1B:DC:07:31:88-public/C0:11:22:33:44:55-random.database
 /// ```
 ///
-/// A file is never changed: a new one is written beside it, brought to the disk, and takes its name, so a process
-/// that is killed leaves the old or the new. Who writes reads what is there first, for another process may have
-/// changed it.
+/// A file is never changed: a new one is written beside it, flushed to the disk, and renamed to replace it,
+/// so that a process that is killed leaves either the old or the new file. A process that writes a file reads
+/// the existing one first, because another process may have changed it.
 actor BondFolder {
-    /// `bonds` in the folder of all state.
+    /// The folder `bonds` in the folder of all state.
     nonisolated let path: String
     private let disk: Disk
     private let claim: DiskClaim
     private let log = Logger(label: "ble.bonds")
-    /// What reports changes by other processes.
+    /// The watch that reports changes by other processes.
     private var watching: Watching?
 
-    /// Opens the bonds in a folder of state. What is missing is made.
+    /// Opens the bonds in a state folder. Creates the folders that are missing.
     init(state: String, _ disk: Disk = Disk()) throws(StateError) {
         self.disk = disk
         path = "\(state)/bonds"
@@ -43,11 +43,11 @@ extension BondFolder {
     struct Contents: Sendable {
         var records: [BondRecord] = []
         var identities: [LocalIdentity] = []
-        /// What could not be read, and why.
+        /// The errors of the files that could not be read.
         var problems: [StateError] = []
     }
 
-    /// Reads everything. A file that is damaged is set aside and reported; the others are read all the same.
+    /// Reads all files. A damaged file is set aside and reported; the others are still read.
     func load() throws(StateError) -> Contents {
         try claim.holding { () throws(StateError) in try all() }
     }
@@ -71,7 +71,7 @@ extension BondFolder {
         return contents
     }
 
-    /// The database of a peer; nil when none is kept.
+    /// Returns the database of a peer; nil when none is stored.
     func database(of id: BondID) throws(BLEError) -> CachedDatabase? {
         try alone { () throws(StateError) in
             try read(file(.database, of: id)) { octets throws(TextError) in
@@ -81,7 +81,7 @@ extension BondFolder {
         }
     }
 
-    /// Bonds as the folder has them now.
+    /// Returns the bonds as the folder has them now.
     func records(_ ids: Set<BondID>) throws(StateError) -> BondOutcome {
         try claim.holding { () throws(StateError) in
             var outcome = BondOutcome()
@@ -89,7 +89,7 @@ extension BondFolder {
             for id in ids {
                 do throws(StateError) {
                     let found = try record(id)
-                    // What this process knows of it stays in use.
+                    // The record in this process's memory stays in use.
                     if found == nil, try !setAside.files(of: id).isEmpty {
                         outcome.damaged.insert(id)
                     } else {
@@ -104,12 +104,12 @@ extension BondFolder {
         }
     }
 
-    /// The addresses of this host that have a folder.
+    /// Returns the addresses of this host that have a folder.
     func locals() throws(StateError) -> [DeviceAddress] {
         try disk.names(in: path).compactMap(BondFile.address)
     }
 
-    /// The bonds of an address that have a file.
+    /// Returns the bonds of an address that have a file.
     func bonds(at local: DeviceAddress) throws(StateError) -> [BondID] {
         try disk.names(in: folder(of: local)).compactMap { BondFile.peer(of: $0, .bond) }
             .map { BondID($0, at: local) }
@@ -123,8 +123,8 @@ extension BondFolder {
         }
     }
 
-    /// The files of bonds that were set aside, by this process or another. Where there is one and no other file, the
-    /// bond was not removed: removal deletes these, too.
+    /// The files of bonds that were set aside, by this process or another. When a bond has such a file and no
+    /// other, it was not removed, because removal deletes these files, too.
     private struct SetAside {
         private let folder: String
         private let disk: Disk
@@ -132,7 +132,7 @@ extension BondFolder {
 
         init(folder: String, _ disk: Disk) { (self.folder, self.disk) = (folder, disk) }
 
-        /// Those of a bond, as they were when the first of its folder was asked for.
+        /// Returns the set-aside files of a bond, as they were at the first call for its folder.
         mutating func files(of id: BondID) throws(StateError) -> [String] {
             if known[id.local] == nil {
                 known[id.local] = try files(in: "\(folder)/\(BondFile.name(id.local))")
@@ -163,8 +163,8 @@ extension BondFolder {
         }
     }
 
-    /// Reads a file; nil when there is none. One that is malformed is set aside, so that it is reported once, and
-    /// that what takes its place does not destroy it.
+    /// Reads a file; returns nil when there is none. A malformed file is set aside, so that it is reported
+    /// once and its replacement does not destroy it; a file of a later version stays in place.
     private func read<Value>(
         _ path: String, _ parse: ([UInt8]) throws(TextError) -> Value
     ) throws(StateError) -> Value? {
@@ -181,12 +181,13 @@ extension BondFolder {
 // MARK: - Writing
 
 extension BondFolder {
-    /// Performs a batch, and returns what the folder has then.
+    /// Writes a batch, and returns the resulting state of the folder.
     func write(_ batch: BondBatch) throws(BLEError) -> BondOutcome {
         try alone { () throws(StateError) in try change(batch) }
     }
 
-    /// The identity that the folder has under that one's address; where it has none, that one.
+    /// Returns the identity that the folder has for the address of `made`; stores and returns `made` if there
+    /// is none.
     func identity(orNew made: LocalIdentity) throws(BLEError) -> LocalIdentity {
         try alone { () throws(StateError) in
             if let known = try identity(at: made.address) { return known }
@@ -197,7 +198,8 @@ extension BondFolder {
         }
     }
 
-    /// The address that the folder has for an adapter; where it has none, that one.
+    /// Returns the address that the folder has for the adapter of `made`; stores and returns `made` if there
+    /// is none.
     func address(orNew made: StaticAddress) throws(BLEError) -> StaticAddress {
         try alone { () throws(StateError) in
             let file = "\(path)/\(BondFile.name(adapter: made.adapter))"
@@ -235,7 +237,8 @@ extension BondFolder {
             if let record {
                 writes.append((record.text, file(.bond, of: id)))
             } else {
-                // Last the bond's own file: until it is gone, another process takes none for damaged.
+                // The bond's own file is last: without it, another process takes a bond with set-aside files
+                // for damaged.
                 bonds += try setAside.files(of: id) + [file(.bond, of: id)]
                 databases.append(file(.database, of: id))
             }
@@ -251,7 +254,8 @@ extension BondFolder {
             }
         }
         for local in folders { try makeFolder(of: local) }
-        // Databases go first: one of an earlier bond must not be there with the next.
+        // Databases are removed first: the database of an earlier bond must not exist together with the next
+        // bond.
         try replace(writes) { () throws(StateError) in
             for path in databases { try disk.remove(path) }
         }
@@ -260,11 +264,12 @@ extension BondFolder {
         return outcome
     }
 
-    /// What becomes of a bond when this process changes it and another may have done so before; nil when it goes.
+    /// Returns the record to write for a bond that another process may have changed before; nil to remove the
+    /// bond.
     private func merged(
         _ operation: BondOperation?, into id: BondID, or fallback: BondRecord?, _ setAside: inout SetAside
     ) throws(StateError) -> BondRecord? {
-        // What is removed need not be understood.
+        // A bond that is removed need not be readable.
         if operation == .remove { return nil }
         var present: BondRecord?
         var isDamaged = false
@@ -283,7 +288,8 @@ extension BondFolder {
             if let present { record.inherit(from: present) }
             return record
         case .update(var record):
-            // Another process may have removed it, or paired with the peer anew: then this is of the past.
+            // Another process may have removed the bond or paired with the peer again: the update is then
+            // obsolete.
             guard let present else { return isDamaged ? record.afterDamage : nil }
             guard present.bond == record.bond else { return present }
             record.inherit(from: present)
@@ -293,8 +299,7 @@ extension BondFolder {
         }
     }
 
-    /// Writes files beside those that they replace, all of them before the first takes its place; `then` is what
-    /// comes between.
+    /// Writes all files beside those that they replace, runs `then`, and then puts the files in place.
     private func replace(
         _ writes: [(octets: [UInt8], path: String)], then: () throws(StateError) -> Void = {}
     ) throws(StateError) {
@@ -317,7 +322,7 @@ extension BondFolder {
 }
 
 extension BondFolder {
-    /// Which folder a number of the watch names.
+    /// The watch, and the folders that its numbers stand for.
     struct Watching {
         let watch: FolderWatch
         /// The watch's number of the folder `bonds`.
@@ -325,7 +330,7 @@ extension BondFolder {
         var locals: [Int32: DeviceAddress] = [:]
     }
 
-    /// Watches the folder from now on: hands over the watch, to be started.
+    /// Watches the folder from now on. Returns the watch, which the caller has to start.
     func watch(on loop: EventLoop) throws(StateError) -> FolderWatch {
         do throws(PortError) {
             let watch = try FolderWatch(on: loop)
@@ -338,7 +343,7 @@ extension BondFolder {
         return watch
     }
 
-    /// The bonds that events are about.
+    /// Returns the bonds that the events affect.
     func bonds(_ events: [FolderWatch.Event], known: Set<BondID>) throws(StateError) -> Set<BondID> {
         guard let root = watching?.root else { return [] }
         var changed: Set<BondID> = []
@@ -352,7 +357,7 @@ extension BondFolder {
                 }
             case .changed(folder: root, let name):
                 guard let local = BondFile.address(name) else { continue }
-                // What came into a new folder before it was watched.
+                // Files may have been added to a new folder before it was watched.
                 try add(local)
                 changed.formUnion(try bonds(at: local))
                 changed.formUnion(known.filter { $0.local == local })
@@ -361,7 +366,7 @@ extension BondFolder {
                     continue
                 }
                 changed.insert(BondID(peer, at: local))
-            // The folder above it reports that it is gone.
+            // The removal is reported by the folder above.
             case .gone: continue
             }
         }
@@ -373,7 +378,7 @@ extension BondFolder {
             guard let number = try watching?.watch.add(folder(of: local)) else { return }
             watching?.locals[number] = local
         } catch .system(.noSuchFileOrDirectory, _) {
-            // It has gone again.
+            // The folder has been removed again.
         } catch {
             throw StateError(error)
         }
@@ -391,27 +396,28 @@ enum BondFile: String {
     case bond
     case database
 
-    /// The name of an address: `C0:11:22:33:44:55-random`.
+    /// Returns the name of an address: `C0:11:22:33:44:55-random`.
     static func name(_ address: DeviceAddress) -> String { "\(address.text)-\(address.type)" }
 
-    /// Returns the address that a file name stands for; nil if it is no name of a bond.
+    /// Returns the address that a file name stands for; nil when the name has another form.
     static func address(_ name: some StringProtocol) -> DeviceAddress? {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-        // Only the very name that `name` gives, so that no two files are of one bond.
+        // Accepts only the exact name that `name` returns, so that no two files belong to one bond.
         guard parts.count == 2, let address = DeviceAddress("\(parts[0])/\(parts[1])"),
             Self.name(address) == name
         else { return nil }
         return address
     }
 
-    /// The peer whose file of a kind has that name.
+    /// Returns the peer whose file of this kind has that name; nil for other names.
     static func peer(of name: String, _ kind: BondFile) -> DeviceAddress? {
         let suffix = ".\(kind.rawValue)"
         return name.hasSuffix(suffix) ? address(name.dropLast(suffix.count)) : nil
     }
 
-    /// The name of the file with an adapter's address. What is no letter, digit, dot, dash or underscore is % and two
-    /// digits an octet, so that the name is one and none of another sort.
+    /// Returns the name of the file with an adapter's address. Octets other than letters, digits, dots,
+    /// dashes and underscores become % and two digits, so that the result is a single file name and none of
+    /// another kind.
     static func name(adapter: String) -> String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_".utf8)
         var name = ""

@@ -3,7 +3,7 @@ import BLECore
 import GATTServer
 import SMP
 
-/// A bond as a file has it, and an export.
+/// The text form of a bond in files and exports.
 extension BondRecord {
     static let kind = "bond"
 
@@ -45,7 +45,7 @@ extension BondRecord {
         client = parts.client
     }
 
-    /// What the lines so far have given.
+    /// The values of the lines that were read so far.
     private struct Parts {
         var peer: DeviceAddress?
         var local: DeviceAddress?
@@ -94,7 +94,7 @@ extension PairingStrength {
 }
 
 extension LongTermKey {
-    /// The key, its octets, and, where it has one, its name: EDIV and Rand.
+    /// The key, its size in octets, and EDIV and Rand if the key has them.
     fileprivate var text: String {
         let isNamed = ediv != 0 || random != 0
         return "\(value.hex) \(size)" + (isNamed ? " 0x\(ediv.hex) 0x\(random.hex)" : "")
@@ -110,13 +110,13 @@ extension LongTermKey {
         }
     }
 
-    /// Octets of a key: 7 to 16 (Core Specification 5.4, Vol 3, Part H, 2.3.4).
+    /// Parses the size of a key in octets: 7 to 16 (Core Specification 5.4, Vol 3, Part H, 2.3.4).
     fileprivate static func size(_ word: Substring) -> Int? {
         Int(word).flatMap { (7...16).contains($0) ? $0 : nil }
     }
 }
 
-/// What a server keeps of a client, in a bond's file.
+/// The text form of the data that a server keeps about a client, in a bond's file.
 extension GATTClientRecord {
     func write(to writer: inout TextWriter) {
         writer.line("client-features", "0x\(features.rawValue.hex)")
@@ -151,7 +151,7 @@ extension GATTClientRecord {
     }
 }
 
-/// An identity of this host as a file has it, and an export.
+/// The text form of an identity of this host in files and exports.
 extension LocalIdentity {
     static let kind = "identity"
 
@@ -176,7 +176,7 @@ extension LocalIdentity {
     }
 }
 
-/// The address of an adapter that has none of its own, so that it is the same in every run.
+/// The address of an adapter without a public one, stored so that it is the same in every run.
 struct StaticAddress: Hashable, Sendable {
     static let kind = "address"
 

@@ -2,7 +2,7 @@ import ATT
 import BLECore
 import GATTClient
 
-/// The database of a peer as a file has it.
+/// The text form of a peer's database in a file.
 extension RemoteDatabase {
     static let kind = "database"
 
@@ -56,7 +56,7 @@ extension RemoteService {
             isPrimary: try line.value(of: words[0]) { ["primary": true, "secondary": false][$0] })
     }
 
-    /// Reads a line of what is in the service.
+    /// Reads a line that describes a part of the service.
     fileprivate mutating func read(_ line: TextSection.Line) throws(TextError) {
         switch line.key {
         case "include":

@@ -82,7 +82,7 @@ extension Chain {
     ) async throws(ChainError) {
         try await perform(.write) { (device) throws(BLEError) in
             try await device.write(value, to: key, type: type)
-            // What was written without response is done when it has left.
+            // A write without response is complete when it has been sent.
             if type == .withoutResponse { try await device.waitUntilSent() }
         }
     }
@@ -121,7 +121,7 @@ extension Chain {
 // MARK: - Steps
 
 extension Chain {
-    /// Connects to a device, does something with it and disconnects.
+    /// Connects to a device, runs `body` and disconnects.
     func use<Result: Sendable>(
         _ id: Peripheral.Identifier, _ step: ChainStep,
         _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
@@ -132,8 +132,8 @@ extension Chain {
         do throws(ChainError) {
             let result = try await during(step, id) { () throws(BLEError) in
                 let result = try await body(device)
-                // It may have written without response, which is done when that has left. Other steps do not wait for
-                // what other users write on the same link.
+                // `body` may have written without response, so wait until that is sent. Other steps do not
+                // wait for the writes of other users of the same link.
                 if step == .use { try await device.waitUntilSent() }
                 return result
             }

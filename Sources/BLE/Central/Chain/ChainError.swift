@@ -8,15 +8,15 @@ public enum ChainStep: String, Hashable, Sendable, CaseIterable {
     case read
     /// Writing the value of a characteristic.
     case write
-    /// A subscription, and the values that come of it.
+    /// A subscription, and the values that it delivers.
     case values
     /// An action that the caller supplies.
     case use
 }
 
-/// Which step of a chain has failed, and why.
+/// The step of a chain that failed, and its error.
 public struct ChainError: Error, Hashable, Sendable {
-    /// The channel that the chain is of.
+    /// The name of the channel that the chain belongs to.
     public let channel: String
     /// The step that failed.
     public let step: ChainStep
@@ -27,17 +27,17 @@ public struct ChainError: Error, Hashable, Sendable {
 }
 
 extension ChainError: CustomStringConvertible {
-    /// `kitchen: connect: connecting took longer than 5 s`.
+    /// A description such as `kitchen: connect: connecting took longer than 5 s`.
     public var description: String { "\(channel.isEmpty ? "" : "\(channel): ")\(step.rawValue): \(error)" }
 }
 
 /// A step of a chain that begins, ends or fails.
 public enum ChainEvent: Hashable, Sendable {
-    /// A step begins; of all but the scan the device is known.
+    /// A step begins. The device is nil only for the scan.
     case began(ChainStep, Peripheral.Identifier?)
     /// The scan has found the device.
     case found(Advertisement)
-    /// A step has succeeded; of all but the scan the device is known.
+    /// A step has succeeded. The device is nil only for the scan.
     case done(ChainStep, Peripheral.Identifier?)
     /// A step has failed, and the chain with it.
     case failed(ChainError)

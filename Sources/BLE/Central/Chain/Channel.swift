@@ -9,9 +9,9 @@ import HCISocket
 /// let level = try await kitchen.scan { $0.name = "Kitchen*" }.connect().read(.batteryLevel)
 /// ```
 public struct Channel: Sendable {
-    /// The name, for events and errors of its chains.
+    /// The name of the channel in the errors of its chains.
     public let name: String
-    /// The manager whose radio it uses.
+    /// The manager with which the channel scans and connects.
     public let central: CentralManager
     private let watchers: ChannelWatchers
 
@@ -48,7 +48,7 @@ private final class ChannelWatchers: Sendable {
         buffer.onEnd { [weak self] in self?.watchers.withLock { $0.remove(number) } }
     }
 
-    /// Outside of the lock, which a stream that ends asks for.
+    /// Emits outside of the lock, because a stream that ends takes the lock.
     func emit(_ event: ChainEvent) { watchers.withLock { $0 }.emit(event) }
 }
 

@@ -3,27 +3,28 @@ import BLECore
 import GATTClient
 import HCISocket
 
-/// A device that is sent commands on one characteristic and answers them on another, by notification or indication.
+/// A channel that writes commands to one characteristic of a device and receives the answers from another
+/// one, by notification or indication.
 ///
-/// Commands are held until the subscription to the answers is complete: an answer to an earlier command would be
-/// lost. They are then written in order, each after the write of the one before.
+/// Commands are held until the subscription to the answers is complete, because an answer to an earlier
+/// command would be lost. They are then written in order, each after the write of the previous one.
 ///
 /// ```swift
 /// let channel = peripheral.commandChannel(writing: transmit, answers: receive)
 /// try channel.enqueue([0x01])
 /// for try await answer in channel.answers { print(answer.value) }
 /// ```
-/// The channel ends when the last reference to it is released, or with an error such as the end of the link. The
-/// error ends `answers` and is thrown to all callers that wait.
+/// The channel ends when the last reference to it is released, or with an error such as the end of the link.
+/// The error ends `answers` and is thrown to all waiting callers.
 public struct CommandChannel: Sendable {
     /// The answers of the device, for one consumer; its buffer has the policy with which the channel was created.
     public let answers: BoundedStream<ReceivedValue>
-    /// The commands that were not written, each with its error, for one consumer; the newest 64 wait to be taken.
-    /// When the channel ends, the commands that still waited are reported here, and the stream ends.
+    /// The commands that were not written, each with its error, for one consumer; the newest 64 are buffered.
+    /// When the channel ends, the commands that were still waiting are reported here, and the stream ends.
     public let failures: BoundedStream<CommandFailure>
     private let owner: Owner
 
-    /// Ends the work when the last holder is gone.
+    /// Cancels the channel's task when the last reference to the channel is released.
     private final class Owner: Sendable {
         let commands: HeldCommands
         let work: Task<Void, Never>
@@ -44,7 +45,7 @@ public struct CommandChannel: Sendable {
         owner = Owner(work.commands, task)
     }
 
-    /// Commands that wait to be written.
+    /// The number of commands that wait to be written.
     package var waiting: Int { owner.commands.count }
 
     /// Queues a command, and does not wait until it is written; `failures` reports it if it is not written.
@@ -54,15 +55,15 @@ public struct CommandChannel: Sendable {
     /// Queues a command, and waits until it is written. If the task is cancelled before its turn, the command is
     /// not written.
     public func send(_ command: [UInt8]) async throws(BLEError) {
-        // The channel works as long as this waits.
+        // The channel has to work for as long as this call waits.
         defer { withExtendedLifetime(owner) {} }
         try await owner.commands.add(command).wait()
     }
 }
 
 extension Peripheral {
-    /// Creates a channel that writes commands to one characteristic and receives their answers from another one,
-    /// to which it subscribes at once. At most `limit` commands wait.
+    /// Creates a channel that writes commands to one characteristic and receives their answers from another
+    /// one, to which it subscribes at once. At most `limit` commands can wait.
     public func commandChannel(
         writing characteristic: RemoteCharacteristic, type: WriteType = .withResponse,
         answers: RemoteCharacteristic, limit: Int = 64, buffer: BufferPolicy = .standard
@@ -114,7 +115,8 @@ private struct CommandWork: Sendable {
         }
     }
 
-    /// Writes commands as they come. One that the device refuses fails by itself; the end of the link ends all.
+    /// Writes commands as they are queued. A command that the device rejects fails alone; the end of the link
+    /// ends the channel.
     private func writeAll() async -> BLEError {
         do throws(BLEError) {
             while true {

@@ -12,7 +12,7 @@ final class HeldCommands: Sendable {
     private let limit: Int
     /// The commands that were not written, with their errors.
     let failures = StreamBuffer<CommandFailure>(.newest(64))
-    /// Says that there is something to write.
+    /// Signals that there is a command to write.
     private let bell = StreamBuffer<Bool>(.newest(1))
 
     init(limit: Int) { self.limit = limit }
@@ -35,7 +35,7 @@ final class HeldCommands: Sendable {
         return command
     }
 
-    /// The next command that is still to be written; waits for it.
+    /// Returns the next command that is still to be written, and waits until there is one.
     func next() async throws(BLEError) -> PendingCommand {
         while true {
             while let command = state.withLock({ $0.commands.popFirst() }) {
@@ -51,7 +51,7 @@ final class HeldCommands: Sendable {
         command.finish(.failure(error))
     }
 
-    /// Nothing is written any more: the commands that wait, and later ones, fail with `error`.
+    /// Ends the queue: the commands that wait, and later ones, fail with `error`.
     func end(_ error: BLEError) {
         let left = state.withLock { state in
             if state.end == nil { state.end = error }

@@ -1,6 +1,6 @@
 import HCISocket
 
-/// A command that waits to be written, and who waits for that.
+/// A command that waits to be written, and the caller that waits for it.
 final class PendingCommand: Sendable {
     private enum State {
         case waiting(CheckedContinuation<Result<Void, BLEError>, Never>?)
@@ -12,12 +12,12 @@ final class PendingCommand: Sendable {
 
     init(_ octets: [UInt8]) { self.octets = octets }
 
-    /// Whether it is still to be written.
+    /// Whether the command is still to be written.
     var isWanted: Bool {
         state.withLock { if case .waiting = $0 { true } else { false } }
     }
 
-    /// It was written, or never will be. The first word counts.
+    /// Records that the command was written, or that it will never be. Only the first call has an effect.
     func finish(_ result: Result<Void, BLEError>) {
         let waiter = state.withLock { state -> CheckedContinuation<Result<Void, BLEError>, Never>? in
             guard case .waiting(let waiter) = state else { return nil }
@@ -27,7 +27,8 @@ final class PendingCommand: Sendable {
         waiter?.resume(returning: result)
     }
 
-    /// Waits for `finish`. One waiter. Cancelling the task finishes it.
+    /// Waits for `finish`, for a single caller. Cancelling the task finishes the command with
+    /// `BLEError.cancelled`.
     func wait() async throws(BLEError) {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

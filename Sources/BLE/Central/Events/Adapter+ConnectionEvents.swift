@@ -10,21 +10,21 @@ extension Adapter {
         }
     }
 
-    /// A link is as its user wanted it. It is reported once.
+    /// Reports a link that is ready for its user. Each link is reported once.
     func noteConnected(_ user: LinkUser) {
         guard let link = links[user.link], !link.isReported else { return }
         link.isReported = true
         connectionWatchers.emit(.connected(Peripheral.Identifier(link.identity)))
     }
 
-    /// A link that was reported has ended, or has no user any more.
+    /// Reports that a reported link has ended, or has no users any more.
     func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
         guard link.isReported else { return }
         link.isReported = false
         connectionWatchers.emit(.disconnected(Peripheral.Identifier(link.identity), reason))
     }
 
-    /// A request to connect has failed.
+    /// Reports that a request to connect has failed.
     func noteFailure(to peer: DeviceAddress, _ error: BLEError) {
         connectionWatchers.emit(.failedToConnect(identifier(of: peer), error))
     }

@@ -3,7 +3,7 @@ import GATT
 import GATTClient
 import HCISocket
 
-/// A service whose handles are to be used, and the state of the database that they are of.
+/// The handles of a service, and the generation of the database that they belong to.
 struct CheckedService: Sendable {
     let range: AttributeRange
     let generation: DatabaseGeneration
@@ -64,14 +64,15 @@ extension Adapter {
         return found.map { $0.stamped(characteristic.generation) }
     }
 
-    /// A service of the database that is known.
+    /// Returns a service of the link's current database; nil when the database is not known.
     private func known(_ service: CheckedService, on id: LinkID) throws(BLEError) -> RemoteService? {
         let link = try link(id)
         try check([service.checked], on: link)
         return link.gatt.session.currentDatabase?.services.first { $0.handle == service.range.start }
     }
 
-    /// What names the parts that are found one by one, unless the database has changed meanwhile.
+    /// Returns the generation of parts that are discovered separately. Throws when the database has changed
+    /// meanwhile.
     private func generation(
         since state: ClientSession.DatabaseState, on id: LinkID
     ) throws(BLEError) -> DatabaseGeneration {
@@ -89,7 +90,7 @@ extension Adapter {
             buffer.onEnd { [self] in
                 loop.execute { self.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) } }
             }
-            // A discovery subscribes to them. Its own result has no taker here.
+            // A discovery subscribes to the changes. Its result is not used here.
             if link.gatt.session.currentDatabase == nil {
                 _ = link.gatt.session.discover()
                 pump(link)

@@ -2,13 +2,13 @@ import BLECore
 import HCISocket
 import Logging
 
-/// Which devices this host knows, and how they are connected.
+/// The devices that this host knows, and how they are connected.
 extension Adapter {
     func identifier(of address: DeviceAddress) -> Peripheral.Identifier {
         Peripheral.Identifier(identity(behind: address))
     }
 
-    /// The link to a device, by its identity or the address that it has just now.
+    /// Returns the link to a device, by its identity address or by its present address.
     func link(to peer: DeviceAddress) -> Link? {
         let all = links.values.filter { $0.peer == peer || $0.identity == peer }
         return all.first(where: \.isUsable) ?? all.first
@@ -38,7 +38,7 @@ extension Adapter {
     func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {
         if let end { throw end }
         let usable = links.values.filter(\.isUsable).map(\.id)
-        // Side by side, for one peer that does not answer takes half a minute.
+        // In parallel, because a single peer that does not answer takes half a minute.
         let offering = await withTaskGroup(of: LinkID?.self) { group in
             for id in usable { group.addTask { await self.offers(services, id) ? id : nil } }
             var offering: [LinkID] = []
@@ -51,7 +51,7 @@ extension Adapter {
         return found + (await foreignLinks())
     }
 
-    /// Whether the server of a link has one of those services.
+    /// Returns whether the server of a link has one of the services.
     private func offers(_ services: [BluetoothUUID], _ id: LinkID) async -> Bool {
         guard !services.isEmpty else { return true }
         do throws(BLEError) {
@@ -62,7 +62,7 @@ extension Adapter {
         }
     }
 
-    /// The links that other programs have on a kernel adapter.
+    /// Returns the links that other programs have on a kernel adapter.
     private func foreignLinks() async -> [KnownPeripheral] {
         guard let kernel else { return [] }
         do throws(BLEError) {

@@ -1,6 +1,6 @@
 import BLECore
 
-/// A device that this host may connect to, connected or not.
+/// A device that this host can connect to, or has a link to.
 public struct KnownPeripheral: Hashable, Sendable, Identifiable {
     /// The program that has a link to the device.
     public enum LinkOwner: Hashable, Sendable {
@@ -12,13 +12,13 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
 
     /// The identifier that `connect` accepts.
     public let id: Peripheral.Identifier
-    /// How it is connected to this process.
+    /// How the device is connected to this process.
     public var state: PeripheralState
     /// The program that has a link to the device; nil when there is no link.
     public var linkOwner: LinkOwner?
-    /// The name that it has given itself, where a bond has kept it.
+    /// The name that the device reported, if its bond contains one.
     public var name: String?
-    /// Whether there is a bond with it.
+    /// Whether this host has a bond with the device.
     public var isBonded: Bool
 }
 

@@ -33,9 +33,9 @@ extension Peripheral {
     }
 }
 
-/// A UUID of version 8 (RFC 9562, 5.8): the address, its type, and what says that it is one of these.
+/// The form as a UUID of version 8 (RFC 9562, 5.8): the address, its type, and a mark of these identifiers.
 extension Peripheral.Identifier {
-    /// The variant bits and "bletool" in the 64 bits that all have in common.
+    /// The variant bits and "bletool", in the 64 bits that all identifiers have in common.
     private static let mark: UInt128 = 0x8062_6c65_746f_6f6c
     private static let version: UInt128 = 0x8
 
@@ -54,7 +54,7 @@ extension Peripheral.Identifier {
         guard self.uuid == uuid else { return nil }
     }
 
-    /// The device that `description` spells, in either case; nil when the text is of another form.
+    /// Parses the form of `description`, in either case; nil when the text is of another form.
     public init?(_ text: some StringProtocol) {
         guard let uuid = try? BluetoothUUID(text) else { return nil }
         self.init(uuid)
@@ -67,6 +67,7 @@ extension Peripheral.Identifier: CustomStringConvertible {
 }
 
 extension Advertisement {
-    /// Names the sender: a bonded one by its identity; nil when it is anonymous.
+    /// The identifier of the sender, for a bonded one that of its identity address; nil for an anonymous
+    /// sender.
     public var id: Peripheral.Identifier? { (identity ?? address).map { Peripheral.Identifier($0) } }
 }

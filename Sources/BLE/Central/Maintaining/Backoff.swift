@@ -1,17 +1,17 @@
-/// How long to wait before a link is tried again: longer after each failure in a row.
+/// The pauses before attempts to connect again: longer after each failure in a row.
 public struct Backoff: Hashable, Sendable {
     /// The pause after the first failure.
     public var first: Duration
-    /// How many times longer each pause is than the one before, 1 at least.
+    /// The factor by which each pause is longer than the previous one, at least 1.
     public var factor: Int
     /// The longest pause between two attempts.
     public var longest: Duration
-    /// The duration from which a link counts as a success; the pauses then begin anew. A shorter link counts as a
-    /// failure.
+    /// The duration from which a link counts as a success; the pauses then start from `first` again. A
+    /// shorter link counts as a failure.
     public var steadyAfter: Duration
 
-    /// Creates a backoff. By default the first pause is 0.5 s, each further one is twice as long, up to 30 s, and
-    /// a link of 10 s or more starts the pauses anew.
+    /// Creates a backoff. By default the first pause is 0.5 s, each further one is twice as long, up to 30 s,
+    /// and the pauses start again after a link of 10 s or more.
     public init(
         first: Duration = .milliseconds(500), factor: Int = 2, longest: Duration = .seconds(30),
         steadyAfter: Duration = .seconds(10)

@@ -11,12 +11,12 @@ public enum MaintenanceEvent: Hashable, Sendable {
     case failed(BLEError, pause: Duration)
 }
 
-/// The links to one device, one after the other: for devices that sleep, or that drop their links after seconds.
+/// The successive links to one device: for devices that sleep, or that drop their links after seconds.
 ///
-/// The sequence connects only while its consumer waits for the next link. It waits until the previous link has
-/// ended, if that is still there, and until the device is connected again. A loop body that reaches its end early
-/// therefore keeps the link; leaving the loop, or cancelling it, ends the link. Errors that cannot pass by
-/// themselves, such as a removed adapter or a lost bond, end the sequence.
+/// The sequence connects only while its consumer waits for the next link. It waits until the previous link
+/// has ended, if it still exists, and until the device is connected again. A loop body that reaches its end
+/// early therefore keeps the link; leaving the loop, or cancelling it, ends the link. Errors that cannot pass
+/// by themselves, such as a removed adapter or a lost bond, end the sequence.
 public struct MaintainedConnection: AsyncSequence, Sendable {
     /// The error that ends the sequence.
     public typealias Failure = BLEError
@@ -30,7 +30,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
     /// Creates an iterator. A second iterator has links of its own.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Holds the link for the iterator, and ends it with it.
+    /// Holds the link for the iterator, and ends the link when the iterator is released.
     private final class Owner: Sendable {
         private let session = Lock<Peripheral?>(nil)
         private let request = Lock<LinkRequest?>(nil)
@@ -38,7 +38,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
         func take() -> Peripheral? { session.withLock { $0.take() } }
         func keep(_ peripheral: Peripheral) { session.withLock { $0 = peripheral } }
 
-        /// What the next process is to know of it, if it is to know something.
+        /// Returns the request that the next process can restore; nil without restoration.
         nonisolated(nonsending) func request(
             of connection: MaintainedConnection
         ) async throws(BLEError) -> LinkRequest? {
@@ -106,7 +106,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
             return try await request.connect(to: address, timeout: nil, options: options)
         }
 
-        /// Waits for the end of a link.
+        /// Waits for the end of a link, and counts it as a success or a failure.
         private nonisolated(nonsending) mutating func outlast(_ session: Peripheral) async throws(BLEError) {
             let reason: DisconnectReason
             do throws(BLEError) {
@@ -129,8 +129,8 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 }
 
 extension CentralManager {
-    /// Connects to a device again and again, and returns the links as a sequence, one after the other. The pauses
-    /// grow while attempts fail or links end early. `report` is called with each event, on the consumer's task.
+    /// Connects to a device again and again, and returns the successive links as a sequence. The pauses grow
+    /// while attempts fail or links end early. `report` is called with each event, on the consumer's task.
     ///
     /// ```swift
     /// for try await device in central.maintain(id) {
@@ -146,7 +146,7 @@ extension CentralManager {
 }
 
 extension BLEError {
-    /// Whether the same may succeed later without intervention.
+    /// Whether the same operation may succeed later without intervention.
     fileprivate var mayPass: Bool {
         switch self {
         case .connectFailed, .disconnected, .timedOut, .busy, .hci, .controllerSilent, .controllerMisbehaved,

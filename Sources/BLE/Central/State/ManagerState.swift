@@ -3,12 +3,12 @@ public enum ManagerState: String, Hashable, Sendable, CaseIterable {
     /// The state is not known: the controller is being set up for the first time, or it was lost for a reason
     /// that does not show its state.
     case unknown
-    /// The controller has failed and is being recovered. Scans, advertisements and connection requests begin again
-    /// when it works.
+    /// The controller has failed and is being recovered. Scans, advertisements and connection requests start
+    /// again after the recovery.
     case resetting
-    /// There is no radio, or it cannot do Bluetooth Low Energy.
+    /// There is no radio, or it does not support Bluetooth Low Energy.
     case unsupported
-    /// This process may not use the adapter.
+    /// This process is not allowed to use the adapter.
     case unauthorized
     /// The adapter is off, blocked by rfkill, or closed.
     case poweredOff
@@ -53,8 +53,8 @@ extension Adapter {
     /// state and throws the error that ended it.
     public nonisolated func states() -> BoundedStream<ManagerState> { observedState.watch(.newest(16)) }
 
-    /// Waits until the adapter is powered on. Returns at once, or when a controller that has failed is recovered.
-    /// Throws the error that ended the adapter.
+    /// Waits until the adapter is powered on. Returns at once, or when a controller that has failed has been
+    /// recovered. Throws the error that ended the adapter.
     public nonisolated func untilPoweredOn() async throws(BLEError) {
         for try await state in states() where state == .poweredOn { return }
         throw .cancelled

@@ -1,8 +1,8 @@
 import HCISocket
 
-/// Whether the streams of a manager are held.
+/// The suspension of a manager, during which its streams are held.
 final class Suspension: Sendable {
-    /// Holds a stream, or lets it go on; false when the stream is gone.
+    /// Holds or releases a stream; returns false when the stream no longer exists.
     private typealias Hold = @Sendable (_ isHeld: Bool) -> Bool
 
     private struct State {
@@ -14,10 +14,11 @@ final class Suspension: Sendable {
 
     var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
-    /// A stream of the manager's, from its beginning.
+    /// Adds a new stream of the manager.
     func adopt<Element>(_ buffer: StreamBuffer<Element>) {
         state.withLock { state in
-            // Of streams that are gone, what was kept of them goes when there are twice as many as before.
+            // The entries of released streams are removed whenever the number of entries is a power of two,
+            // from 16 on.
             if state.holds.count >= 16, state.holds.count.nonzeroBitCount == 1 {
                 let isSuspended = state.isSuspended
                 state.holds.removeAll { !$0(isSuspended) }
@@ -27,7 +28,7 @@ final class Suspension: Sendable {
                 if isHeld { buffer.hold() } else { buffer.release() }
                 return true
             }
-            // Inside the lock: a `resume` between the two would find no buffer to release.
+            // Inside the lock, because a `resume` between the two would find no buffer to release.
             if state.isSuspended { buffer.hold() }
         }
     }

@@ -3,23 +3,23 @@ import BLECore
 import GATTClient
 
 extension Peripheral {
-    /// Returns the characteristic of a key: from the database if it is known, else by a discovery of the key's
-    /// service.
+    /// Returns the characteristic of a key: from the database if it is known, otherwise by a discovery of the
+    /// key's service.
     public func characteristic<Value>(
         _ key: CharacteristicKey<Value>
     ) async throws(BLEError) -> RemoteCharacteristic {
         try await characteristic(uuid: key.characteristic, in: key.service)
     }
 
-    /// Returns the first characteristic with the type `uuid`: from the database if it is known, else by a
-    /// discovery of the services with the type `service`; nil searches all services.
+    /// Returns the first characteristic with the type `uuid`: from the database if it is known, otherwise by
+    /// a discovery of the services with the type `service`; nil searches all services.
     ///
     /// ```swift
     /// let temperature = try await peripheral.characteristic(uuid: 0x2a6e)
     /// let octets = try await peripheral.read(temperature)
     /// ```
     ///
-    /// - Throws: `BLEError.notFound` when the device has none.
+    /// - Throws: `BLEError.notFound` when the device has no such characteristic.
     public func characteristic(
         uuid: BluetoothUUID, in service: BluetoothUUID? = nil
     ) async throws(BLEError) -> RemoteCharacteristic {
@@ -63,7 +63,7 @@ extension Peripheral {
             for characteristic in service.characteristics where characteristic.properties.contains(.read) {
                 do throws(BLEError) {
                     let value = try await read(characteristic)
-                    // What is no value of its type says nothing.
+                    // A malformed value is skipped.
                     _ = try? information.take(characteristic.uuid, value)
                 } catch .att {
                     continue
@@ -90,7 +90,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
     /// The error that ends the stream early.
     public typealias Failure = BLEError
 
-    /// The octets, with what else is known of them.
+    /// The octets of the values, with the other data of each.
     package let received: BoundedStream<ReceivedValue>
     private let key: CharacteristicKey<Value>
 
@@ -109,7 +109,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
         let key: CharacteristicKey<Value>
         var received: BoundedStream<ReceivedValue>.Iterator
 
-        /// The next value; nil after the end.
+        /// Returns the next value; nil after the end.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(BLEError) -> Value? {
@@ -117,7 +117,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
             return try key.value(of: next.value)
         }
 
-        /// The next value; nil after the end.
+        /// Returns the next value; nil after the end.
         public mutating func next() async throws(BLEError) -> Value? {
             guard let next = try await received.next() else { return nil }
             return try key.value(of: next.value)

@@ -8,13 +8,13 @@
 /// }
 /// ```
 public struct RSSISmoother: Hashable, Sendable {
-    /// The weight of a new value, more than 0 and at most 1; 1 takes each value as it is.
+    /// The weight of a new value, more than 0 and at most 1; with 1 the average is the latest value.
     package let weight: Double
-    /// How far from the average, in dB, a value must be to count as an outlier; the second one in a row on
-    /// the same side is none.
+    /// The distance from the average, in dB, beyond which a value counts as an outlier; a second such value
+    /// in a row on the same side does not.
     package let outlier: Double
 
-    /// The average in dBm; nil as long as nothing was known.
+    /// The average in dBm; nil until a known strength is added.
     public private(set) var average: Double?
     /// The side on which the last value was an outlier: -1 or 1; 0 when it was none.
     private var side = 0

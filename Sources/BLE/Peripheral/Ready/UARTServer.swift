@@ -11,7 +11,7 @@ import GATTServer
 public struct UARTServer: Sendable {
     private let manager: PeripheralManager
     private let events: BoundedStream<PeripheralEvent>
-    /// Where the service begins, for `PeripheralManager.removeService(at:)`.
+    /// The handle at which the service begins, for `PeripheralManager.removeService(at:)`.
     public let handle: AttributeHandle
     /// The value that centrals subscribe to.
     public let transmitHandle: AttributeHandle
@@ -45,7 +45,7 @@ public struct UARTServer: Sendable {
         do throws(BLEError) {
             mtu = try await manager.connection(of: central).parameters.mtu
         } catch {
-            // Of a link that has ended the error says how, which is nothing that went wrong here.
+            // That the link has ended is not a failure of this call.
             try await manager.adapter.forgive(error, of: central.link)
             return false
         }
@@ -68,7 +68,7 @@ extension PeripheralManager {
         guard let range = try await add([service]) else {
             throw .notFound(.service(service.uuid))
         }
-        // The declaration of the service, then declaration and value of each characteristic.
+        // The range has the declaration of the service, then declaration and value of each characteristic.
         let transmit = AttributeHandle(range.start.rawValue + 4)
         return UARTServer(self, events, handle: range.start, transmit: transmit)
     }

@@ -1,7 +1,7 @@
 /// The latency that is requested for a central's link, named as in Core Bluetooth
 /// (`CBPeripheralManagerConnectionLatency`). The central decides on the parameters.
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
-    /// 15 to 30 ms between connection events: for much data, at the cost of the battery.
+    /// 15 to 30 ms between connection events: for large amounts of data, at the cost of the battery.
     case low
     /// 60 to 90 ms between connection events.
     case medium
@@ -9,7 +9,7 @@ public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     /// long battery life.
     case high
 
-    /// The connection parameters that are asked for.
+    /// The connection parameters that are requested.
     package var parameters: ConnectionParameters {
         switch self {
         case .low: .init(interval: .milliseconds(15) ... .milliseconds(30))

@@ -7,9 +7,10 @@ import GATTServer
 public struct Subscriber: Hashable, Sendable {
     /// The central that is subscribed.
     public let central: Central
-    /// Whether it has subscribed to indications only.
+    /// Whether the central has subscribed to indications only.
     public let prefersIndications: Bool
-    /// The longest value that it can be sent whole, in octets: the MTU less 3, and no value is longer than 512.
+    /// The maximum length of a value that can be sent to the central whole, in octets: the MTU minus 3, at
+    /// most 512.
     public let maximumUpdateLength: Int
 }
 
@@ -51,7 +52,7 @@ extension Adapter {
         }
     }
 
-    /// The links that a value goes to.
+    /// Returns the links to which a value is sent.
     private func receivers(
         of handle: AttributeHandle, _ centrals: [Central]?
     ) -> [(link: Link, subscriber: Subscriber)] {

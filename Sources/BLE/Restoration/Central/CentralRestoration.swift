@@ -2,19 +2,20 @@ import BLECore
 import HCISocket
 import Logging
 
-/// What a central manager, with its copies, keeps for the next process, and what it holds of the last one.
+/// The state that a central manager and its copies keep for the next process, and the restored state that
+/// they hold.
 final class CentralRestoration: Sendable {
     private struct State {
-        /// What came back and was not taken up yet.
+        /// The restored links and scans that were not taken up yet.
         var links: [Peripheral.Identifier: HeldLink] = [:]
         var scans: [(number: UInt64, options: ScanOptions, stream: BoundedStream<Advertisement>)] = []
-        /// Those who have taken up, or are about to, a link that has come back with subscriptions.
+        /// The requests that have taken up, or are about to take up, a restored link with subscriptions.
         var heirs: [Heir] = []
-        /// Whether nothing is taken off the disk any more.
+        /// Whether nothing is removed from the disk any more.
         var isLeaving = false
     }
 
-    /// The owner of inherited subscriptions, for as long as it exists.
+    /// The request that inherits restored subscriptions, for as long as it exists.
     private struct Heir {
         weak var request: LinkRequest?
     }
@@ -54,7 +55,7 @@ final class CentralRestoration: Sendable {
         }
     }
 
-    /// Ends what was not taken up, of one device or of all.
+    /// Ends restored links, scans and subscriptions that were not taken up, of one device or of all.
     func dismiss(_ id: Peripheral.Identifier?) {
         let (links, scans, heirs) = state.withLock { state in
             let links = state.links.filter { id == nil || $0.key == id }
@@ -75,7 +76,7 @@ final class CentralRestoration: Sendable {
 
     private var isLeaving: Bool { adapter.leaving.withLock { $0 } || state.withLock { $0.isLeaving } }
 
-    /// Takes something off the disk that the program has ended.
+    /// Removes from the disk what the program has ended, unless it is kept for the next start.
     func forget(_ change: (inout CentralState) -> Void) {
         guard !isLeaving else { return }
         kept.changeSoon(change)
@@ -85,7 +86,8 @@ final class CentralRestoration: Sendable {
 // MARK: - Links
 
 extension CentralRestoration {
-    /// Records a request for links to a device, with what came back of it. The disk has it when this returns.
+    /// Records a request for links to a device, with its restored subscriptions. The request is on the disk
+    /// when this returns.
     func request(
         for id: Peripheral.Identifier, _ options: ConnectionOptions, isMaintained: Bool = false
     ) async throws(BLEError) -> LinkRequest {
@@ -103,7 +105,7 @@ extension CentralRestoration {
                 state.heirs.append(Heir(request: request))
                 return state.links[id] != nil
             }
-            // Given up meanwhile, or another's already.
+            // Dismissed meanwhile, or already taken up by another request.
             if !isThere { request.dismissRestored() }
         }
         do throws(BLEError) {
@@ -115,7 +117,7 @@ extension CentralRestoration {
         return request
     }
 
-    /// Connects for a request. The one that takes up what came back has its link.
+    /// Connects for a request. The request takes up the restored link of its device, if there is one.
     func connect(
         _ request: LinkRequest, to address: DeviceAddress, timeout: Duration?, options: ConnectionOptions
     ) async throws(BLEError) -> Peripheral {
@@ -143,7 +145,7 @@ extension CentralRestoration {
 // MARK: - Scans
 
 extension CentralRestoration {
-    /// A scan, which begins when the disk has it; what came back of the same options is taken up.
+    /// Starts a scan once its options are on the disk. `takeScan(_:)` takes up a restored scan instead.
     func scan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {
         let number = kept.change { state -> UInt64 in
             let number = state.number()
@@ -161,7 +163,7 @@ extension CentralRestoration {
         }
     }
 
-    /// The scan of these options that came back.
+    /// Takes up the restored scan with these options; nil if there is none.
     func takeScan(_ options: ScanOptions) -> BoundedStream<Advertisement>? {
         let taken = state.withLock { state in
             state.scans.firstIndex { $0.options == options }.map { state.scans.remove(at: $0) }
@@ -171,13 +173,13 @@ extension CentralRestoration {
         return taken.stream
     }
 
-    /// A scan is forgotten when it ends.
+    /// Removes a scan from the disk when it ends.
     private func watch(_ buffer: StreamBuffer<Advertisement>, _ number: UInt64) {
         buffer.onEnd { [self] in forget { $0.scans[number] = nil } }
     }
 }
 
 extension Adapter {
-    /// The time of day, as the bonds have it.
+    /// The time of day, by the clock of the bonds.
     nonisolated var timestamp: Timestamp { bondClock() }
 }

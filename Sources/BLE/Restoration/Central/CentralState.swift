@@ -1,14 +1,14 @@
 import BLECore
 
-/// What a central manager is to bring back, as it changes. What is under way at the same time has a number each.
+/// The state that a central manager restores at its next start. Each link request and each scan has a number.
 struct CentralState: StateText, Equatable {
-    /// How many devices are remembered, also without a link.
+    /// The maximum number of devices that are remembered, including those without a link.
     static let limit = 1024
 
     /// The requests for links, by their numbers.
     var links: [UInt64: RestoredPeripheral] = [:]
     var scans: [UInt64: ScanOptions] = [:]
-    /// When there was a link to a device last.
+    /// The last time at which there was a link to each device.
     private(set) var known: [Peripheral.Identifier: Timestamp] = [:]
     private var last: UInt64 = 0
 
@@ -18,7 +18,7 @@ struct CentralState: StateText, Equatable {
         return last
     }
 
-    /// There is a link to a device; of more than the limit that one is forgotten whose link is the longest ago.
+    /// Notes a link to a device. Beyond the limit, forgets the device whose last link is the longest ago.
     mutating func note(_ id: Peripheral.Identifier, at time: Timestamp) {
         guard id.isLasting else { return }
         known[id] = time
@@ -31,7 +31,7 @@ struct CentralState: StateText, Equatable {
         known.sorted { ($1.value, "\($1.key)") < ($0.value, "\($0.key)") }.map(\.key)
     }
 
-    /// The devices, each once: the requests for the same device are merged.
+    /// The devices of the requests; requests for the same device are merged.
     var peripherals: [RestoredPeripheral] {
         var merged: [RestoredPeripheral] = []
         for (_, next) in links.sorted(by: { $0.key < $1.key }) {

@@ -3,7 +3,7 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// A link that has come back, and its streams, until they are taken up.
+/// A restored link and its streams, until they are taken up.
 final class HeldLink: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -12,7 +12,7 @@ final class HeldLink: Sendable {
     }
 
     let device: RestoredPeripheral
-    /// What it is on the disk.
+    /// The numbers of its requests on the disk.
     let numbers: [UInt64]
     private let adapter: Adapter
     private let state = Lock(State())
@@ -26,7 +26,7 @@ final class HeldLink: Sendable {
 
     deinit { end() }
 
-    /// Connects, and does so again whenever the link has ended.
+    /// Connects, and connects again whenever the link has ended.
     func begin() {
         let task = Task(executorPreference: adapter.loop) { [weak self, adapter, device, log] in
             let central = CentralManager(adapter)
@@ -35,7 +35,7 @@ final class HeldLink: Sendable {
                     await self?.subscribe(session)
                 }
             } catch .cancelled {
-                // It was taken up, or is not wanted any more.
+                // The link was taken up, or is no longer needed.
             } catch {
                 log.warning("\(device.id.address) is not brought back: \(error)")
             }
@@ -61,7 +61,7 @@ final class HeldLink: Sendable {
         }
     }
 
-    /// The streams, if they are of that link, for their new owner.
+    /// Returns the streams to their new owner, if they are of that link.
     func streams(on link: LinkID) -> [RestoredSubscription: BoundedStream<ReceivedValue>] {
         state.withLock { state in
             defer { state.streams = [:] }
@@ -69,6 +69,6 @@ final class HeldLink: Sendable {
         }
     }
 
-    /// Does not connect any more, and leaves the link.
+    /// Stops connecting, and leaves the link.
     func end() { state.withLock { $0.task.take() }?.cancel() }
 }

@@ -3,8 +3,8 @@ import GATTClient
 import HCISocket
 import Logging
 
-/// A caller's request for a link to a device, on the disk until it is fulfilled or given up: of a `connect` until the
-/// end of its link, of a `maintain` until its loop is left.
+/// A caller's request for a link to a device. It is on the disk until it is fulfilled or given up: for a
+/// `connect` until the end of its link, for a `maintain` until its loop is left.
 final class LinkRequest: Sendable {
     let id: Peripheral.Identifier
     let number: UInt64
@@ -14,11 +14,11 @@ final class LinkRequest: Sendable {
     private let state: Lock<State>
 
     private struct State {
-        /// What came back and its owner has not asked for yet.
+        /// The restored subscriptions that the owner has not requested yet.
         var untaken: Set<RestoredSubscription>
-        /// The streams of that, while there are any.
+        /// The restored streams of these subscriptions, if there are any.
         var streams: [RestoredSubscription: BoundedStream<ReceivedValue>] = [:]
-        /// How many streams the owner has of each.
+        /// The number of streams that the owner has of each subscription.
         var holders: [RestoredSubscription: Int] = [:]
     }
 
@@ -43,33 +43,33 @@ final class LinkRequest: Sendable {
     /// Removes the request from the kept state.
     func end() { restoration.forget { [number] in $0.links[number] = nil } }
 
-    /// The link has ended, or its user has left it.
+    /// Handles the end of a link, or that its user has left it.
     func linkEnded() {
         guard isMaintained else { return end() }
         restoration.forget { [number] in $0.links[number]?.state = .connecting }
         letGo()
     }
 
-    /// Lets the streams go that the owner has not asked for.
+    /// Releases the restored streams that the owner has not requested.
     private func letGo() {
-        // They are gone outside of the lock.
+        // The streams are released outside of the lock.
         _ = state.withLock { state in
             defer { state.streams = [:] }
             return state.streams
         }
     }
 
-    /// Waits until the disk has what was changed.
+    /// Waits until all changes are on the disk.
     func save() async {
         do throws(BLEError) {
             try await restoration.kept.flush()
         } catch {
-            // The caller that ends something gets no error: at the worst it comes back.
+            // A caller that ends something gets no error: at worst, it is restored at the next start.
             Logger(label: "ble.restoration").error("\(error)")
         }
     }
 
-    /// Ends with a link, unless the adapter has ended: then it is to come back.
+    /// Handles the end of a link, unless the adapter has ended: then the request is to be restored.
     func follow(_ peripheral: Peripheral) {
         let adapter = peripheral.adapter
         Task(executorPreference: adapter.loop) { [self] in
@@ -80,15 +80,15 @@ final class LinkRequest: Sendable {
 
     // MARK: Streams
 
-    /// Takes over streams that came back.
+    /// Takes over restored streams of the device.
     func take(_ others: [RestoredSubscription: BoundedStream<ReceivedValue>]) {
         state.withLock { state in
-            // What was given up meanwhile is not wanted.
+            // Streams of subscriptions that were dismissed meanwhile are not taken over.
             state.streams.merge(others.filter { state.untaken.contains($0.key) }) { first, _ in first }
         }
     }
 
-    /// Gives up what came back and its owner has not asked for.
+    /// Dismisses the restored subscriptions that the owner has not requested.
     func dismissRestored() {
         let untaken = state.withLock { state in
             defer { state.untaken = [] }
@@ -101,7 +101,8 @@ final class LinkRequest: Sendable {
         }
     }
 
-    /// A stream of values, which the disk has before its owner.
+    /// Returns a stream of values, after its subscription was written to the disk. Takes over a restored
+    /// stream, if there is one.
     func values(
         of characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on peripheral: Peripheral
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
@@ -125,7 +126,7 @@ final class LinkRequest: Sendable {
         }
         let link = peripheral.link
         stream.buffer.onEnd { [weak self, loop = adapter.loop, weak adapter, weak buffer = stream.buffer] in
-            // One that has ended by itself, or with its link, is wanted still.
+            // A subscription whose stream has ended by itself, or with its link, is still to be restored.
             let isLeftByOwner = buffer?.failure == nil
             loop.execute { [weak self, weak adapter] in
                 adapter?.assumeIsolated { adapter in
@@ -138,7 +139,8 @@ final class LinkRequest: Sendable {
         return stream
     }
 
-    /// One of the streams has ended; the last one that is left takes its subscription off the disk.
+    /// Handles the end of a stream. Removes its subscription from the disk when the owner has left the last
+    /// stream of it.
     private func ended(_ subscription: RestoredSubscription, isLeft: Bool) {
         restoration.forget { [number, state] kept in
             let others = state.withLock { state in

@@ -1,14 +1,15 @@
-/// What a central manager has brought back from the last process that had its name.
+/// The state that a central manager has restored from the last process with its name.
 public struct RestoredCentralState: Hashable, Sendable {
     /// The devices to which there was a link, or to which a caller was connecting. The manager connects to them
     /// again.
     public let peripherals: [RestoredPeripheral]
-    /// The scans that were under way. The manager has begun them again.
+    /// The scans that were under way. The manager has started them again.
     public let scans: [ScanOptions]
     /// The devices to which there has ever been a link, the latest first: at most 1,024, and only those that keep
     /// their address.
     public let known: [Peripheral.Identifier]
-    /// What of the file could not be read. The file is kept beside the new one, under another name.
+    /// The errors in the parts of the file that could not be read. The file is kept beside the new one, under
+    /// another name.
     public let problems: [StateError]
 
     init(_ kept: KeptState<CentralState>) {
@@ -19,7 +20,7 @@ public struct RestoredCentralState: Hashable, Sendable {
         problems = kept.problems
     }
 
-    /// Of a manager that brings nothing back.
+    /// Creates the empty state of a manager that restores nothing.
     init() { (peripherals, scans, known, problems) = ([], [], [], []) }
 }
 
@@ -43,31 +44,32 @@ extension CentralManager {
     /// }
     /// ```
     ///
-    /// **What is kept:** of each `connect` the device and its options, from its call until it fails, is cancelled, its
-    /// link ends or `disconnect` of the peripheral is called; of each `maintain` the same, until its loop is left; the
-    /// streams of `values(of:)` on these links, until they are left; the scans of `scan(_:)`, until they are left; the
-    /// devices that there was a link to. Each is on the disk before its caller has what it asked for; where the disk
-    /// fails, the caller gets `BLEError.restoration`. Bonds, and the databases of bonded devices, are kept in the same
-    /// folder in any case.
+    /// **What is kept:** the device and the options of each `connect`, from its call until it fails, is
+    /// cancelled, its link ends or `disconnect` of the peripheral is called; the same of each `maintain`,
+    /// until its loop is left; the streams of `values(of:)` on these links, until they are left; the scans of
+    /// `scan(_:)`, until they are left; the devices to which there was a link. Each of these is on the disk
+    /// before its caller has the result; if the disk fails, the caller receives `BLEError.restoration`.
+    /// Bonds, and the databases of bonded devices, are kept in the same folder in any case.
     ///
-    /// **What comes back:** a link does not outlive its process, so the manager connects to the devices anew, waits for
-    /// those that are not there, subscribes, and scans. What has come back waits for its owner: the first `connect` or
-    /// `maintain` with the device, `values(of:)` with the same characteristic and options, and `scan(_:)` with the same
-    /// options take up what is there, with the values that have come meanwhile, in place of beginning anew. What is not
-    /// taken up goes on until `dismissRestored`: also a subscription that the owner of its link has no use for.
+    /// **What is restored:** a link does not outlive its process, so the manager connects to the devices
+    /// again, waits for those that are out of range, subscribes, and scans. The restored state waits for its
+    /// owner: the first `connect` or `maintain` with the device, `values(of:)` with the same characteristic
+    /// and options, and `scan(_:)` with the same options take up what was restored, with the values that have
+    /// arrived meanwhile, instead of starting again. Links, scans and subscriptions that are not taken up
+    /// continue until `dismissRestored`, including subscriptions that the owner of their link does not use.
     ///
     /// **What is not kept:** `first(_:within:where:)`, discovered databases of devices without a bond, RSSI,
-    /// values that waited in streams, writes that were not answered. A device that hides behind a private
-    /// address and has no bond is looked for under the address that it had.
+    /// values that waited in streams, and writes that were not answered. A device that uses a private address
+    /// and has no bond is searched for under its last address.
     ///
-    /// A program that is about to end, as at each reboot, calls `keepForNextStart()` before it leaves its loops and
-    /// cancels its tasks, else these give up what was kept. `withAdapter` does that where a signal ends the program,
-    /// and closing the adapter does the same.
+    /// A program that is about to end, for example at a reboot, calls `keepForNextStart()` before it leaves
+    /// its loops and cancels its tasks. Otherwise these remove the state that was kept. `withAdapter` does
+    /// that when a signal ends the program, and closing the adapter has the same effect.
     ///
     /// - Parameters:
     ///   - adapter: the radio.
-    ///   - name: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first. One manager
-    ///     at a time has it.
+    ///   - name: 1 to 64 ASCII letters, digits, dots, dashes and underscores, not beginning with a dot. Only
+    ///     one manager at a time can have it.
     ///   - folder: the state folder; nil is the one of the adapter's bonds.
     public init(
         _ adapter: Adapter, restoring name: String, in folder: String? = nil
@@ -94,9 +96,9 @@ extension CentralManager {
         try await restoration.kept.flush()
     }
 
-    /// Discards the restored state of one device that no caller has taken up: the link or the connection request;
-    /// if a caller has taken up the link, the subscriptions for which that caller has not asked. Returns when the
-    /// change is on the disk.
+    /// Discards the restored state of one device that no caller has taken up: the link or the connection
+    /// request; if a caller has taken up the link, the subscriptions that this caller has not requested.
+    /// Returns when the change is on the disk.
     public func dismissRestored(_ id: Peripheral.Identifier) async throws(BLEError) {
         guard let restoration else { return }
         restoration.dismiss(id)

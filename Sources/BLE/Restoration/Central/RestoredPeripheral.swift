@@ -7,9 +7,9 @@ public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
     public let id: Peripheral.Identifier
     /// Whether there was a link, or a caller waited for one.
     public var state: PeripheralState
-    /// What the link was to be like.
+    /// The options of the requested link.
     public var options: ConnectionOptions
-    /// The streams of values that there were.
+    /// The subscriptions whose values were streamed.
     public var subscriptions: [RestoredSubscription]
 
     init(
@@ -22,7 +22,7 @@ public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
         self.subscriptions = subscriptions
     }
 
-    /// The two, which are about one device, as one.
+    /// Returns the two states of one device as one.
     func merged(with later: RestoredPeripheral) -> RestoredPeripheral {
         var merged = later
         if state == .connected { merged.state = .connected }
@@ -31,18 +31,18 @@ public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
     }
 }
 
-/// A stream of values that there was when the process ended: what `Peripheral.values(of:)` was asked for.
+/// A stream of values that was open when the process ended, with the arguments of `Peripheral.values(of:)`.
 public struct RestoredSubscription: Hashable, Sendable {
     /// The UUID of the characteristic.
     public var characteristic: BluetoothUUID
     /// The handle of the characteristic's value.
     public var handle: AttributeHandle
-    /// Whether the values came by indication.
+    /// Whether the values arrived as indications.
     public var indications: Bool
-    /// What happened when the consumer fell behind.
+    /// The policy for a consumer that fell behind.
     public var buffer: BufferPolicy
-    /// When the stream confirmed indications.
+    /// The time at which indications were confirmed.
     public var confirming: IndicationConfirmation
-    /// Whether the rest of cut values was read.
+    /// Whether the rest of truncated values was read.
     public var completing: Bool
 }

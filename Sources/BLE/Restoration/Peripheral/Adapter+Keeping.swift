@@ -5,28 +5,28 @@ import GATTServer
 import HCISocket
 import Logging
 
-/// What an adapter's server keeps for the next process.
+/// The state that an adapter's server keeps for the next process.
 struct KeptServing: Sendable {
     let state: KeptState<ServingState>
-    /// Whether values are kept that this program sets.
+    /// Whether values that this program sets are kept.
     let keepsUpdates: Bool
 }
 
 extension Adapter {
-    /// From now on the server keeps what changes.
+    /// Keeps the server's changes from now on.
     func keepServing(_ kept: KeptServing) throws(BLEError) {
         if let end { throw end }
         guard server.keep(kept) else { throw .invalidRequest(.serverRestored) }
         for link in links.values { link.gatt.holdsChanges = true }
     }
 
-    /// Services are published, beside those that have the attributes `known`: they have the values again that they had,
-    /// and the handles are kept.
+    /// Restores the values of services that were published, beside those with the attributes `known`, and
+    /// keeps the handles.
     func keepServices(beside known: Set<AttributeHandle> = []) {
         guard let kept = server.kept else { return }
         for (handle, value) in kept.state.value.values
         where !known.contains(handle) && server.gatt.stores(handle) {
-            // One that does not fit any more is as the program says.
+            // A value that no longer fits stays as the program has set it.
             try? server.gatt.setValue(value, of: handle)
         }
         kept.state.change { $0.published(server.gatt.database.records) }
@@ -41,7 +41,7 @@ extension Adapter {
     /// Forgets a service that was removed.
     func forgetService(at handle: AttributeHandle) { server.kept?.state.change { $0.removed(handle) } }
 
-    /// The program has set values: the disk follows, and `saveServer` waits for it.
+    /// Keeps values that the program has set. The disk follows, and `saveServer` waits for it.
     func keepUpdates(_ values: [ValueUpdate]) {
         guard let kept = server.kept, kept.keepsUpdates else { return }
         let stored = values.filter { server.gatt.stores($0.handle) }.map { ($0.handle, $0.value) }
@@ -49,7 +49,7 @@ extension Adapter {
         kept.state.changeSoon { $0.keep([AttributeHandle: [UInt8]](stored) { $1 }) }
     }
 
-    /// A central has written a value.
+    /// Keeps a value that a central has written.
     func keepWrite(of handle: AttributeHandle) {
         guard let kept = server.kept, server.gatt.stores(handle) else { return }
         guard let value = server.gatt.database[handle]?.value else { return }
@@ -57,11 +57,11 @@ extension Adapter {
         kept.state.changeSoon { $0.keep([handle: value]) }
     }
 
-    /// Waits until the disk has what the server keeps.
+    /// Waits until the state that the server keeps is on the disk.
     func saveServer() async throws(BLEError) { try await server.kept?.state.flush() }
 
-    /// A bonded central has changed its subscriptions or its features: a disk that has bonds has that
-    /// at once, not only when the link ends.
+    /// Keeps the subscriptions and features of a bonded central after a change. If the bonds are on a disk,
+    /// they are written at once, not only when the link ends.
     func keepClient(of link: Link) {
         guard stateFolder != nil, link.protection.isRecognized,
             let record = server.gatt.record(of: ClientID(link.id))
@@ -70,7 +70,7 @@ extension Adapter {
         server.note(.bonds)
     }
 
-    /// Releases the response to a write when the disk has what that has changed.
+    /// Releases the response to a write once the changes of that write are on the disk.
     func release(_ response: HeldResponse, on link: Link) {
         let unsaved = server.takeUnsaved()
         guard !unsaved.isEmpty else { return link.gatt.release(response, isKept: true) }

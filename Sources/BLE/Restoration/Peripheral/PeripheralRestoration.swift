@@ -2,9 +2,10 @@ import BLECore
 import HCISocket
 import Logging
 
-/// What a peripheral manager, with its copies, keeps for the next process, and what it holds of the last one.
+/// The state that a peripheral manager and its copies keep for the next process, and the restored state that
+/// they hold.
 final class PeripheralRestoration: Sendable {
-    /// An advertisement that came back and was not taken up yet.
+    /// A restored advertisement that was not taken up yet.
     private struct Held {
         let number: UInt64
         let content: RestoredAdvertising
@@ -14,13 +15,13 @@ final class PeripheralRestoration: Sendable {
 
     private struct State {
         var held: [Held] = []
-        /// Waits for services that are missing.
+        /// The task that waits for missing services.
         var waiting: Task<Void, Never>?
-        /// Whether nothing is taken off the disk any more.
+        /// Whether nothing is removed from the disk any more.
         var isLeaving = false
     }
 
-    /// How long services that are missing are waited for.
+    /// The maximum time to wait for missing services.
     static let timeLimit = Duration.seconds(5)
 
     let restored: RestoredPeripheralState
@@ -42,7 +43,7 @@ final class PeripheralRestoration: Sendable {
             await kept.end(error).value
             throw error
         }
-        // The server has `kept` for as long as the adapter.
+        // The server keeps `kept` for as long as the adapter exists.
         await adapter.endWithAdapter(kept) { [weak self] kept, reason in
             self?.letGo()
             return kept.end(reason)
@@ -65,12 +66,12 @@ final class PeripheralRestoration: Sendable {
         wait(
             Task(executorPreference: adapter.loop) { [weak self, adapter] in
                 guard await adapter.loop.sleep(for: Self.timeLimit) else { return }
-                // The program has no use for the others any more.
+                // The program does not publish the missing services any more.
                 self?.begin { _ in true }
             })
     }
 
-    /// Waits in this way from now on.
+    /// Replaces the task that waits, and cancels the one before.
     private func wait(_ next: Task<Void, Never>?) {
         let last = state.withLock { state in
             defer { state.waiting = next }
@@ -79,7 +80,7 @@ final class PeripheralRestoration: Sendable {
         last?.cancel()
     }
 
-    /// Puts advertisements that came back on the air.
+    /// Starts the restored advertisements whose request matches.
     private func begin(_ isMeant: (AdvertisingRequest) -> Bool) {
         state.withLock { state in
             for index in state.held.indices
@@ -106,13 +107,14 @@ final class PeripheralRestoration: Sendable {
         let advertising = Advertising(plain, KeptAdvertising(self, number))
         Task(executorPreference: adapter.loop) { [self, adapter] in
             _ = try? await plain.ended()
-            // The end of the adapter does not count: the advertisement is to come back.
+            // The end of the adapter does not count: the advertisement is to be restored.
             if await adapter.end == nil { forget(number) }
         }
         return advertising
     }
 
-    /// Advertises what the disk has; what came back and is the same is taken up.
+    /// Takes up the restored advertisement with this content. If there is none, writes the content to the
+    /// disk and advertises it.
     func advertise(_ content: RestoredAdvertising) async throws(BLEError) -> Advertising {
         if let taken = await take(content) { return taken }
         let number = kept.change { state -> UInt64 in
@@ -122,7 +124,7 @@ final class PeripheralRestoration: Sendable {
         }
         do throws(BLEError) {
             try await kept.flush()
-            // What came back and is not wanted any more makes room, and does not come back again.
+            // Restored advertisements that were not taken up make room, and are not restored again.
             var hasDismissed = false
             while await adapter.hasAllSetsInUse, await dismissOldest() { hasDismissed = true }
             if hasDismissed { try await kept.flush() }
@@ -145,12 +147,13 @@ final class PeripheralRestoration: Sendable {
             held.task?.cancel()
         }
         if let advertising { return advertising }
-        // It could not be put on the air; now its owner tries, and gets the error.
+        // The advertisement could not be started; now its owner tries, and gets the error.
         forget(held.number)
         return nil
     }
 
-    /// Stops the oldest of what came back that is on the air and was not taken up; false when there is none.
+    /// Stops the oldest restored advertisement that was started and not taken up. Returns false when there is
+    /// none.
     private func dismissOldest() async -> Bool {
         let held = state.withLock { state in
             state.held.firstIndex { $0.task != nil }.map { state.held.remove(at: $0) }
@@ -162,7 +165,7 @@ final class PeripheralRestoration: Sendable {
         return true
     }
 
-    /// Stops what was not taken up.
+    /// Stops the restored advertisements that were not taken up.
     func dismiss() async throws(BLEError) {
         let held = state.withLock { state in
             defer { state.held = [] }
@@ -170,14 +173,14 @@ final class PeripheralRestoration: Sendable {
         }
         for each in held {
             kept.change { $0.advertising[each.number] = nil }
-            // It may wait for a link to end before it is on the air.
+            // The advertisement may be waiting for a link to end before it starts.
             each.task?.cancel()
             await each.task?.value?.stop()
         }
         try await kept.flush()
     }
 
-    /// There is nothing to take up any more.
+    /// Releases the restored advertisements, which cannot be taken up any more.
     private func letGo() {
         wait(nil)
         state.withLock { $0.held = [] }
@@ -201,18 +204,18 @@ final class PeripheralRestoration: Sendable {
         try await kept.flush()
     }
 
-    /// Waits until the disk has what has ended.
+    /// Waits until all changes are on the disk.
     func save() async {
         do throws(BLEError) {
             try await kept.flush()
         } catch {
-            // The caller that stops something gets no error: at the worst it comes back.
+            // A caller that stops something gets no error: at worst, it is restored at the next start.
             log.error("\(error)")
         }
     }
 }
 
-/// An advertisement of which the next process is to know.
+/// An advertisement that is kept for the next process.
 struct KeptAdvertising: Sendable {
     private let restoration: PeripheralRestoration
     private let number: UInt64

@@ -2,7 +2,7 @@ import ATT
 import BLECore
 import GATTServer
 
-/// An advertisement that there was when the process ended.
+/// An advertisement that was active when the process ended.
 public struct RestoredAdvertising: Hashable, Sendable {
     /// The data and parameters of the advertisement.
     public var request: AdvertisingRequest
@@ -10,15 +10,16 @@ public struct RestoredAdvertising: Hashable, Sendable {
     public var maximumLinks: Int
 }
 
-/// The state that a peripheral manager has found of the last process with its name.
+/// The state that a peripheral manager has restored from the last process with its name.
 public struct RestoredPeripheralState: Hashable, Sendable {
-    /// The services that were published: what they were, and with which handles.
+    /// The services that were published, with their attributes and handles.
     public let services: [ServiceRecord]
     /// The stored values that centrals had written, or `update` had set.
     public let values: [AttributeHandle: [UInt8]]
     /// The advertisements that were on air.
     public let advertising: [RestoredAdvertising]
-    /// What of the file could not be read. The file is kept beside the new one, under another name.
+    /// The errors in the parts of the file that could not be read. The file is kept beside the new one, under
+    /// another name.
     public let problems: [StateError]
 
     init(_ kept: KeptState<ServingState>) {
@@ -29,7 +30,7 @@ public struct RestoredPeripheralState: Hashable, Sendable {
         problems = kept.problems
     }
 
-    /// Of a manager that brings nothing back.
+    /// Creates the empty state of a manager that restores nothing.
     init() { (services, values, advertising, problems) = ([], [:], [], []) }
 }
 
@@ -49,35 +50,38 @@ extension PeripheralManager {
     /// if manager.restored.advertising.isEmpty { _ = try await manager.advertise(request) }
     /// ```
     ///
-    /// **What is kept:** which handles the services have; stored values that centrals have written or `update` has set;
-    /// advertisements, from `advertise` until they are stopped or end by themselves. Each is on the disk before its
-    /// caller returns, and before the central that has written has its response. Where the disk fails, the caller gets
-    /// `BLEError.restoration`, a central Unlikely Error. What bonded centrals have subscribed to is kept with the
-    /// bonds, before they have their response as well.
+    /// **What is kept:** the handles of the services; stored values that centrals have written or `update`
+    /// has set; advertisements, from `advertise` until they are stopped or end by themselves. Each of these
+    /// is on the disk before its caller returns, and before the central that has written a value receives the
+    /// response. If the disk fails, the caller receives `BLEError.restoration`, and a central receives
+    /// Unlikely Error. The subscriptions of bonded centrals are kept with the bonds, and are also on the disk
+    /// before the central receives the response.
     ///
-    /// **What comes back:** handlers are code, and no disk can have them, so the application publishes its services
-    /// again, by `publish` or `add`, as it does at each start. A service of the same make has the handles again that it
-    /// had, and its values are those that were kept, so that what bonded centrals remember stays true; one that has
-    /// changed has handles that no other had, and centrals receive Service Changed. Advertisements are on the air
-    /// again. Those that take links wait for the services, so that no bonded central meets a part of them, and loses
-    /// what it has subscribed to: until all that were kept are published again, or others of their types; where some
-    /// are missing, until 5 s after the last `publish` or `add`. Others are on the air at once. `advertise` with the
-    /// same request takes up the one that has come back, without waiting. What is not taken up goes on until
-    /// `dismissRestored`.
+    /// **What is restored:** handlers are code, which cannot be kept on a disk, so the application publishes
+    /// its services again, by `publish` or `add`, as it does at each start. A service with the same structure
+    /// gets the same handles again, and its values are those that were kept, so that what bonded centrals
+    /// remember stays true. A service that has changed gets handles that no other service had, and centrals
+    /// receive Service Changed. Advertisements are started again. Connectable ones wait for the services,
+    /// because a bonded central that finds only a part of them loses its subscriptions. They wait until all
+    /// services that were kept are published again, or others of their types; if some are missing, until 5 s
+    /// after the last `publish` or `add`. Other advertisements start at once. `advertise` with the same
+    /// request takes up the restored advertisement, without waiting. An advertisement that is not taken up
+    /// continues until `dismissRestored`.
     ///
-    /// **What is not kept:** values that handlers give, values that were not changed, which are as the program says;
-    /// notifications that were on their way; how much of its time an advertisement had, which is counted anew.
+    /// **What is not kept:** values that handlers return; values that were not changed, which the program
+    /// defines; notifications that were not sent yet; and the elapsed time of an advertisement, whose
+    /// duration starts again.
     ///
-    /// A program that is about to end, as at each reboot, calls `keepForNextStart()` before it stops its
-    /// advertisements, else these are not wanted any more. Closing the adapter does the same.
+    /// A program that is about to end, for example at a reboot, calls `keepForNextStart()` before it stops
+    /// its advertisements. Otherwise they are removed from the disk. Closing the adapter has the same effect.
     ///
     /// - Parameters:
     ///   - adapter: the radio.
-    ///   - name: 1 to 64 letters of ASCII, digits, dots, dashes and underscores, no dot first. One manager
-    ///     at a time has it, and an adapter has one such manager.
+    ///   - name: 1 to 64 ASCII letters, digits, dots, dashes and underscores, not beginning with a dot. Only
+    ///     one manager at a time can have it, and an adapter has one such manager.
     ///   - folder: the state folder; nil is the one of the adapter's bonds.
-    ///   - keepsUpdates: false keeps only what centrals write: for values that the program measures, and sets so often
-    ///     that a disk should not have each of them.
+    ///   - keepsUpdates: false keeps only what centrals write; for values that the program measures, and sets
+    ///     too often for each of them to be written to a disk.
     public init(
         _ adapter: Adapter, restoring name: String, in folder: String? = nil, keepsUpdates: Bool = true
     ) async throws(BLEError) {
@@ -94,7 +98,7 @@ extension PeripheralManager {
         restoration = try await PeripheralRestoration(adapter, kept, keepsUpdates: keepsUpdates)
     }
 
-    /// The state that the manager has found; empty for a manager that was created without a name.
+    /// The state that the manager has restored; empty for a manager that was created without a name.
     public var restored: RestoredPeripheralState { restoration?.restored ?? RestoredPeripheralState() }
 
     /// Stops the restored advertisements that no caller has taken up. Returns when the change is on the disk.

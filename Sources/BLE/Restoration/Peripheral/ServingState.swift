@@ -2,11 +2,11 @@ import ATT
 import BLECore
 import GATTServer
 
-/// What a peripheral manager is to bring back, as it changes.
+/// The state that a peripheral manager restores at its next start.
 struct ServingState: StateText, Equatable {
     /// The services that were published, in the order of their handles, which do not overlap.
     private(set) var services: [ServiceRecord] = []
-    /// The values that are not any more what the services began with.
+    /// The values that have replaced the initial ones of the services.
     private(set) var values: [AttributeHandle: [UInt8]] = [:]
     /// The greatest handle that an attribute ever had.
     private(set) var highest = AttributeHandle.none
@@ -20,9 +20,10 @@ struct ServingState: StateText, Equatable {
         return last
     }
 
-    /// The database is that now. Services of an earlier process that were not published yet stay, but those in whose
-    /// place others are, or another make of the same: each new service is another make of one that was, the
-    /// first of its type that is left, so that of several with one type the others still find theirs.
+    /// Takes over the services of the database. Services of an earlier process that were not published yet
+    /// stay, except those whose handles other services now use, and those that a new service replaces. Each
+    /// new service replaces the first remaining one of its type, so that of several services with one type
+    /// the others can still be published again.
     mutating func published(_ records: [ServiceRecord], replacing isReplaced: Bool = true) {
         let known = Set(services.map(\.handle))
         services.removeAll { old in

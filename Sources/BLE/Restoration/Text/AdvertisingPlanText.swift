@@ -1,7 +1,7 @@
 import BLEAdvertising
 import BLECore
 
-/// Packets to advertise, as a file has them, among other lines.
+/// The lines of a file that describe packets to advertise, among other lines.
 extension AdvertisingPlan {
     func write(to writer: inout TextWriter) {
         writer.line("data", TextValue.text(data))
@@ -17,7 +17,7 @@ extension AdvertisingPlan {
         }
     }
 
-    /// What the lines that were read so far contain.
+    /// The content of the lines that were read so far.
     struct Parts {
         private var data: [UInt8] = []
         private var scanResponse: [UInt8] = []
@@ -33,7 +33,7 @@ extension AdvertisingPlan {
                 overflow: overflow, name: name)
         }
 
-        /// Takes up a line; false when it is about something else.
+        /// Reads a line. Returns false when the line is not about the packets.
         mutating func read(_ line: TextSection.Line) throws(TextError) -> Bool {
             switch line.key {
             case "data": data = try line.value(TextValue.octets)

@@ -2,7 +2,7 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// An advertisement, as a file has it.
+/// The text of an advertisement in a file.
 extension RestoredAdvertising {
     static let kind = "advertising"
 

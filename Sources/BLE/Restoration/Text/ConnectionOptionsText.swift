@@ -3,7 +3,7 @@ import BLECore
 import HCI
 import HCISocket
 
-/// What a link shall be like, as a file has it, among other lines.
+/// The lines of a file that describe the options of a link, among other lines.
 extension ConnectionOptions {
     func write(to writer: inout TextWriter) {
         writer.line("mtu", "\(mtu.octets)")
@@ -21,7 +21,7 @@ extension ConnectionOptions {
         writer.line("establishment-attempts", "\(establishmentAttempts)")
     }
 
-    /// Takes up a line; false when it is about something else.
+    /// Reads a line. Returns false when the line is not about these options.
     mutating func read(_ line: TextSection.Line) throws(TextError) -> Bool {
         switch line.key {
         case "mtu": mtu = ATTMTU(try line.value { UInt16($0) })

@@ -1,7 +1,7 @@
 import ATT
 import BLECore
 
-/// A device to connect to again, as a file has it.
+/// The text of a device to connect to again, in a file.
 extension RestoredPeripheral {
     static let kind = "peripheral"
 

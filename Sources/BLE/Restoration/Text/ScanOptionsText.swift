@@ -2,7 +2,7 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What a scan looks for, as a file has it.
+/// The text of the options of a scan in a file.
 extension ScanOptions {
     static let kind = "scan"
 

@@ -2,11 +2,11 @@ import ATT
 import BLECore
 import GATTServer
 
-/// A service that was published, as a file has it.
+/// The text of a published service in a file.
 extension ServiceRecord {
     static let kind = "service"
 
-    /// The text; of the values, those that belong to the service.
+    /// Returns the text, with those of the values that belong to the service.
     func text(_ values: [AttributeHandle: [UInt8]]) -> [UInt8] {
         var writer = TextWriter(Self.kind)
         for entry in entries {
@@ -17,7 +17,7 @@ extension ServiceRecord {
         return writer.octets
     }
 
-    /// Reads a service, and the values that its section has, by handle.
+    /// Reads a service, and the values in its section by handle.
     static func read(
         _ section: TextSection
     ) throws(TextError) -> (record: ServiceRecord, values: [AttributeHandle: [UInt8]]) {

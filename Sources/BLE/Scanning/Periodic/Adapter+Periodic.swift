@@ -5,7 +5,7 @@ import Logging
 
 /// Executes the synchronizer's commands to the controller.
 extension Adapter {
-    /// Follows a periodic train; its data go to `buffer`. It ends with the buffer.
+    /// Follows a periodic train, whose data go to `buffer`. It is followed until the buffer ends.
     func followTrain(
         _ train: PeriodicSynchronizer.Train, _ options: PeriodicSyncOptions,
         into buffer: StreamBuffer<PeriodicAdvertisement>
@@ -58,13 +58,13 @@ extension Adapter {
         wake(by: synchronizer.deadline)
     }
 
-    /// The controller has answered the synchronizer's command, or has not.
+    /// Handles the controller's answer to the synchronizer's command, or the lack of one.
     func synchronizerAnswered(_ answer: CommandAnswer) {
         synchronizer.answered(answer, isRecovering: recovery.isUnderWay)
         reconcileTrains()
     }
 
-    /// Acts on the time limit of a search, also while the controller is brought back.
+    /// Handles the expired time limit of a search, also while the controller is being recovered.
     func expireSynchronizer(at now: Instant) {
         guard let deadline = synchronizer.deadline, deadline <= now else { return }
         synchronizer.expire(at: now)

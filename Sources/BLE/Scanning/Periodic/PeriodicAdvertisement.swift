@@ -10,27 +10,27 @@ public struct PeriodicAdvertisement: Hashable, Sendable {
     public var set: UInt8
     /// The advertising data of the packet, decoded.
     public var fields: AdvertisingData
-    /// Strength at the antenna in dBm; nil when the controller does not know.
+    /// The received signal strength in dBm; nil when the controller does not know it.
     public var rssi: Int8?
-    /// How strong it was sent in dBm, where the advertiser says so.
+    /// The transmit power in dBm, if the advertiser includes it.
     public var txPower: Int8?
     /// Whether the end of the data is missing: the controller lost it, or had no room for it.
     public var isTruncated: Bool
-    /// When it was received, by the loop's clock.
+    /// The time at which the data were received, by the loop's clock.
     public var received: Instant
 }
 
 /// How a periodic train is followed.
 public struct PeriodicSyncOptions: Hashable, Sendable {
-    /// Events in a row that the receiver may leave out, 0 to 499, to save energy.
+    /// The number of events in a row that the receiver may skip, 0 to 499, to save energy.
     public var skip = 0
-    /// Silence after which the train counts as lost, 100 ms to 163.84 s.
+    /// The silence after which the train counts as lost, 100 ms to 163.84 s.
     public var timeout = Duration.seconds(20)
-    /// How long to look for the train; nil: for ever.
+    /// The maximum time to search for the train; nil for no limit.
     public var establishing: Duration? = .seconds(20)
     /// The PHYs on which the train's set is announced.
     public var phys: Set<PHY> = [.le1M]
-    /// Packets that wait for a slow consumer; older ones are dropped and counted.
+    /// The maximum number of packets that wait for a slow consumer; older ones are dropped and counted.
     public var buffer = 1024
 
     /// Creates options that receive every event of a train that is announced on LE 1M.
@@ -45,7 +45,7 @@ public struct PeriodicSyncOptions: Hashable, Sendable {
         return scan
     }
 
-    /// Refuses what is out of range (Core Specification 5.4, Vol 4, Part E, 7.8.67).
+    /// Throws when an option is out of range (Core Specification 5.4, Vol 4, Part E, 7.8.67).
     func check() throws(BLEError) {
         guard !phys.isEmpty else {
             throw .invalidRequest(.noPHY)

@@ -3,16 +3,17 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Names a consumer of a periodic train; never used twice.
+/// Identifies a consumer of a periodic train; never reused.
 struct PeriodicSyncID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The periodic trains that this process follows or looks for, and the commands that they need.
+/// The periodic trains that this process follows or searches for, and the commands that they need.
 ///
-/// A controller looks for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the others
-/// wait. A search that the controller has begun ends with its event, or when it refuses to cancel it; else
-/// the outcome of one would be taken for the next. One command is unanswered at a time.
+/// A controller searches for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the
+/// others wait. A search that the controller has started ends with its event, or when the controller refuses
+/// to cancel it; otherwise the outcome of one search would be taken for that of the next. One command is
+/// unanswered at a time.
 ///
 /// ```swift
 /// let id = synchronizer.follow(train, options)
@@ -30,9 +31,9 @@ struct PeriodicSynchronizer: Sendable {
     }
 
     enum Event: Sendable {
-        /// The train is not followed, or not looked for, any more.
+        /// The train is no longer followed, or no longer searched for.
         case ended(PeriodicSyncID, BLEError)
-        /// A search has ended, or a command was answered: what had to wait for that may go on.
+        /// A search has ended, or a command was answered: activities that had to wait for that can continue.
         case changed
         case log(String)
     }
@@ -43,11 +44,11 @@ struct PeriodicSynchronizer: Sendable {
         let options: PeriodicSyncOptions
         var consumers: [PeriodicSyncID]
         var assembler = PeriodicAssembler()
-        /// When the search ends, once it has begun. A reset does not move it.
+        /// The time at which the search ends, once it has begun. A reset does not change it.
         var deadline: Instant?
     }
 
-    /// How far the search for the first train of the queue has come.
+    /// The progress of the search for the first train of the queue.
     private enum Phase {
         /// The Create Sync command is to be sent.
         case begun
@@ -55,16 +56,17 @@ struct PeriodicSynchronizer: Sendable {
         case asked
         /// The scan searches for the train.
         case looking
-        /// The search is to be cancelled, for this reason; nil: it has no consumer any more.
+        /// The search is to be cancelled, for this reason; nil if it has no consumer any more.
         case givenUp(BLEError?)
-        /// It gives the search up, and the outcome comes as an event.
+        /// The controller has accepted the cancellation, and reports the outcome by an event.
         case ending(BLEError?)
     }
 
     private struct Search {
         let number: UInt64
         var phase = Phase.begun
-        /// Whether the controller may look for the train already: a command was sent and not answered.
+        /// Whether the controller may already search for the train, because a command was sent and not
+        /// answered.
         var mayBeOn = false
     }
 
@@ -84,7 +86,7 @@ struct PeriodicSynchronizer: Sendable {
 
     /// Trains that are not found yet.
     private var queue = Deque<Following>()
-    /// The search for the first of them; nil: none has begun.
+    /// The search for the first of them; nil if none has begun.
     private var search: Search?
     /// Trains that are synchronized.
     private var syncs: [SyncHandle: Following] = [:]
@@ -93,18 +95,19 @@ struct PeriodicSynchronizer: Sendable {
     private var lastID: UInt64 = 0
     private var lastSearch: UInt64 = 0
     private var events = Deque<Event>()
-    /// The command that is not answered.
+    /// The command that is not answered; nil if all are.
     private var asking: Command?
-    /// Whether the answer to that is of a time before the controller was brought back.
+    /// Whether the answer to that command is from before the controller was recovered.
     private var dropsAnswer = false
-    /// The commands whose last one was not answered: the next one waits until that is given up.
+    /// The opcodes whose last command was not answered: the next one first waits until that late answer is
+    /// given up.
     private var unanswered: Set<HCIOpcode> = []
 
-    /// A synchronizer of a controller that has received no commands yet.
+    /// Creates a synchronizer of a controller that has received no commands yet.
     init() {}
 }
 
-// MARK: - What is wanted
+// MARK: - Requests
 
 extension PeriodicSynchronizer {
     /// Follows a train. The options are those of its first consumer.
@@ -121,7 +124,7 @@ extension PeriodicSynchronizer {
         return id
     }
 
-    /// Ends a consumer; with the last one of a train, the train.
+    /// Ends a consumer. The last consumer of a train ends the train, too.
     mutating func end(_ id: PeriodicSyncID) {
         for (handle, sync) in syncs where sync.consumers.contains(id) {
             syncs[handle]?.consumers.removeAll { $0 == id }
@@ -133,7 +136,7 @@ extension PeriodicSynchronizer {
         queue[index].consumers.removeAll { $0 == id }
         guard queue[index].consumers.isEmpty else { return }
         if index == 0, search != nil {
-            // One that is given up for another reason stays so.
+            // A search that was given up for another reason keeps that reason.
             if isLookedFor(0) { giveUp(nil) }
         } else {
             queue.remove(at: index)
@@ -151,20 +154,21 @@ extension PeriodicSynchronizer {
         }
     }
 
-    /// Ends the search that goes on: nothing will be found.
+    /// Gives up the search under way with an error, because nothing will be found.
     mutating func fail(_ error: BLEError) {
         if search != nil, isLookedFor(0) { giveUp(error) }
     }
 
-    /// The scan that finds the train that is looked for; nil when none is.
+    /// The scan for the train that is searched for; nil when there is none.
     var scan: ScanOptions? {
         search != nil && isLookedFor(0) ? queue.first?.options.scan : nil
     }
 
-    /// Whether the controller looks for a train, or may do so.
+    /// Whether the controller searches for a train, or may do so.
     var isSearching: Bool { search != nil }
 
-    /// Whether a train of the queue is looked for, or waits for that; false: its search is given up.
+    /// Returns whether a train of the queue is searched for, or waits for its turn; false when its search is
+    /// given up.
     private func isLookedFor(_ index: Int) -> Bool {
         guard index == 0, let search else { return true }
         return switch search.phase {
@@ -180,7 +184,7 @@ extension PeriodicSynchronizer {
         }
     }
 
-    /// Whether the controller has not answered that it is to look for the first train.
+    /// Whether the command that starts the search for the first train is unanswered.
     private var isCreating: Bool {
         if case .create(let number) = asking { number == search?.number } else { false }
     }
@@ -190,7 +194,7 @@ extension PeriodicSynchronizer {
         events.append(.changed)
         switch result {
         case .success(let handle):
-            // It may be wanted again since its first search was given up.
+            // The train may have new consumers since its first search was given up.
             first.consumers += queue.filter { $0.train == first.train }.flatMap(\.consumers)
             queue.removeAll { $0.train == first.train }
             unwanted.removeAll { $0 == handle }
@@ -199,7 +203,7 @@ extension PeriodicSynchronizer {
         }
         let isCertain = if case .success = result { search?.mayBeOn == false } else { false }
         if isCreating, !isCertain {
-            // What has ended may be another search than the one just begun, which is given up.
+            // The outcome may be that of another search than the one just started, which is given up.
             search?.phase = .givenUp(nil)
             queue.prepend(Following(train: first.train, options: first.options, consumers: []))
         } else {
@@ -220,7 +224,7 @@ extension PeriodicSynchronizer {
         return !unwanted.isEmpty
     }
 
-    /// What ends at once all that the controller may do.
+    /// The commands that end at once everything that the controller may do.
     var abandonment: [HCICommandPacket] {
         var commands = (syncs.keys + unwanted).map { LEPeriodicAdvertisingTerminateSync(sync: $0).packet }
         switch search?.phase {
@@ -230,7 +234,7 @@ extension PeriodicSynchronizer {
         return commands
     }
 
-    /// The next command, if the one before is answered. `isPaused`: no search may begin.
+    /// Returns the next command, if the one before is answered. With `isPaused` no search may start.
     mutating func nextCommand(isPaused: Bool, at now: Instant) -> MachineCommand? {
         guard asking == nil else { return nil }
         if let handle = unwanted.first {
@@ -261,7 +265,7 @@ extension PeriodicSynchronizer {
         return MachineCommand(packet, isPatient: unanswered.contains(command.opcode))
     }
 
-    /// Takes what came of the last command. `isRecovering`: the controller is being brought back.
+    /// Handles the answer to the last command. `isRecovering`: the controller is being recovered.
     mutating func answered(_ answer: CommandAnswer, isRecovering: Bool) {
         guard let command = asking.take() else { return }
         defer { events.append(.changed) }
@@ -275,7 +279,7 @@ extension PeriodicSynchronizer {
             case .create(let number): if number == search?.number { created(answer) }
             case .cancel: cancelled(answer)
             case .terminate(let handle):
-                // It is no error when there was nothing to do.
+                // A refusal because there was nothing to terminate is no error.
                 unwanted.removeAll { $0 == handle }
                 if case .done = answer { lost(handle) }
             }
@@ -288,18 +292,19 @@ extension PeriodicSynchronizer {
         let isOn = error == nil || search.mayBeOn && answer == .refused(.commandDisallowed)
         switch search.phase {
         case .asked where isOn: self.search = Search(number: search.number, phase: .looking)
-        // It may look for the train all the same.
+        // The controller may search for the train despite that.
         case .asked where answer == .silent: self.search?.phase = .givenUp(error)
         case .asked: endSearch(.failure(error ?? .cancelled))
-        // It was given up before it began.
+        // The search was given up before it began.
         case .givenUp(let reason) where !isOn && answer != .silent:
             endSearch(.failure(reason ?? .cancelled))
-        // The outcome came before the answer, or is still to be given up.
+        // The outcome arrived before the answer, or the search is still to be cancelled.
         case .begun, .looking, .givenUp, .ending: break
         }
     }
 
-    /// The outcome comes as an event, unless the controller knows of no search.
+    /// Handles the answer to the cancellation. The outcome follows as an event, unless the controller has no
+    /// search.
     private mutating func cancelled(_ answer: CommandAnswer) {
         guard case .givenUp(let reason) = search?.phase else { return }
         if case .done = answer {
@@ -313,16 +318,17 @@ extension PeriodicSynchronizer {
 // MARK: - Time, and controllers that fail
 
 extension PeriodicSynchronizer {
-    /// When the search for a train is over.
+    /// The time at which the search for a train ends.
     var deadline: Instant? { queue.isEmpty || !isLookedFor(0) ? nil : queue[0].deadline }
 
-    /// Acts on the time limit of the search.
+    /// Ends the search if its time limit has expired.
     mutating func expire(at now: Instant) {
         guard let deadline, deadline <= now, let limit = queue.first?.options.establishing else { return }
         giveUp(.timedOut(.synchronization, after: limit))
     }
 
-    /// The controller was reset: the trains that were followed are lost, the others are looked for anew.
+    /// Handles a reset of the controller: the trains that were followed are lost, and the searches for others
+    /// start again.
     mutating func controllerWasReset() {
         for sync in syncs.values {
             let lost = BLEError.syncLost(sync.train.advertiser, set: sync.train.set)
@@ -336,7 +342,8 @@ extension PeriodicSynchronizer {
         }
     }
 
-    /// The controller has failed and was not reset: it follows its trains, and may look for one.
+    /// Handles the recovery of a controller that was not reset: it follows its trains, and may search for
+    /// one.
     mutating func controllerIsBack() {
         if let asking, !dropsAnswer {
             dropsAnswer = true
@@ -345,7 +352,7 @@ extension PeriodicSynchronizer {
         if case .ending(let reason) = search?.phase { search?.phase = .givenUp(reason) }
     }
 
-    /// Nothing is known of what came of a command; it is repeated.
+    /// Handles a command whose outcome is not known, and which is repeated.
     private mutating func wasNotAnswered(_ command: Command) {
         guard case .create(let number) = command, number == search?.number else { return }
         search?.mayBeOn = true
@@ -358,8 +365,9 @@ extension PeriodicSynchronizer {
 extension PeriodicSynchronizer {
     mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// A search has an outcome. `isShared`: others use the controller as well. A train that is found is then another
-    /// program's if it is not the one that is looked for here; a failure does not say whose it is.
+    /// Handles the outcome of a search. With `isShared` other programs use the controller as well: a train
+    /// that is not the one that is searched for here is then another program's, and a failure does not show
+    /// whose search has failed.
     mutating func established(_ event: LEPeriodicAdvertisingSyncEstablished, isShared: Bool) {
         if event.status == .success {
             let wanted = search == nil ? nil : queue.first?.train
@@ -368,7 +376,7 @@ extension PeriodicSynchronizer {
             {
                 endSearch(.success(event.train.sync))
             } else if !isShared {
-                // Its search was given up.
+                // The search for this train was given up.
                 unwanted.append(event.train.sync)
             }
             return
@@ -381,12 +389,13 @@ extension PeriodicSynchronizer {
                 let command = HCIOpcode.lePeriodicAdvertisingCreateSync
                 return endSearch(.failure(.hci(event.status, command: command)))
             }
-            // It was announced, and its first packets were lost on the air: there is time left to try again.
+            // The train was announced, and its first packets were lost on the air: there is time left to try
+            // again.
             events.append(.log("\(first.train.advertiser)'s train was not established; trying again"))
             self.search?.phase = .begun
             if isCreating { self.search?.mayBeOn = true }
-        // It may be the outcome of an earlier command, or another program's; the answers to Create and to Cancel say
-        // whether there is another one.
+        // This may be the outcome of an earlier command, or another program's; the answers to Create and to
+        // Cancel show whether another one follows.
         case .givenUp where isCreating: break
         case .givenUp where search.mayBeOn && event.status != .operationCancelledByHost: break
         case .givenUp(let reason), .ending(let reason): endSearch(.failure(reason ?? .cancelled))
@@ -405,7 +414,7 @@ extension PeriodicSynchronizer {
         events += sync.consumers.map { .ended($0, error) }
     }
 
-    /// Takes a report of a train; gives the consumers what it says once it is whole.
+    /// Handles a report of a train, and delivers the data to the consumers once they are complete.
     mutating func receive(
         _ report: LEPeriodicAdvertisingReport, at now: Instant,
         deliver: (PeriodicSyncID, PeriodicAdvertisement) -> Void
@@ -424,16 +433,17 @@ extension PeriodicSynchronizer {
     }
 }
 
-/// Puts the reports of one event of a periodic train together. Bounded: what goes beyond the longest data
-/// that there can be is cut off and marked. A report that repeats the octets of the first one shows that the end of
-/// the data was lost: what there is of them is returned, marked, and the report begins the next.
+/// Assembles the reports of one event of a periodic train. Bounded: data beyond the maximum length are
+/// truncated and marked. A report that repeats the octets of the first one shows that the end of the data was
+/// lost: the data so far are returned, marked as truncated, and the report starts the next ones.
 struct PeriodicAssembler {
     private var begun: [UInt8] = []
-    /// The octets of the first report.
+    /// The number of octets in the first report.
     private var firstCount: Int?
     private var isCut = false
 
-    /// Takes a report; the data, once they are all there or never will be, and whether the end is missing.
+    /// Adds a report. Returns the data once they are complete or will never be, and whether their end is
+    /// missing.
     mutating func take(_ report: LEPeriodicAdvertisingReport) -> [(data: [UInt8], isTruncated: Bool)] {
         if report.data.count == firstCount, begun.starts(with: report.data) {
             let lost = begun

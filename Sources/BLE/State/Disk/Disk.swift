@@ -3,9 +3,10 @@ import Glibc
 import HCISocket
 import SystemPackage
 
-/// The system calls of what is kept in the state folder: all that is done to a disk is done here, one step at a time.
+/// The system calls for the files in the state folder. Everything that is done to a disk is done here, one
+/// step at a time.
 struct Disk: Sendable {
-    /// What is about to be done to the disk.
+    /// A step that is about to be done on the disk.
     enum Step: Hashable, Sendable {
         case makeFolder(String)
         case create(String)
@@ -16,17 +17,18 @@ struct Disk: Sendable {
         case remove(String)
     }
 
-    /// Runs before each step. A test throws here, and finds what a disk is left with that does no more.
+    /// Runs before each step. A test throws here, and finds the state in which a disk is left that fails at
+    /// this step.
     var before: @Sendable (Step) throws(Errno) -> Void = { _ in }
-    /// How long another process may hold the file of a claim.
+    /// The maximum time for which another process can hold the file of a claim.
     var timeLimit = Duration.seconds(10)
 }
 
 // MARK: - Reading
 
 extension Disk {
-    /// The octets of a file; nil when there is none. Of one larger than `limit`, which this library never writes,
-    /// the beginning.
+    /// Returns the octets of a file; nil when there is none. For a file larger than `limit`, which this
+    /// library never writes, returns the beginning.
     func contents(_ path: String, limit: Int = 1 << 22) throws(StateError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -38,7 +40,7 @@ extension Disk {
         guard fstat(descriptor, &status) == 0 else { throw .system(.current, during: "fstat \(path)") }
         var octets: [UInt8] = []
         var problem: Errno?
-        // One more than there is, to see the end.
+        // One octet more than the file has, to detect its end.
         var room = min(max(0, Int(status.st_size)), limit) + 1
         while room > 0, problem == nil {
             var count = 0
@@ -56,7 +58,7 @@ extension Disk {
         return octets
     }
 
-    /// The names in a folder, in no order; none when there is no such folder.
+    /// Returns the names in a folder, in no particular order; none when there is no such folder.
     func names(in path: String) throws(StateError) -> [String] {
         guard let folder = opendir(path) else {
             if errno == ENOENT { return [] }
@@ -80,7 +82,7 @@ extension Disk {
 // MARK: - Writing
 
 extension Disk {
-    /// Makes a folder that only its owner enters, if it is missing; true when it was.
+    /// Creates a folder that only its owner can enter, if it is missing. Returns true when it was.
     @discardableResult
     func makeFolder(_ path: String) throws(StateError) -> Bool {
         if access(path, F_OK) == 0 { return false }
@@ -92,7 +94,8 @@ extension Disk {
         return true
     }
 
-    /// Makes a folder that only its owner enters, and those that it is in, where they are missing.
+    /// Creates a folder that only its owner can enter, and the folders that contain it, where they are
+    /// missing.
     func makeFolders(_ path: String) throws(StateError) {
         var made = path.hasPrefix("/") ? "" : "."
         for name in path.split(separator: "/") {
@@ -103,7 +106,7 @@ extension Disk {
         try closeToOthers(path)
     }
 
-    /// Sees to it that only its owner enters a folder.
+    /// Restricts a folder so that only its owner can enter it.
     func closeToOthers(_ path: String) throws(StateError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system(.current, during: "stat \(path)") }
@@ -111,9 +114,9 @@ extension Disk {
         guard chmod(path, 0o700) == 0 else { throw .system(.current, during: "chmod \(path)") }
     }
 
-    /// Makes a file of `octets` that only its owner reads, all of it on the disk, unless `synchronizeAll` is to
-    /// bring it there. What there was is replaced, not at once: this is for a new name, which then takes the place
-    /// of the old by `rename`.
+    /// Creates a file of `octets` that only its owner can read. All of it is on the disk when this returns,
+    /// unless `synchronizes` is false and `synchronizeAll` writes it to the disk. An existing file is not
+    /// replaced atomically: use a new name, and then replace the old file by `rename`.
     func write(
         _ octets: [UInt8], to path: String, synchronizes: Bool = true
     ) throws(StateError) {
@@ -136,7 +139,7 @@ extension Disk {
         guard fsync(descriptor) == 0 else { throw .system(.current, during: "fsync \(path)") }
     }
 
-    /// Brings everything of the file system that a folder is on to the disk: for many files that is a hundred times
+    /// Writes everything on the file system of a folder to the disk. For many files that is a hundred times
     /// as fast as one after the other.
     func synchronizeAll(_ path: String) throws(StateError) {
         try announce(.synchronizeAll(path))
@@ -146,13 +149,13 @@ extension Disk {
         guard syncfs(descriptor) == 0 else { throw .system(.current, during: "syncfs \(path)") }
     }
 
-    /// Gives a file another name; one that had it is gone, at once.
+    /// Renames a file, and atomically replaces a file that had the new name.
     func rename(_ path: String, to new: String) throws(StateError) {
         try announce(.rename(path, to: new))
         guard Glibc.rename(path, new) == 0 else { throw .system(.current, during: "rename \(path)") }
     }
 
-    /// A name beside a file's that no other has: with that suffix, and perhaps a number.
+    /// Returns a free name beside a file's: its name with this suffix, and a number if necessary.
     func freeName(_ path: String, suffix: String) -> String {
         var (new, number) = ("\(path).\(suffix)", 1)
         while access(new, F_OK) == 0 {
@@ -162,7 +165,7 @@ extension Disk {
         return new
     }
 
-    /// Removes a file; false when there is none.
+    /// Removes a file. Returns false when there is none.
     @discardableResult
     func remove(_ path: String) throws(StateError) -> Bool {
         try announce(.remove(path))
@@ -173,7 +176,7 @@ extension Disk {
         return true
     }
 
-    /// Brings the names in a folder to the disk.
+    /// Writes the names in a folder to the disk.
     func synchronize(_ path: String) throws(StateError) {
         try announce(.synchronize(path))
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -182,7 +185,7 @@ extension Disk {
         guard fsync(descriptor) == 0 else { throw .system(.current, during: "fsync \(path)") }
     }
 
-    /// A file that one process at a time holds, made if it is missing.
+    /// Opens a file that one process at a time can hold, and creates it if it is missing.
     func claim(_ path: String) throws(StateError) -> DiskClaim {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }

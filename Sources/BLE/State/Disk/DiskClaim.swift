@@ -2,9 +2,10 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// A file that one process at a time holds. A process that ends lets go of it.
+/// A file that one process at a time can hold. A process that ends releases it.
 final class DiskClaim: @unchecked Sendable {
-    // Sendable: what changes is only touched between lock and unlock of `mutex`, which, as `change`, never moves.
+    // Sendable: mutable state is only accessed between lock and unlock of `mutex`, which, like `change`,
+    // never moves.
 
     private let descriptor: CInt
     private let path: String
@@ -14,12 +15,13 @@ final class DiskClaim: @unchecked Sendable {
     private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     /// Whether a thread waits in `flock`, which has no time limit: perhaps longer than the call that needs the file.
     private var isAsking = false
-    /// Whether a call waits for what that thread gets.
+    /// Whether a call waits for the result of that thread.
     private var isWanted = false
-    /// What the thread has come to: nil while it waits, then 0 or the error.
+    /// The result of the thread: nil while it waits, then 0 or the error.
     private var outcome: CInt?
 
-    /// A claim to a file that is open; `timeLimit`: how long another process may hold it.
+    /// Creates a claim to an open file. `timeLimit` is the maximum time for which another process can hold
+    /// it.
     init(_ descriptor: CInt, _ path: String, _ timeLimit: Duration) {
         self.descriptor = descriptor
         self.path = path
@@ -40,28 +42,29 @@ final class DiskClaim: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Runs `body` while no other claim holds the file. Others hold it for as long as some files take to be written.
-    /// One call at a time.
+    /// Runs `body` while no other claim holds the file. Other claims hold it for as long as it takes to write
+    /// some files. Only one call at a time.
     func holding<Result>(_ body: () throws(StateError) -> Result) throws(StateError) -> Result {
         try take()
         defer { flock(descriptor, LOCK_UN) }
         return try body()
     }
 
-    /// Takes the file for as long as this lives, and writes the process ID to it; false when another claim has it.
+    /// Takes the file until `letGo` or the end of this object, and writes the process ID to it. Returns false
+    /// when another claim has it.
     func own() throws(StateError) -> Bool {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK { return false }
             throw .system(.current, during: "flock \(path)")
         }
-        // For people, and for the error message of a process that comes later; nothing depends on it.
+        // For people, and for the error message of a later process; no code depends on it.
         let number = Array("\(getpid())\n".utf8)
         ftruncate(descriptor, 0)
         _ = number.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         return true
     }
 
-    /// Lets go of what `own` has taken.
+    /// Releases the file that `own` has taken.
     func letGo() { flock(descriptor, LOCK_UN) }
 
     private func take() throws(StateError) {
@@ -91,7 +94,8 @@ final class DiskClaim: @unchecked Sendable {
         throw .system(Errno(rawValue: outcome), during: "flock \(path)")
     }
 
-    /// Has a thread wait for the file. The call that waits at that time gets it; without one it is released.
+    /// Starts a thread that waits for the file. The call that waits at that time gets the file; without one,
+    /// the file is released.
     private func ask() throws(StateError) {
         outcome = nil
         let box = Unmanaged.passRetained(self)

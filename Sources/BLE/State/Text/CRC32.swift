@@ -1,4 +1,5 @@
-/// The checksum of Ethernet, gzip and `crc32` (ISO/IEC 3309): finds what disks and hands do to a file.
+/// The checksum of Ethernet, gzip and `crc32` (ISO/IEC 3309): detects changes of a file by disks and by
+/// people.
 struct CRC32 {
     private var register: UInt32 = .max
 

@@ -1,4 +1,4 @@
-/// Reads sections, one after the other, from a text that may be anything.
+/// Reads sections, one after the other, from a text with any content.
 struct TextReader {
     private let octets: [UInt8]
     private var position = 0
@@ -7,7 +7,7 @@ struct TextReader {
 
     init(_ octets: [UInt8]) { self.octets = octets }
 
-    /// The next section; nil at the end.
+    /// Returns the next section; nil at the end.
     mutating func next() throws(TextError) -> TextSection? {
         let start = position
         guard let heading = nextLine() else { return nil }
@@ -24,7 +24,7 @@ struct TextReader {
             let end = position
             guard let line = nextLine() else { throw TextError(number, .missingEnd) }
             if line.key == TextSection.heading {
-                // It is the next section's: that one may be whole.
+                // The heading is that of the next section, which may be complete.
                 (position, number) = (end, number - 1)
                 throw TextError(number, .missingEnd)
             }
@@ -39,10 +39,10 @@ struct TextReader {
         }
     }
 
-    /// Whether something follows that is no whole line.
+    /// Whether there are octets that were not read.
     var hasMore: Bool { position < octets.count }
 
-    /// The sections of a text that are whole, and what is wrong with the rest.
+    /// Returns the complete sections of a text, and the errors in the rest.
     static func all(in octets: [UInt8]) -> (sections: [TextSection], problems: [TextError]) {
         var reader = TextReader(octets)
         var (sections, problems): ([TextSection], [TextError]) = ([], [])
@@ -59,7 +59,7 @@ struct TextReader {
         return (sections, problems)
     }
 
-    /// Goes to the next heading, or, where there is none, to the end of the last whole line.
+    /// Skips to the next heading or, if there is none, to the end of the last complete line.
     private mutating func skipToHeading() {
         while true {
             let (start, before) = (position, number)
@@ -71,7 +71,7 @@ struct TextReader {
         }
     }
 
-    /// The only section of a text.
+    /// Returns the only section of a text, which has to be of this kind.
     static func only(_ kind: String, in octets: [UInt8]) throws(TextError) -> TextSection {
         var reader = TextReader(octets)
         guard let section = try reader.next() else { throw TextError(1, .empty) }
@@ -80,7 +80,7 @@ struct TextReader {
         return section
     }
 
-    /// The next line. Each ends with a newline, so that one that was cut off is detected.
+    /// Returns the next line. Each line ends with a newline, so that a truncated one is detected.
     private mutating func nextLine() -> TextSection.Line? {
         guard let newline = octets[position...].firstIndex(of: UInt8(ascii: "\n")) else {
             // The rest is counted as a line, but lacks its newline.
@@ -90,7 +90,8 @@ struct TextReader {
         let text = String(decoding: octets[position..<newline], as: UTF8.self)
         position = newline + 1
         number += 1
-        // By scalars: a mark that begins a name would make one character of the space and itself.
+        // By scalars, because a combining mark at the start of a name would form one character with the
+        // space.
         let scalars = text.unicodeScalars
         let end = scalars.firstIndex(of: " ") ?? scalars.endIndex
         return TextSection.Line(

@@ -35,7 +35,7 @@ struct TextSection {
     var lines: [Line] = []
 }
 
-/// Why a text is not what it should be: the line, from 1, and the reason.
+/// An error in a text: the line, from 1, and the reason.
 struct TextError: Error, Hashable {
     enum Reason: Hashable {
         case damaged(StateError.Damage)
@@ -63,21 +63,21 @@ extension TextSection {
 }
 
 extension TextSection.Line {
-    /// The section has no line with this key.
+    /// The error that sections of this kind have no line with this key.
     var isUnknown: TextError { TextError(number, .key(String(key))) }
 
-    /// The line belongs to one with the key `other`, and none stands before it.
+    /// Returns the error that the line has to follow one with the key `other`, and there is none before it.
     func isBefore(_ other: String) -> TextError { TextError(number, .order(key: String(key), after: other)) }
 
-    /// The value of this line is invalid.
+    /// Returns the error that a value of this line is invalid.
     func isNoValue(_ value: some StringProtocol) -> TextError {
         TextError(number, .value(String(value), key: String(key)))
     }
 
-    /// The line's words, which must be so many.
+    /// Returns the words of the line. Throws if there are not `count` of them.
     func values(_ count: Int) throws(TextError) -> [Substring] { try values(count...count) }
 
-    /// The line's words, whose number must be in that range.
+    /// Returns the words of the line. Throws if their number is not in `range`.
     func values(_ range: ClosedRange<Int>) throws(TextError) -> [Substring] {
         let values = values
         guard range.contains(values.count) else {
@@ -91,22 +91,22 @@ extension TextSection.Line {
         try value(of: try values(1)[0], read)
     }
 
-    /// What a word of this line spells.
+    /// Returns the value of a word of this line. Throws if `read` returns nil.
     func value<Value>(of word: Substring, _ read: (Substring) -> Value?) throws(TextError) -> Value {
         guard let value = read(word) else { throw isNoValue(word) }
         return value
     }
 }
 
-/// How values are spelled in files.
+/// The text of values in files.
 enum TextValue {
-    /// A number of fixed width after `0x`.
+    /// Returns a number of fixed width that is written after `0x`.
     static func bits<Bits: FixedWidthInteger & UnsignedInteger>(_ word: Substring) -> Bits? {
         guard word.hasPrefix("0x") else { return nil }
         return digits(word.dropFirst(2))
     }
 
-    /// All digits of a number of fixed width.
+    /// Returns a number of fixed width that is written with all its digits.
     static func digits<Bits: FixedWidthInteger & UnsignedInteger>(_ word: Substring) -> Bits? {
         guard word.utf8.count == Bits.bitWidth / 4, word.utf8.first != UInt8(ascii: "+") else { return nil }
         return Bits(word, radix: 16)
@@ -125,7 +125,7 @@ enum TextValue {
         return "\(time < .zero ? "-" : "")\(seconds.magnitude).\(digits)"
     }
 
-    /// The time of so many seconds.
+    /// Returns the time that is written in seconds, as by `text`.
     static func duration(_ word: Substring) -> Duration? {
         let isNegative = word.hasPrefix("-")
         let parts = word.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
@@ -140,7 +140,7 @@ enum TextValue {
             time += Duration(secondsComponent: 0, attosecondsComponent: fraction)
         }
         let value = isNegative ? .zero - time : time
-        // Only the very text that `text` gives.
+        // Only the exact text that `text` returns is valid.
         return text(value) == word ? value : nil
     }
 
@@ -155,7 +155,8 @@ enum TextValue {
     /// Returns octets as hexadecimal digits, and `-` for no octets.
     static func text(_ octets: [UInt8]) -> String { octets.isEmpty ? "-" : octets.hex }
 
-    /// A name on one line: what would end the line or upset a terminal, and %, as % and two digits an octet.
+    /// Returns a name on one line: characters that would end the line or disturb a terminal, and %, are
+    /// written as % and two digits for each octet.
     static func escaped(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
@@ -170,7 +171,7 @@ enum TextValue {
         return text
     }
 
-    /// The name that `escaped` has written.
+    /// Returns the name that `escaped` has written.
     static func unescaped(_ text: Substring) -> String? {
         var octets: [UInt8] = []
         var rest = text.utf8[...]

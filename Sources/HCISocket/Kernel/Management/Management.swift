@@ -1,10 +1,10 @@
 import BLECore
 
-/// The kernel's Bluetooth management protocol as far as this host needs it: which adapters there are, what they
-/// are set to, power and LE, and how the kernel pairs. libbluetooth has no header for it; the numbers are those of
-/// BlueZ's `doc/mgmt-api.txt`.
+/// The kernel's Bluetooth management protocol as far as this host needs it: the list of adapters, their
+/// settings, power and LE, and the pairing of the kernel. libbluetooth has no header for it; the numbers are
+/// from BlueZ's `doc/mgmt-api.txt`.
 package enum Management {
-    /// What an adapter can be, and is, set to.
+    /// The settings that an adapter supports or has.
     package struct Settings: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -15,9 +15,9 @@ package enum Management {
         package static let connectable = Settings(rawValue: 1 << 1)
         /// The adapter can be discovered by other devices.
         package static let discoverable = Settings(rawValue: 1 << 3)
-        /// Pairing creates bonds; otherwise the kernel refuses peers that request one.
+        /// Pairing creates bonds; otherwise the kernel rejects peers that request one.
         package static let bondable = Settings(rawValue: 1 << 4)
-        /// Secure Simple Pairing is on, without which a dual-mode adapter has no LE Secure Connections.
+        /// Secure Simple Pairing is enabled, which LE Secure Connections require on a dual-mode adapter.
         package static let secureSimplePairing = Settings(rawValue: 1 << 6)
         /// Bluetooth Classic (BR/EDR) is enabled.
         package static let classic = Settings(rawValue: 1 << 7)
@@ -32,11 +32,11 @@ package enum Management {
         package static let staticAddress = Settings(rawValue: 1 << 15)
     }
 
-    /// What the kernel knows of an adapter.
+    /// The kernel's information about an adapter.
     package struct Information: Hashable, Sendable, PacketDecodable {
         package static let packetName = "Read Controller Information"
 
-        /// The public address; all zeros when there is none.
+        /// The public address; all zeros if the adapter has none.
         package var address: UInt64
         /// The HCI version of the adapter's controller.
         package var version: UInt8
@@ -44,9 +44,9 @@ package enum Management {
         package var manufacturer: UInt16
         /// The settings that the adapter supports.
         package var supported: Settings
-        /// The settings that are on.
+        /// The settings that are enabled.
         package var current: Settings
-        /// The name, up to the first zero of its 249 octets.
+        /// The name, up to the first zero in its 249 octets.
         package var name: String
 
         package init(decoding reader: inout ByteReader) throws(DecodeError) {
@@ -63,7 +63,7 @@ package enum Management {
 
     package struct Packet: Hashable, Sendable, PacketCodable {
         package static let packetName = "management packet"
-        /// The index of packets that are about no adapter.
+        /// The index in packets that do not concern an adapter.
         package static let noIndex: UInt16 = 0xffff
 
         /// The code of a command or event.
@@ -85,7 +85,7 @@ package enum Management {
             parameters = try reader.bytes(Int(try reader.u16("length")), "parameters")
         }
 
-        /// The octets of header and parameters.
+        /// The encoded size in octets: the 6 octets of the header and the parameters.
         package var encodedCount: Int { 6 + parameters.count }
 
         /// Writes the header and the parameters.
@@ -99,16 +99,16 @@ package enum Management {
 }
 
 extension Management {
-    /// What Get Connections answers: the devices that there are links to.
+    /// The response to Get Connections: the devices with links.
     package struct Connections: Hashable, Sendable, PacketDecodable {
         package static let packetName = "Get Connections"
 
-        /// How many there are, those of BR/EDR too.
+        /// The number of links, including those of BR/EDR.
         package var count: Int
         /// The devices with an LE link.
         package var peers: [DeviceAddress]
 
-        /// Reads the list, and keeps the LE devices of it.
+        /// Reads the list and keeps its LE devices.
         package init(decoding reader: inout ByteReader) throws(DecodeError) {
             peers = []
             count = Int(try reader.u16("count"))
@@ -119,11 +119,11 @@ extension Management {
     }
 }
 
-// How the management socket names devices: six octets, then the transport and the type of the address in one, 0 for
-// BR/EDR, 1 for an LE public address and 2 for an LE random one.
+// The encoding of a device on the management socket: six octets of address, then one octet with the transport
+// and the type of the address: 0 for BR/EDR, 1 for an LE public address and 2 for an LE random one.
 
 extension ByteReader {
-    /// The device; nil when it is one of BR/EDR.
+    /// Reads a device; nil if it is a BR/EDR device.
     mutating func peer() throws(DecodeError) -> DeviceAddress? {
         let value = try u48("address")
         let type = try u8("address type")
@@ -135,7 +135,7 @@ extension ByteReader {
         }
     }
 
-    /// The device, which is one of LE.
+    /// Reads a device, which must be an LE device.
     mutating func lowEnergyPeer() throws(DecodeError) -> DeviceAddress {
         guard let peer = try peer() else { throw invalid("address type", value: UInt8(0), width: 1) }
         return peer

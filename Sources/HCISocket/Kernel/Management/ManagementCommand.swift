@@ -1,46 +1,48 @@
 import BLECore
 
-/// A command to the management socket, with its parameters. A value of the right form is always taken: whether it
-/// makes sense is for the kernel to say, with a status.
+/// A command to the management socket, with its parameters. Any value of the right form can be encoded; the
+/// kernel checks whether it is valid and returns a status.
 package enum ManagementCommand: Hashable, Sendable {
-    /// Lists the adapters. About no adapter.
+    /// Lists the adapters. Does not concern a specific adapter.
     case readIndexList
-    /// Reads address, settings and name of an adapter.
+    /// Reads the address, settings and name of an adapter.
     case readInformation
     /// Turns the radio of the adapter on or off.
     case setPowered(Bool)
-    /// Whether pairing makes bonds; while it does not, the kernel refuses peers that want one.
+    /// Sets whether pairing creates bonds. If it does not, the kernel rejects peers that request one.
     case setBondable(Bool)
-    /// Switches Secure Simple Pairing, without which dual-mode adapters have no LE Secure Connections.
+    /// Enables or disables Secure Simple Pairing, which LE Secure Connections require on dual-mode adapters.
     case setSecureSimplePairing(Bool)
     /// Turns LE of the adapter on or off.
     case setLowEnergy(Bool)
-    /// Replaces all long term keys that the kernel has of an adapter.
+    /// Replaces all long term keys that the kernel has for an adapter.
     case loadLongTermKeys([Management.LongTermKey])
-    /// Lists the devices that there are links to.
+    /// Lists the devices with links.
     case getConnections
-    /// How the user is reached when devices pair: an IO capability (Core Specification 5.4, Vol 3, Part H, 3.5.1).
+    /// Sets how the user participates in pairing: an IO capability (Core Specification 5.4, Vol 3, Part H,
+    /// 3.5.1).
     case setIOCapability(UInt8)
-    /// Pairs, and connects before where there is no link. It is answered when the pairing has ended.
+    /// Pairs with a device, and connects first if there is no link. The kernel responds when the pairing has
+    /// ended.
     case pairDevice(DeviceAddress, ioCapability: UInt8)
     /// Cancels the pairing with this device.
     case cancelPairDevice(DeviceAddress)
-    /// Forgets all keys of a device, and ends a pairing with it that is under way.
+    /// Removes all keys of a device, and ends a pairing with it that is in progress.
     case unpairDevice(DeviceAddress, disconnects: Bool)
-    /// The user accepts the numeric comparison.
+    /// Reports that the user accepts the numeric comparison.
     case userConfirmationReply(DeviceAddress)
-    /// The user rejects the numeric comparison.
+    /// Reports that the user rejects the numeric comparison.
     case userConfirmationNegativeReply(DeviceAddress)
-    /// The user has typed a passkey.
+    /// Reports the passkey that the user has entered.
     case userPasskeyReply(DeviceAddress, UInt32)
-    /// The user has entered no passkey.
+    /// Reports that the user has not entered a passkey.
     case userPasskeyNegativeReply(DeviceAddress)
     /// Enables or disables LE Secure Connections.
     case setSecureConnections(Management.SecureConnections)
-    /// Switches resolvable private addresses, and gives the key that they are made with. Only while the adapter is
-    /// off.
+    /// Enables or disables resolvable private addresses, and sets the key that generates them. Only while the
+    /// adapter is off.
     case setPrivacy(Management.Privacy, identityKey: UInt128)
-    /// Replaces all identity keys that the kernel has of peers, and from then on lets pairing ask for theirs.
+    /// Replaces all identity keys of peers that the kernel has, and from then on lets pairing request them.
     case loadIdentityKeys([Management.IdentityKey])
 }
 
@@ -54,9 +56,9 @@ extension Management {
     package enum SecureConnections: UInt8, Hashable, Sendable, CaseIterable {
         /// The adapter pairs by LE legacy pairing only.
         case off = 0
-        /// Where the peer has them too.
+        /// The adapter uses LE Secure Connections if the peer supports them.
         case on = 1
-        /// Pairing with peers that have not got them is refused.
+        /// The adapter rejects pairing with peers that do not support LE Secure Connections.
         case only = 2
     }
 
@@ -66,22 +68,22 @@ extension Management {
         case off = 0
         /// The adapter uses resolvable private addresses.
         case on = 1
-        /// The same, but for the identity address while the adapter is bondable and discoverable.
+        /// As `on`, but with the identity address while the adapter is bondable and discoverable.
         case limited = 2
     }
 }
 
 extension ManagementCommand {
-    /// How long the kernel may take: powering a USB adapter on can take seconds. Pairing has 30 s of its own (Core
-    /// Specification 5.4, Vol 3, Part H, 3.4), after 20 s for the connection.
+    /// The time limit for the kernel's response. Powering on a USB adapter can take seconds. Pairing has its
+    /// own limit of 30 s (Core Specification 5.4, Vol 3, Part H, 3.4), after 20 s for the connection.
     var timeLimit: Duration { isLasting ? .seconds(60) : .seconds(10) }
 
-    /// Whether the kernel takes other commands before it has answered this one.
+    /// Whether the kernel accepts other commands before it has responded to this one.
     var isLasting: Bool {
         if case .pairDevice = self { true } else { false }
     }
 
-    /// The device that the answer names too; nil for commands that are about none.
+    /// The device that the response also contains; nil for commands that do not concern a device.
     var peer: DeviceAddress? {
         switch self {
         case .pairDevice(let peer, _), .unpairDevice(let peer, _), .userPasskeyReply(let peer, _): peer
@@ -120,12 +122,12 @@ extension ManagementCommand {
         return Management.Opcode(rawValue: code)
     }
 
-    /// The command as a packet of the socket.
+    /// Returns the command as a packet for the socket.
     package func packet(for index: UInt16) -> Management.Packet {
         Management.Packet(code: opcode.rawValue, index: index, parameters: encoded)
     }
 
-    /// Reads a command; nil when its code is not one of these.
+    /// Decodes a command; nil if its code is not one of these.
     package init?(_ packet: Management.Packet) throws(DecodeError) {
         var reader = ByteReader(packet.parameters.span, of: "management command 0x\(packet.code.hex)")
         guard let command = try Self.decode(packet.code, &reader) else { return nil }

@@ -1,40 +1,42 @@
 import BLECore
 import HCI
 
-/// An event of the kernel about one adapter. Events about BR/EDR devices, and those that this host does not use,
-/// keep only their code.
+/// An event from the kernel about one adapter. Events about BR/EDR devices, and those that this host does not
+/// use, contain only their code.
 package enum ManagementEvent: Hashable, Sendable {
     /// An adapter was added.
     case added
     /// The adapter was removed.
     case removed
-    /// The settings of the adapter have changed to these.
+    /// The settings of the adapter have changed to the given ones.
     case settings(Management.Settings)
-    /// A pairing has made a key; `isKept`: it is for the next link too. The kernel sends this event, and those that
-    /// follow, to trusted sockets only, whose owner has CAP_NET_ADMIN.
+    /// A pairing has generated a key. `isKept` is true if the key is also for later links. The kernel sends
+    /// this event, and the ones below, only to trusted sockets, whose owner has CAP_NET_ADMIN.
     case newLongTermKey(Management.LongTermKey, isKept: Bool)
-    /// A peer has distributed its identity key, when it had the address `resolved`; nil: its identity address.
+    /// A peer has distributed its identity key while it used the address `resolved`, or its identity address
+    /// if that is nil.
     case newIdentityKey(Management.IdentityKey, resolved: DeviceAddress?, isKept: Bool)
-    /// A pairing has made a key for signatures.
+    /// A pairing has generated a signing key.
     case newSigningKey(Management.SigningKey, isKept: Bool)
     case disconnected(DeviceAddress, reason: UInt8)
-    /// The user is asked whether the peer shows this number too or, when `isPlain`, whether it may pair at all.
+    /// The user must confirm that the peer shows the same number or, if `isPlain`, that the peer is allowed
+    /// to pair.
     case confirmationRequest(DeviceAddress, isPlain: Bool, value: UInt32)
-    /// The user is asked for the number that the peer shows.
+    /// The user must enter the number that the peer shows.
     case passkeyRequest(DeviceAddress)
     case authenticationFailed(DeviceAddress, ManagementStatus)
     /// Another program has removed the device's keys.
     case unpaired(DeviceAddress)
-    /// The user is to see this number, of which the peer has `entered` digits.
+    /// The user must be shown this number, of which `entered` digits have been entered on the peer.
     case passkeyNotify(DeviceAddress, UInt32, entered: UInt8)
-    /// The system is about to sleep: the kernel has stopped what went on, and ended the links.
+    /// The system is about to suspend: the kernel has stopped all activity and closed the links.
     case suspended
     /// The system has resumed from sleep.
     case resumed
-    /// An event that is about a BR/EDR device or not used by this host: its code.
+    /// An event that concerns a BR/EDR device or that this host does not use: its code.
     case other(UInt16)
 
-    /// Reads an event. Octets behind those that are known are left for later kernels.
+    /// Decodes an event. Octets after the known ones are ignored, because later kernels can add some.
     package init(_ packet: Management.Packet) throws(DecodeError) {
         var reader = ByteReader(packet.parameters.span, of: "management event 0x\(packet.code.hex)")
         self =

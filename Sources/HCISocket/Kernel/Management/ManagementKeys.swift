@@ -1,8 +1,8 @@
 import BLECore
 
 extension Management {
-    /// A key that encrypts links with a device, as the kernel keeps it. Key values have the most significant octet
-    /// first, as everywhere here.
+    /// A key that encrypts links with a device, as the kernel stores it. In key values, the most significant
+    /// octet is first.
     package struct LongTermKey: Hashable, Sendable {
         /// How the key was generated.
         package struct Kind: RawRepresentable, Hashable, Sendable {
@@ -15,9 +15,9 @@ extension Management {
             package static let authenticated = Kind(rawValue: 1)
             /// LE Secure Connections, Just Works.
             package static let unauthenticatedP256 = Kind(rawValue: 2)
-            /// LE Secure Connections with a person or another channel to authenticate it.
+            /// LE Secure Connections, authenticated by the user or by out-of-band data.
             package static let authenticatedP256 = Kind(rawValue: 3)
-            /// LE Secure Connections with the debug key, which the whole world knows.
+            /// LE Secure Connections with the debug key, which is publicly known.
             package static let debugP256 = Kind(rawValue: 4)
         }
 
@@ -25,13 +25,14 @@ extension Management {
         package var peer: DeviceAddress
         /// How the key was generated.
         package var kind: Kind
-        /// Whether this host uses it as central. Keys of LE Secure Connections serve both roles and say false.
+        /// Whether this host uses the key as central. LE Secure Connections keys serve both roles and have
+        /// false.
         package var isForCentral: Bool
         /// The size of the key in octets, 7 to 16.
         package var size: UInt8
-        /// What names it after LE legacy pairing.
+        /// The encrypted diversifier, which identifies an LE legacy pairing key together with `random`.
         package var ediv: UInt16
-        /// The other half of that name.
+        /// The random number, which identifies an LE legacy pairing key together with `ediv`.
         package var random: UInt64
         package var value: UInt128
 
@@ -49,7 +50,7 @@ extension Management {
         }
     }
 
-    /// What a device's resolvable addresses are made with.
+    /// The key from which a device's resolvable private addresses are generated.
     package struct IdentityKey: Hashable, Sendable {
         /// The identity address of the device.
         package var peer: DeviceAddress
@@ -61,13 +62,13 @@ extension Management {
         }
     }
 
-    /// A key that writes are signed with.
+    /// A key for signing writes.
     package struct SigningKey: Hashable, Sendable {
         /// The identity address of the peer.
         package var peer: DeviceAddress
-        /// Whether this host signs with it; else the peer does.
+        /// Whether this host signs with the key; otherwise the peer does.
         package var isLocal: Bool
-        /// Whether the pairing that made it was authenticated.
+        /// Whether the pairing that generated the key was authenticated.
         package var isAuthenticated: Bool
         package var value: UInt128
 
@@ -83,10 +84,10 @@ extension Management {
 extension Management.LongTermKey: PacketCodable {
     package static var packetName: String { "long term key of the kernel" }
     static let encodedCount = 36
-    /// As many as one Load Long Term Keys takes: the parameters have 16 bits for their length.
+    /// The maximum number of keys in one Load Long Term Keys, because the parameters have a 16-bit length.
     package static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
 
-    /// As many as one Load Long Term Keys of at most so many octets has.
+    /// Returns the maximum number of keys in one Load Long Term Keys of at most that many octets.
     package static func maximumCount(within octets: Int) -> Int {
         min(max(octets - 8, 0) / encodedCount, maximumCount)
     }
@@ -117,10 +118,10 @@ extension Management.LongTermKey: PacketCodable {
 extension Management.IdentityKey: PacketCodable {
     package static var packetName: String { "identity key of the kernel" }
     static let encodedCount = 23
-    /// As many as one Load Identity Resolving Keys takes.
+    /// The maximum number of keys in one Load Identity Resolving Keys.
     package static let maximumCount = (Int(UInt16.max) - 2) / encodedCount
 
-    /// As many as one Load Identity Resolving Keys of at most so many octets has.
+    /// Returns the maximum number of keys in one Load Identity Resolving Keys of at most that many octets.
     package static func maximumCount(within octets: Int) -> Int {
         min(max(octets - 8, 0) / encodedCount, maximumCount)
     }

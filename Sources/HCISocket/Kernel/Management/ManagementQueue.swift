@@ -2,23 +2,23 @@ import BLECore
 import DequeModule
 import HCI
 
-/// The management socket's conversation: one command at a time, but for those that wait for a user; answers matched
-/// by code and index; and the kernel's own events between them.
+/// The queue of commands to the management socket. It sends one command at a time, except for commands that
+/// last long, such as pairing. It matches responses by code and index, and passes on the kernel's own events.
 package struct ManagementQueue: Machine {
-    /// Names a command that was submitted.
+    /// Identifies a submitted command.
     package struct Ticket: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// The result of a command, or something else that came from the socket.
+    /// The result of a command, or another packet from the socket.
     package enum Event: Equatable, Sendable {
-        /// The command was answered; on success, with these octets.
+        /// The kernel responded to the command with this status and these octets.
         case answered(Ticket, ManagementStatus, [UInt8])
-        /// The kernel did not answer in the time that it has for this command.
+        /// The kernel did not respond within the time limit of this command.
         case timedOut(Ticket, after: Duration)
         /// The kernel sent an event about the adapter with that index.
         case event(index: UInt16, ManagementEvent)
-        /// Bytes that are no management packet.
+        /// The bytes received are not a management packet.
         case malformed(DecodeError)
     }
 
@@ -26,7 +26,7 @@ package struct ManagementQueue: Machine {
         let ticket: Ticket
         let command: ManagementCommand
         let packet: Management.Packet
-        /// When the kernel was given it; before, when it was queued.
+        /// The time at which the command was sent to the kernel, or queued if it has not been sent.
         var begun: Instant
 
         var deadline: Instant { begun + command.timeLimit }
@@ -34,15 +34,15 @@ package struct ManagementQueue: Machine {
 
     private var waiting: Deque<Command> = []
     private var current: Command?
-    /// Commands that others need not wait for.
+    /// Commands that do not delay later commands while they wait for a response.
     private var lasting: [Command] = []
     private var events: Deque<Event> = []
     private var next: UInt64 = 0
 
-    /// A conversation that has not begun.
+    /// Creates an empty queue.
     package init() {}
 
-    /// When the kernel must have answered something.
+    /// The time by which the kernel must have responded to a command.
     package var deadline: Instant? { lasting.map(\.deadline).reduce(current?.deadline, earlier) }
 
     /// Queues a command about the adapter with that index.
@@ -56,7 +56,7 @@ package struct ManagementQueue: Machine {
         return ticket
     }
 
-    /// Takes one packet of the socket.
+    /// Handles one packet from the socket.
     package mutating func receive(_ frame: Span<UInt8>, at now: Instant) {
         do throws(DecodeError) {
             try take(try Management.Packet(frame))
@@ -78,7 +78,7 @@ package struct ManagementQueue: Machine {
         }
     }
 
-    /// Takes out the command that an answer is for.
+    /// Removes and returns the command to which a response belongs.
     private mutating func end(_ code: UInt16, _ index: UInt16, _ octets: [UInt8]) -> Command? {
         if let current, current.packet.code == code, current.packet.index == index {
             self.current = nil
@@ -87,14 +87,14 @@ package struct ManagementQueue: Machine {
         let candidates = lasting.indices.filter {
             lasting[$0].packet.code == code && lasting[$0].packet.index == index
         }
-        // The answer names the device, but by its identity where that came to light.
+        // The response contains the device, but with its identity address if that has become known.
         var reader = ByteReader(octets.span, of: "answer")
         let peer = (try? reader.peer()) ?? nil
         let meant = candidates.first { lasting[$0].command.peer == peer } ?? candidates.first
         return meant.map { lasting.remove(at: $0) }
     }
 
-    /// Gives up what was due by `now`.
+    /// Times out the commands whose deadline is not after `now`.
     package mutating func expire(at now: Instant) {
         if let late = current, late.deadline <= now {
             current = nil
@@ -106,10 +106,11 @@ package struct ManagementQueue: Machine {
         lasting.removeAll { $0.deadline <= now }
     }
 
-    /// Octets of the next command, for room to write it; 0 when there is none, or one before it is not answered.
+    /// The size of the next command in octets, for allocating its buffer; 0 if there is none or if the
+    /// previous command has no response yet.
     package var nextFrameCount: Int { current == nil ? waiting.first?.packet.encodedCount ?? 0 : 0 }
 
-    /// Writes the next command, when the one before it is answered.
+    /// Writes the next command, if the kernel has responded to the previous one.
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard current == nil, var command = waiting.popFirst() else { return false }
         command.begun = now

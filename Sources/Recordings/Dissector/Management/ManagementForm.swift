@@ -2,13 +2,15 @@ import BLEAdvertising
 import BLECore
 import HCI
 
-/// What a command or event of the kernel's management interface is called and consists of (BlueZ, doc/mgmt-api.txt).
+/// The name and the fields of a command or event of the kernel's management interface (BlueZ,
+/// doc/mgmt-api.txt).
 ///
-/// Fields are written `name:kind` with blanks between them. Kinds are numbers (`u8`, `i8`, `u16`, `u32`),
-/// `flag`, `status`, `settings`, an `address`, a `peer` (an address with its type), a `key` of 128 bits,
-/// `octets3` of them, `text11` that a zero ends, `fields` of advertising data with their length,
-/// `advertising` (advertising data and scan response, both lengths first), the `rest`, and lists:
-/// `u16*longTermKey` is a count and so many of that element.
+/// Fields are written as `name:kind`, separated by spaces. The kinds are numbers (`u8`, `i8`, `u16`, `u32`),
+/// `flag`, `status`, `settings`, `address`, `peer` (an address with its type), `key` (128 bits), `octets3`
+/// (three octets), `text11` (11 octets of text, which a zero terminates), `fields` (advertising data after
+/// their length in 16 bits), `shortFields` (the same after 8 bits), `advertising` (advertising data and scan
+/// response, after both lengths), `rest` (all remaining octets), and lists: `u16*longTermKey` is a 16-bit
+/// count followed by that number of elements.
 struct ManagementForm: Sendable {
     /// The name in BlueZ's documentation of the interface.
     let name: String
@@ -33,8 +35,8 @@ struct ManagementForm: Sendable {
 }
 
 extension ByteReader {
-    /// The fields of a form. Older kernels send fewer fields and newer ones more: the octets may end before any field,
-    /// and those behind the last are `more`.
+    /// Reads the fields of a form. Older kernels send fewer fields, and newer kernels send more: the octets
+    /// can end before any field, and octets after the last known field become the field `more`.
     fileprivate mutating func fields(_ form: String) throws(DecodeError) -> DecodedFields {
         var fields = try known(form)
         if remaining > 0 { fields.append("more", .octets(rest())) }
@@ -71,7 +73,7 @@ extension ByteReader {
         }
     }
 
-    /// Kinds with a number of octets, and lists.
+    /// Reads a field of a kind with a number of octets, or a list.
     private mutating func longer(_ kind: Substring, _ name: String) throws(DecodeError) -> FieldValue {
         if let star = kind.firstIndex(of: "*") {
             let count = kind[..<star] == "u8" ? Int(try u8(name)) : Int(try u16(name))
@@ -86,7 +88,7 @@ extension ByteReader {
     private mutating func list(_ element: String, _ count: Int) throws(DecodeError) -> FieldValue {
         var values: [FieldValue] = []
         for _ in 0..<count {
-            // A count that is larger than what follows is seen here, before it costs anything.
+            // This rejects a count that exceeds the remaining octets before it consumes time or memory.
             guard remaining > 0 else {
                 _ = try u8("element \(values.count + 1) of \(count)")
                 break
@@ -122,7 +124,7 @@ extension ByteReader {
 }
 
 extension ManagementForm {
-    /// The names of settings that are on.
+    /// Returns the names of the settings that are on.
     fileprivate static func settings(_ bits: UInt32) -> FieldValue {
         let names = [
             "powered", "connectable", "fastConnectable", "discoverable", "bondable", "linkSecurity",
@@ -143,7 +145,7 @@ extension ManagementForm {
 
     static func event(_ code: UInt16) -> ManagementForm? { form(code, in: events) }
 
-    /// The forms begin with that of number 1.
+    /// Returns the form with a number; the first form has number 1.
     private static func form(_ number: UInt16, in forms: [ManagementForm]) -> ManagementForm? {
         (1...forms.count).contains(Int(number)) ? forms[Int(number) - 1] : nil
     }
@@ -338,7 +340,7 @@ extension ManagementForm {
     private static let connectionParameters =
         "peer:peer minimumInterval:u16 maximumInterval:u16 latency:u16 timeout:u16"
 
-    /// What lists are made of. Those with one field are lists of its values.
+    /// The elements of lists. A list whose elements have one field is a list of the values of that field.
     static let elements = [
         "index": "index:u16", "instance": "instance:u8", "monitor": "monitor:u16", "uuid": "uuid:octets16",
         "connection": "peer:peer", "extendedIndex": "index:u16 type:u8 bus:u8",

@@ -3,7 +3,7 @@ import BLEAdvertising
 import BLECore
 import HCISocket
 
-/// `adapters`: one of them, or with `--watch` what happened to it.
+/// A result of `adapters`: an adapter or, with `--watch`, a change of it.
 struct AdapterEvent: Event {
     var adapter: AdapterDescription
     /// With `--watch`: `added`, `changed` or `removed`.
@@ -45,7 +45,7 @@ struct AdapterEvent: Event {
         Self.features.filter { settings.contains($0.0) }.map(\.1)
     }
 
-    /// The devices that it has links to, where that is known.
+    /// The devices that are connected to the adapter, if they are known.
     private var links: JSONValue? {
         adapter.links.map { links in
             .array(

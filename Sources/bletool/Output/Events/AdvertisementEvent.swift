@@ -3,19 +3,19 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// `scan`: one packet, with what is known of its sender.
+/// A result of `scan`: one packet, with what is known about its sender.
 struct AdvertisementEvent: Event {
-    /// The sender; nil when it does not say.
+    /// The sender's address, or nil if the packet is anonymous.
     var address: DeviceAddress?
-    /// The identity address behind a resolvable one, when a bond has it.
+    /// The identity address of a resolvable private address, if a bond resolves it.
     var identity: DeviceAddress?
-    /// Strength at the antenna in dBm.
+    /// The received signal strength in dBm.
     var rssi: Int8?
     /// Whether the advertiser accepts connections.
     var isConnectable: Bool
     /// Whether the sender answers scan requests.
     var isScannable: Bool
-    /// Whether this packet is such an answer.
+    /// Whether this packet is a scan response.
     var isScanResponse: Bool
     /// Whether this is a legacy packet.
     var isLegacy: Bool
@@ -25,7 +25,7 @@ struct AdvertisementEvent: Event {
     var secondaryPHY: String?
     /// The advertising set, for extended packets.
     var set: UInt8?
-    /// The power of the transmitter in dBm, as an extended packet's header says; else the field has it.
+    /// The transmit power in dBm in the header of an extended packet. Without it, the field is used.
     var txPower: Int8?
     /// The fields of the sender's advertisement and scan response.
     var fields: AdvertisingData
@@ -35,9 +35,9 @@ struct AdvertisementEvent: Event {
     var time: Timestamp
     /// Whether the controller lost the end of the payload.
     var isTruncated = false
-    /// The interval of the periodic train that goes with it.
+    /// The interval of the periodic train that belongs to the packet.
     var periodicInterval: Duration?
-    /// What opens the packets of sensors.
+    /// The keys that decrypt the packets of sensors.
     var keys = BindKeys()
     var companyName: @Sendable (CompanyIdentifier) -> String?
     var serviceName: @Sendable (BluetoothUUID) -> String? = { _ in nil }
@@ -76,10 +76,10 @@ struct AdvertisementEvent: Event {
         ]
     }
 
-    /// The beacon that a company's data are.
+    /// Returns the beacon in manufacturer data, if there is one.
     func beacon(_ data: ManufacturerData) -> ReceivedBeacon? { ReceivedBeacon(data) }
 
-    /// The beacon that a service's data are.
+    /// Returns the beacon in service data, if there is one.
     func beacon(_ data: ServiceData) -> ReceivedBeacon? {
         ReceivedBeacon(data, from: [address, identity], keys: keys)
     }
@@ -103,8 +103,8 @@ struct AdvertisementEvent: Event {
 }
 
 extension AdvertisementEvent {
-    /// What a packet says beside its sender and name: beacons in words, the rest with the names of companies and
-    /// services, and what is unknown in hex.
+    /// The contents of a packet without its sender and name: beacons as text, the rest with the names of
+    /// companies and services, and unknown data in hex.
     var details: [String] {
         var parts: [String] = []
         if let services = named(fields.serviceUUIDs) { parts.append("services \(services)") }
@@ -133,21 +133,21 @@ extension AdvertisementEvent {
 
     /// The name of a company, or its number.
     func company(_ company: CompanyIdentifier) -> String {
-        // The name of 0xffff, which is for tests, is a sentence.
+        // The assigned name of 0xffff, which is for tests, is a sentence.
         companyName(company).flatMap { $0.count <= 48 ? $0.printable : nil } ?? "\(company)"
     }
 
     /// The name of a service, or its UUID.
     func service(_ uuid: BluetoothUUID) -> String { serviceName(uuid) ?? "\(uuid)" }
 
-    /// A beacon in words; what is no beacon, or a malformed one, in hex.
+    /// Returns a beacon as text. Other data, and malformed beacons, are returned in hex.
     private func describe(_ beacon: ReceivedBeacon?, else owner: String, _ data: [UInt8]) -> String {
         guard let beacon else { return "\(owner):\(data.hex)" }
         return beacon.isReadable ? beacon.text : "\(owner):\(data.hex) (\(beacon.text))"
     }
 }
 
-/// `sync`: what one event of a periodic train said.
+/// A result of `sync`: one packet of a periodic train.
 struct PeriodicEvent: Event {
     var packet: PeriodicAdvertisement
     /// The time of reception.
@@ -172,19 +172,19 @@ struct PeriodicEvent: Event {
     }
 }
 
-/// What a scan could not show or keep. Shown at its end, when something was lost.
+/// The losses of a scan, shown at its end if there were any.
 struct ScanLossEvent {
-    /// Advertisements that came faster than they were taken.
+    /// The number of advertisements that arrived too fast to be processed.
     var dropped: Int
-    /// Devices that were forgotten, so that they count as new when they are received again.
+    /// The number of devices that were evicted, and count as new when they are received again.
     var evicted: Int
 
     var isNone: Bool { dropped == 0 && evicted == 0 }
 
-    /// The object, behind those of the advertisements.
+    /// The JSON object, which follows those of the advertisements.
     var json: JSONValue { ["event": "loss", "dropped": JSONValue(dropped), "evicted": JSONValue(evicted)] }
 
-    /// The messages for people, one for each kind of loss.
+    /// The messages on stderr, one for each kind of loss.
     var notes: [String] {
         var notes: [String] = []
         if dropped > 0 { notes.append("scan: \(dropped) advertisements came too fast to be shown") }
@@ -195,7 +195,7 @@ struct ScanLossEvent {
         return notes
     }
 
-    /// Shows it: messages for people, and the object with `--json`.
+    /// Shows the losses: messages on stderr and, with `--json`, also the object.
     func show(on console: Console) {
         if console.isJSON { console.output.line(json) }
         for note in notes { console.note(note) }

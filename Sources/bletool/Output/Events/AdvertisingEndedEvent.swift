@@ -1,8 +1,8 @@
 import BLE
 
-/// An advertisement has come to its end before the command has.
+/// An advertisement that ended before the command did.
 struct AdvertisingEndedEvent: Event {
-    /// Its place on the command line, from 0.
+    /// The index of the advertisement on the command line, from 0.
     var set: Int
     var end: AdvertisingEnd
 

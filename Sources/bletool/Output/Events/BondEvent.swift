@@ -2,10 +2,10 @@ import BLE
 import BLECore
 import SMP
 
-/// `bonds list` and `bonds show`: a device that this machine has paired with.
+/// A result of `bonds list` and `bonds show`: a device that this machine has paired with.
 struct BondEvent: Event {
     private let record: BondRecord
-    /// Whether all that is kept is shown.
+    /// Whether everything that is stored is shown.
     private let isWhole: Bool
     private let showsKeys: Bool
 
@@ -17,7 +17,7 @@ struct BondEvent: Event {
 
     private var bond: Bond { record.bond }
 
-    /// The keys that there are, by the names of those who distribute them: what this machine has given and taken.
+    /// The stored keys, named after the device that distributes each of them: this machine or the peer.
     private var keys: [(name: String, value: UInt128, key: LongTermKey?)] {
         let long = [("centralKey", bond.centralKey), ("peripheralKey", bond.peripheralKey)]
         let short = [
@@ -58,7 +58,7 @@ struct BondEvent: Event {
         return .object(members)
     }
 
-    /// What the peer subscribed to at this machine's server.
+    /// The peer's subscriptions at this machine's server.
     private var subscriptions: [(json: JSONValue, line: String)] {
         record.client.configurations.sorted { $0.key < $1.key }.filter { !$0.value.isEmpty }.map {
             let types =
@@ -110,7 +110,7 @@ struct BondEvent: Event {
     }
 }
 
-/// `bonds remove`: a device that is forgotten.
+/// A result of `bonds remove`: a bond that was removed.
 struct BondRemovedEvent: Event {
     private let record: BondRecord
 
@@ -129,7 +129,7 @@ struct BondRemovedEvent: Event {
     }
 }
 
-/// `bonds export` and `bonds import`: how many.
+/// The result of `bonds export` and `bonds import`: the number of bonds.
 struct BondsMovedEvent: Event {
     private let event: String
     private let count: Int

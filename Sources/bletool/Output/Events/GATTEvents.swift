@@ -2,13 +2,13 @@ import BLECore
 
 /// The value that `gatt … read` has read.
 struct ValueEvent: Event {
-    /// What was read: one handle, or with `--multiple` perhaps several whose values are joined.
+    /// The handles that were read: one, or with `--multiple` several if their values are joined.
     var handles: [AttributeHandle]
     /// The type of the attribute; nil for several.
     var uuid: BluetoothUUID?
-    /// The value as text for people.
+    /// The value in text output.
     var text: String
-    /// The value as JSON output has it.
+    /// The value in JSON output.
     var value: JSONValue
 
     /// Creates the event, with the value in this format.
@@ -54,7 +54,7 @@ struct SavedValueEvent: Event {
     }
 }
 
-/// `gatt … notify`: values came faster than the lines were taken.
+/// `gatt … notify`: values arrived faster than the lines were read.
 struct ValueLossEvent: Event {
     /// The handle of the characteristic's value.
     var handle: AttributeHandle
@@ -76,14 +76,14 @@ struct ValueLossEvent: Event {
 
 /// `gatt … notify`: a value that the server sent by itself.
 struct NotificationEvent: Event {
-    /// Whether the server wanted to know that it arrived.
+    /// Whether the value was an indication, which the client confirms.
     var isIndication: Bool
     /// The handle of the characteristic's value.
     var handle: AttributeHandle
     var uuid: BluetoothUUID
-    /// The value as text for people.
+    /// The value in text output.
     var text: String
-    /// The value as JSON output has it.
+    /// The value in JSON output.
     var value: JSONValue
     var time: Timestamp
 
@@ -112,7 +112,7 @@ struct NotificationEvent: Event {
     }
 }
 
-/// `gatt … write`: it is written, as far as the way of writing confirms that.
+/// `gatt … write`: the value was written, as far as the kind of write confirms that.
 struct WrittenEvent: Event {
     var handle: AttributeHandle
     var value: [UInt8]

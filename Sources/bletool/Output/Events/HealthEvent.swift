@@ -2,12 +2,12 @@ import BLE
 import HCI
 import HCISocket
 
-/// What an adapter notices about its controller, or does about it.
+/// An event of a controller's health, or of its recovery by the adapter.
 struct HealthEvent {
     var event: AdapterHealthEvent
     var time: Timestamp
 
-    /// The object, among a command's results.
+    /// The JSON object among a command's results.
     var json: JSONValue {
         let (fault, command, code) = details
         return [
@@ -19,7 +19,7 @@ struct HealthEvent {
 
     var text: String { "\(event)" }
 
-    /// Whether it only reports that nothing is received.
+    /// Whether the event only reports that nothing was received.
     var isQuiet: Bool {
         if case .scanRestarted = event { return true }
         return false
@@ -66,8 +66,8 @@ struct HealthEvent {
     }
 }
 
-/// Shows what an adapter notices about its controller and does about it: messages for people and, from when a
-/// command's results begin, objects among them.
+/// Shows the health events of a controller: as messages on stderr and, from the start of a command's results,
+/// with `--json` also as objects.
 final class HealthWatch: Sendable {
     private let console: Console
     private let isAmongResults = Lock(false)
@@ -80,10 +80,10 @@ final class HealthWatch: Sendable {
         watch.withLock { $0 = task }
     }
 
-    /// From here on `--json` has objects, too.
+    /// Shows events with `--json` also as objects from now on.
     func showAmongResults() { isAmongResults.withLock { $0 = true } }
 
-    /// Returns when all was shown. Only once the adapter is closed.
+    /// Returns when all events were shown, which requires that the adapter is closed.
     func end() async { await watch.withLock { $0.take() }?.value }
 
     private func emit(_ stream: BoundedStream<AdapterHealthEvent>) async {
@@ -92,12 +92,12 @@ final class HealthWatch: Sendable {
             for try await event in stream {
                 let shown = HealthEvent(event: event, time: .now)
                 if console.isJSON, isAmongResults.withLock({ $0 }) { console.output.line(shown.json) }
-                // That a quiet place stays quiet is said once.
+                // Consecutive reports that nothing was received are shown only once.
                 if !shown.isQuiet || !wasQuiet { console.note(shown.text) }
                 wasQuiet = shown.isQuiet
             }
         } catch {
-            // What ends the adapter ends the command, which says so.
+            // The error that ends the adapter also ends the command, which reports it.
         }
     }
 }

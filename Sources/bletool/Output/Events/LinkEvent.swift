@@ -2,15 +2,15 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// `gatt … info`: what a link is, and who is at its other end. Nil is what the controller or the kernel does
-/// not report.
+/// The result of `gatt … info`: the properties of a link, and the controller of its peer. Values that the
+/// controller or the kernel does not report are nil.
 struct LinkEvent: Event {
     var address: DeviceAddress
-    /// What the link was negotiated to be.
+    /// The negotiated parameters of the link.
     var parameters: BLE.LinkParameters
-    /// How strong its packets arrive, in dBm.
+    /// The received signal strength in dBm.
     var rssi: Int?
-    /// The power of this host; nil: not known.
+    /// The transmit power of this host; nil: not known.
     var power: TransmitPower?
     /// The data channels of the link; nil: not known.
     var channels: ChannelMap?
@@ -23,8 +23,8 @@ struct LinkEvent: Event {
         version.flatMap { Names.company(CompanyIdentifier(rawValue: $0.company)) }
     }
 
-    /// The company in text output. The number 0xffff stands for none, as of a simulated controller; its assigned name
-    /// is a sentence about device records.
+    /// The company in text output. The number 0xffff means no company, as for a simulated controller; its
+    /// assigned name is a sentence about device records.
     private func companyText(_ company: UInt16) -> String {
         company == 0xffff ? "no company (0xffff)" : companyName ?? "company 0x\(company.hex)"
     }

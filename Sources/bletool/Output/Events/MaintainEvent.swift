@@ -1,7 +1,7 @@
 import BLE
 import BLECore
 
-/// What becomes of a link that is maintained.
+/// An event of a maintained link.
 struct MaintainEvent: Event {
     var device: DeviceAddress
     var what: MaintenanceEvent
@@ -26,7 +26,7 @@ struct MaintainEvent: Event {
         }
     }
 
-    /// What a program finds in its environment; nil where none is run.
+    /// The environment variables of the program for this event, or nil if no program is run.
     var environment: [String: String]? {
         var environment = ["BLETOOL_ADDRESS": device.text, "BLETOOL_ADDRESS_TYPE": "\(device.type)"]
         switch what {
@@ -68,7 +68,7 @@ struct MaintainEvent: Event {
 }
 
 extension DisconnectReason {
-    /// The controller's code, where it is known.
+    /// The controller's code, if it is known.
     fileprivate var code: Int? {
         if case .status(let status) = self { Int(status.rawValue) } else { nil }
     }

@@ -2,7 +2,8 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// `advertise --dry-run`: the packets, what takes how many octets, and what had to give way.
+/// The result of `advertise --dry-run`: the packets, the octets of each field, and the fields that did not
+/// fit.
 struct PacketsEvent: Event {
     var plan: AdvertisingPlan
     var periodic: PeriodicAdvertisingTrain?
@@ -35,7 +36,7 @@ struct PacketsEvent: Event {
         return lines + (overflow.isEmpty ? [] : [""] + overflow)
     }
 
-    /// Warns of the scanners that do not see extended advertising.
+    /// A note about scanners that do not receive extended advertising.
     static let invisible = "scanners that only know legacy advertising do not see extended advertising"
 
     private var packets: [(title: String, bytes: [UInt8], limit: Int)] {
@@ -43,7 +44,7 @@ struct PacketsEvent: Event {
         return [("advertising data", plan.data, plan.limit), ("scan response", plan.scanResponse, 31)]
     }
 
-    /// Fields are in the order of the packets, so their octets follow each other there.
+    /// The table of fields. They are in the order of the packets, where their octets follow each other.
     private var fields: Table {
         var table = Table(columns: [("field", .left), ("octets", .right), ("in", .left), ("bytes", .left)])
         var rest: [AdvertisingPlan.Place: ArraySlice<UInt8>] = [
@@ -79,7 +80,7 @@ extension AdvertisingPlan.Overflow {
         ]
     }
 
-    /// The overflow as text output has it.
+    /// The overflow in text output.
     var text: String {
         switch action {
         case .scanResponse: "\(field.rawValue) is in the scan response (\(octets) octets)"

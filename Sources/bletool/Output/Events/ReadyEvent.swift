@@ -2,21 +2,21 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// The first line of `advertise` and `serve`: from now on the device can be found.
+/// The first event of `advertise` and `serve`: the device can be found from now on.
 struct ReadyEvent: Event {
     /// An advertisement that is on air.
     struct Advertised: Hashable, Sendable {
         var plan: AdvertisingPlan
-        /// The power at which the controller sends, in dBm, where it reports that.
+        /// The transmit power of the controller in dBm, if it reports that.
         var power: Int8?
         var periodic: PeriodicAdvertisingTrain?
 
-        /// The transmit power that was asked for.
+        /// The transmit power that was requested.
         var wantedPower: Int8?
         /// Whether the packets carry no address.
         var isAnonymous: Bool
 
-        /// What `request` has brought on air.
+        /// Creates the advertisement that is on air for `request`.
         init(_ request: AdvertisingRequest, power: Int8?) {
             let sent = request.sent(with: power)
             (plan, periodic) = (sent.plan, sent.periodic)
@@ -24,7 +24,7 @@ struct ReadyEvent: Event {
             isAnonymous = request.isAnonymous
         }
 
-        /// A note for who asked for a power and did not get it.
+        /// A note for the user if the requested power was not granted, otherwise nil.
         var refusedPower: String? {
             guard let wantedPower, power != wantedPower else { return nil }
             let chosen =
@@ -37,12 +37,12 @@ struct ReadyEvent: Event {
     /// The adapter, as `--adapter` names it.
     var adapter: String
     var address: DeviceAddress
-    /// The private address that is on air in place of `address`, at first.
+    /// The private address that is initially on air in place of `address`.
     var privateAddress: DeviceAddress?
-    /// What is advertised: the first, then what is on air beside it; none with `--no-advertise`.
+    /// The advertisements: the first, then those that are on air beside it. Empty with `--no-advertise`.
     var sets: [Advertised] = []
 
-    /// The address, unless all that is advertised hides it.
+    /// The address, or nil if all advertisements hide it.
     private var shownAddress: DeviceAddress? {
         !sets.isEmpty && sets.allSatisfy(\.isAnonymous) ? nil : address
     }

@@ -1,11 +1,11 @@
 import BLECore
 import HCISocket
 
-/// `serve`: something that a central did, or that was done for it.
+/// An event of `serve`: an action of a central, or of the server for a central.
 struct ServerEvent: Event {
     var central: DeviceAddress
     var what: What
-    /// When it happened, by the system's clock.
+    /// The time of the event, by the system's clock.
     var time = Timestamp.now
 
     enum What: Sendable {
@@ -13,7 +13,7 @@ struct ServerEvent: Event {
         case connected(LinkParameters)
         /// A link has other parameters now.
         case parameters(LinkParameters)
-        /// A link ended: the HCI reason where it is known, else perhaps an errno.
+        /// A link ended: the HCI reason if it is known, otherwise perhaps an errno.
         case disconnected(reason: UInt8?, errno: Int32?, text: String)
         /// The ATT_MTU was agreed on.
         case mtu(Int)
@@ -21,9 +21,10 @@ struct ServerEvent: Event {
         case read(Access)
         /// A value was written.
         case write(Access, WriteKind)
-        /// A value that was written without response, for which there was no room: so many octets wait for the program.
+        /// A write without response was dropped for lack of room: at most `limit` octets wait for the
+        /// program.
         case dropped(Access, WriteKind, limit: Int)
-        /// A read or write was refused: which request, the error's number and what that says.
+        /// A read or write was rejected: the request, and the number and text of the error.
         case refused(Access, request: String, code: UInt8, text: String)
         /// The central has subscribed to a characteristic.
         case subscribed(Access, indications: Bool)
@@ -39,7 +40,8 @@ struct ServerEvent: Event {
 
     struct Access: Hashable, Sendable {
         var handle: AttributeHandle
-        /// The attribute's type; nil where no attribute has the handle, which can only be refused.
+        /// The attribute's type, or nil if no attribute has the handle, in which case the access is always
+        /// rejected.
         var uuid: BluetoothUUID?
         /// The value, for reads, writes and notifications.
         var value: [UInt8]?
@@ -50,22 +52,22 @@ struct ServerEvent: Event {
         case request, command, prepared, signed
     }
 
-    /// What a link was negotiated to be; nil where the kernel does not report it.
+    /// The negotiated parameters of a link; nil if the kernel does not report them.
     struct LinkParameters: Hashable, Sendable {
         var interval: Duration?
         var latency: Int?
         var timeout: Duration?
-        /// `1m`, `2m` or `coded`; both ways, as in `2m/1m`, when they differ.
+        /// `1m`, `2m` or `coded`; both PHYs, as in `2m/1m`, if those of the two directions differ.
         var phy: String?
         var mtu: Int?
-        /// The most octets in a packet of the link layer, each way.
+        /// The maximum lengths of link-layer packets in both directions.
         var dataLength: DataLength?
 
-        /// The greatest packets of the link layer, in octets.
+        /// The maximum lengths of link-layer packets, in octets.
         struct DataLength: Hashable, Sendable {
-            /// The length and time of packets that this host sends.
+            /// The length of packets that this host sends.
             var transmit: Int
-            /// The length and time of packets that the peer sends.
+            /// The length of packets that the peer sends.
             var receive: Int
         }
     }
@@ -85,7 +87,7 @@ struct ServerEvent: Event {
         return [([moment, head] + words).joined(separator: "  ")]
     }
 
-    /// What stands behind the event's name, for people.
+    /// The words after the event's name in text output.
     private var words: [String] {
         switch what {
         case .connected(let parameters), .parameters(let parameters): parameters.words
@@ -151,7 +153,8 @@ struct ServerEvent: Event {
 }
 
 extension ServerEvent.Access {
-    /// For people: `2a19 Battery Level  0x0012 = 87 %`. Of a long value only how long it is; scripts have all of it.
+    /// The access in text output: `2a19 Battery Level  0x0012 = 87 %`. A long value is shown by its length
+    /// only; JSON output has all of it.
     fileprivate var text: String {
         guard let uuid else { return "\(handle)" }
         let title = (["\(uuid)"] + (Names.attribute(uuid).map { [$0] } ?? [])).joined(separator: " ")
@@ -169,7 +172,7 @@ extension ServerEvent.Access {
 }
 
 extension ServerEvent.LinkParameters {
-    /// The parameters with units, as text output has them.
+    /// The parameters with units, for text output.
     var words: [String] {
         [
             interval.map { "interval \($0.text)" }, latency.map { "latency \($0)" },

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import Recordings
 
-/// `decode --stats`: what the packets of a recording come to.
+/// The result of `decode --stats`: statistics about the packets of a recording.
 struct StatisticsEvent: Event {
     let statistics: RecordingStatistics
 
@@ -59,7 +59,7 @@ struct StatisticsEvent: Event {
         return " in \(seconds.rounded(to: 3)) s, from \(begin.exactDescription)"
     }
 
-    /// The latencies by name, those with the longest total first.
+    /// The latencies by name, those with the highest count first.
     private var latencies: [(key: String, value: LatencyHistogram)] {
         statistics.latencies.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
     }
@@ -90,7 +90,7 @@ struct StatisticsEvent: Event {
 }
 
 extension Double {
-    /// This number to so many digits behind the point, without those that are zero.
+    /// Returns the number with at most `digits` decimal places, without trailing zeros.
     func rounded(to digits: Int) -> String {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let rounded = (self * scale).rounded() / scale
@@ -129,7 +129,7 @@ extension ConnectionStatistics {
         ]
     }
 
-    /// Octets of values in a second; nil for a moment.
+    /// Returns the octets of values per second, or nil if the connection lasted less than a millisecond.
     private func rate(_ traffic: Traffic) -> Double? {
         seconds >= 0.001 ? Double(traffic.valueOctets) / seconds : nil
     }

@@ -1,17 +1,17 @@
 import BLECore
 
-/// `gatt … tree`: all that a server has.
+/// The result of `gatt … tree`: all attributes of a server.
 struct TreeEvent: Event {
     /// The result of reading a value.
     enum Value: Hashable, Sendable {
         case read([UInt8])
-        /// Why the server does not give it.
+        /// The reason why the value could not be read.
         case refused(String)
 
         /// The value, if there is one.
         var octets: [UInt8]? { if case .read(let octets) = self { octets } else { nil } }
 
-        /// What stands behind the attribute, for people.
+        /// Returns the text behind the attribute in text output.
         func text(_ type: ValueType?) -> String {
             switch self {
             case .read(let octets): " = \(ValueFormat.auto.text(octets, type: type))"
@@ -42,7 +42,7 @@ struct TreeEvent: Event {
         var valueHandle: AttributeHandle
         /// The properties' names, in the order of their bits.
         var properties: [String]
-        /// The value, when it was asked for.
+        /// The value, if it was requested.
         var value: Value?
         var descriptors: [Descriptor] = []
     }
@@ -50,7 +50,7 @@ struct TreeEvent: Event {
     struct Descriptor: Hashable, Sendable {
         var uuid: BluetoothUUID
         var handle: AttributeHandle
-        /// The value, when it was asked for.
+        /// The value, if it was requested.
         var value: Value?
     }
 
