@@ -178,5 +178,7 @@ extension KernelLease {
                 return Logger(label: "ble.hci\(index)").info("\(error)")
             }
         }
+        Logger(label: "ble.hci\(index)").warning(
+            "this process uses the adapter 100 times: other processes may switch it off meanwhile")
     }
 }

@@ -49,8 +49,8 @@ extension AdapterHealthEvent: CustomStringConvertible {
             "the controller does not scan now (\(status)): it is asked again in \(duration.wholeSeconds.phrase)"
         case .centralTaken(let daemon):
             """
-            \(daemon.map { "bluetoothd (process \($0))" } ?? "another program") has taken a central's link, since \
-            it began to listen later: start anew
+            \(daemon.map { "bluetoothd (process \($0))" } ?? "another program") has taken a central's link, because \
+            it started listening later: restart this program
             """
         case .recovering(let fault, let step): "\(fault): \(step)"
         case .postponed(let fault, let links): "\(fault): what would help waits for the end of \(links) links"

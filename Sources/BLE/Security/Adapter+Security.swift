@@ -53,7 +53,8 @@ extension Adapter {
         do throws(BLEError) {
             try await encrypt(id, handle, with: key, of: .bond(bond))
         } catch .bondLost {
-            log.warning("\(link.peer) has lost the bond: its links are not encrypted until it is paired again")
+            log.warning(
+                "\(link.peer) has lost the bond: its links are not encrypted until it is paired again")
         } catch .encryption(let status) {
             log.warning("the link to \(link.peer), which is bonded, cannot be encrypted: \(status)")
         } catch {
