@@ -49,7 +49,7 @@ public enum Program {
     /// Prints a line immediately, even if the output is a pipe.
     public static func say(_ line: String) { write("\(line)\n", to: .standardOutput) }
 
-    /// Prints octets without a change.
+    /// Prints the octets unchanged, without a newline.
     public static func say(octets: [UInt8]) { _ = try? FileDescriptor.standardOutput.writeAll(octets) }
 
     private static func write(_ text: String, to output: FileDescriptor) {

@@ -649,7 +649,8 @@ extension ATTBearer {
         package init() {}
     }
 
-    /// The PDUs from a peer that the specification gives no way to answer, counted by kind.
+    /// The PDUs from a peer that are not answered, counted by kind: the specification gives no way to answer
+    /// them, or too many requests wait.
     package struct Ignored: Hashable, Sendable {
         /// Frames without an opcode, and malformed commands, notifications and confirmations.
         package var malformed = 0

@@ -139,8 +139,8 @@ extension ByteReader {
 }
 
 extension OutputSpan where Element == UInt8 {
-    /// Writes a UUID in `width` octets. A width that is too small truncates the UUID to its low bits, so
-    /// choose by `UUIDWidth`.
+    /// Writes a UUID in `width` octets. A width below the UUID's own, `BluetoothUUID.width`, cuts it to its
+    /// low bits.
     @inlinable
     package mutating func uuid(_ uuid: BluetoothUUID, width: UUIDWidth) {
         switch width {

@@ -49,7 +49,7 @@ package struct ExchangeMTU: SingleRequest {
     func result(of response: ATTResponse) throws(GATTClientError) -> Void? { nil }
 }
 
-/// Sends one request unchanged, and returns the response as received, also an Error Response.
+/// Sends one request unchanged, and returns the response as received, even if it is an Error Response.
 package struct RawRequest: GATTProcedure {
     package typealias Output = ATTResponse
 
@@ -63,7 +63,7 @@ package struct RawRequest: GATTProcedure {
         response.map { .done($0) } ?? .ask(request)
     }
 
-    /// Stores the response as the result, also an Error Response.
+    /// Stores the response as the result, even if it is an Error Response.
     package mutating func receive(_ response: ATTResponse) throws(GATTClientError) {
         self.response = response
     }

@@ -349,8 +349,8 @@ extension GATTServer {
         }
     }
 
-    /// Returns what to send to a client after values were set, each in the way to which the client has
-    /// subscribed.
+    /// Returns what to send to a client after values were set: each value by notification or by indication,
+    /// as the client has subscribed.
     package func delivery(
         of updates: [ValueUpdate], to client: ClientID, truncating: Bool = false
     ) -> Delivery {

@@ -32,7 +32,7 @@ package struct PairingRefusal: Machine, Sendable {
         refuse(code, reason)
     }
 
-    /// Answers a packet with this code with this reason.
+    /// Answers a packet that has this code by Pairing Failed with this reason.
     mutating func refuse(_ code: SMPCode, _ reason: PairingFailureReason) {
         answer = reason
         event = .refused(code, reason)

@@ -31,7 +31,7 @@ struct Meter {
 /// A time as a multiple of the time of the baseline in the same run.
 struct Ratio: Sendable {
     /// The tolerated multiple of an aim. Aims apply to an otherwise idle machine, so a run fails only if a
-    /// value exceeds its aim by half.
+    /// value exceeds its aim by more than half.
     static let margin = 1.5
 
     var what: String

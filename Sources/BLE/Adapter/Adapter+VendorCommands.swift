@@ -16,7 +16,8 @@ extension Adapter {
     /// - Parameters:
     ///   - field: the command (OCF), 0 to 0x3FF.
     ///   - parameters: at most 255 octets.
-    ///   - timeLimit: how long the answer may take; nil for the limit of other commands, 2 s.
+    ///   - timeLimit: how long the answer may take; nil for the limit of other commands, which is 2 s, or
+    ///     10 s on virtual adapters.
     /// - Returns: the return parameters that follow the status of success; empty when the controller has only
     ///   accepted the command, with Command Status.
     /// - Throws: `BLEError.hci` when the controller refuses the command, `.controllerSilent` when it does not

@@ -151,8 +151,8 @@ public actor Adapter {
             KernelPairingSettings(options: security.options, before: $0).tearDown
         }
         defer {
-            // Closing a serial line discards unsent data, hence the delay. An adapter that was closed has
-            // sent nothing.
+            // Closing a serial line discards unsent data, hence the delay. If the adapter has ended before,
+            // nothing is sent here, and there is no delay.
             let hasEnded = end != nil
             Task(executorPreference: loop) { [port, loop, kernel, userChannel] in
                 if !hasEnded { _ = await loop.sleep(for: .milliseconds(20)) }

@@ -717,7 +717,8 @@ extension Advertiser {
 // MARK: - Commands
 
 extension Advertiser {
-    /// Returns the command of a step; nil when other steps replace it, or when the change has no steps left.
+    /// Returns the command of a step; nil when other steps replace it, or when the advertisement has ended,
+    /// so that the remaining steps are dropped.
     private mutating func command(
         _ step: Step, on set: AdvertisingHandle, under conditions: Conditions
     ) -> MachineCommand? {
@@ -1084,8 +1085,8 @@ extension Centiseconds {
 
 /// Data in the pieces that commands carry.
 enum AdvertisingPieces {
-    /// Returns the pieces of `data`: one when it fits, otherwise a first, intermediate and a last one (Core
-    /// Specification 5.4, Vol 4, Part E, 7.8.54).
+    /// Returns the pieces of `data`: a single one when it fits, otherwise a first piece, intermediate pieces
+    /// and a last piece (Core Specification 5.4, Vol 4, Part E, 7.8.54).
     static func of(
         _ data: [UInt8], capacity: Int
     ) -> [(operation: AdvertisingDataFragment.Operation, octets: [UInt8])] {

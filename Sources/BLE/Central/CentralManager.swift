@@ -59,9 +59,9 @@ public struct CentralManager: Sendable {
         get async { await adapter.scanStatistics }
     }
 
-    /// Starts a scan for a single result, which is not kept for the next process. Every packet is reported,
-    /// whatever `options` says about repeats: a device that a filter has rejected may pass it when it comes
-    /// nearer, or when it accepts connections.
+    /// Starts a scan whose results are used only once, so that it is not kept for the next process. Every
+    /// packet is reported, whatever `options` says about repeats: a device that a filter has rejected may
+    /// pass it when it comes nearer, or when it accepts connections.
     func search(_ options: ScanOptions) -> BoundedStream<Advertisement> {
         var options = options
         options.repeats = .all

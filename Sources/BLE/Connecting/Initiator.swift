@@ -126,7 +126,7 @@ struct Initiator: Sendable {
     /// Whether an attempt was considered ended although the controller has not reported its end.
     private var isStale = false
     private var turnEnd: Instant?
-    /// The time at which the scan parameters for these devices change.
+    /// The time at which the scan parameters for the devices to connect to change.
     private var paceEnd: Instant?
     private var share = Share.both
     /// Until when the controller is sent no command, because it did not answer, and the number of missing

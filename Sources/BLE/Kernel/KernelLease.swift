@@ -100,8 +100,8 @@ final class KernelLease: Sendable {
         withExtendedLifetime(turn) {}
     }
 
-    /// Switches off what is owed if nothing else uses the adapter: no other process, and no link of other
-    /// programs.
+    /// Switches off what is owed if nothing else uses the adapter: no other lease, of this process or of
+    /// another one, and no link of other programs.
     private func settle() async {
         let owed = state.withLock { $0.owed }
         guard !owed.isEmpty, Self.others(index, management).isEmpty else { return }
@@ -159,7 +159,7 @@ extension KernelLease {
         }
     }
 
-    /// Returns what each other process that uses the adapter owes.
+    /// Returns what each process that uses the adapter owes, once for each of its leases.
     private static func others(_ index: UInt16, _ management: KernelManagement) -> [Switches] {
         management.kernel.claims(beginningWith: prefix(index) + "use/").map { name in
             Switches(rawValue: name.split(separator: "/").last.flatMap { UInt8($0) } ?? 0)

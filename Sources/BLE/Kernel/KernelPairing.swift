@@ -35,8 +35,8 @@ extension KernelPairing {
     /// Keeps the task that reports changes of bonds to the kernel from now on.
     func watchBonds(_ task: Task<Void, Never>) { watch = task }
 
-    /// Stops the watch of bonds, and returns the earlier settings, which the caller restores; nil if they are
-    /// restored already.
+    /// Stops the watch of bonds, and gives the earlier settings to the caller, which restores them unless
+    /// bluetoothd owns the settings now; nil if there is nothing to restore.
     func setBack() -> Management.Settings? {
         watch.take()?.cancel()
         return before.take()

@@ -17,8 +17,8 @@ final class UserChannel: Sendable {
         self.powered = powered
     }
 
-    /// The maximum time that an adapter can be busy: a kernel that has just found it takes up to two seconds
-    /// to set it up.
+    /// The maximum time to wait for an adapter that is busy: a kernel that has just found it takes up to two
+    /// seconds to set it up.
     private static let timeLimit = Duration.seconds(2)
 
     /// Switches the adapter off and opens its user channel.

@@ -256,8 +256,9 @@ extension Adapter {
         }
     }
 
-    /// Watches a kernel socket only while a caller waits for packets to be sent, because each sent packet
-    /// would wake this process. A new watch calls back at once, so it is set only once.
+    /// Watches a kernel socket only while a caller, or the end of the link, waits for packets to be sent,
+    /// because each sent packet would wake this process. A new watch calls back at once, so it is set only
+    /// once.
     private func watchDepartures(on port: any L2CAPSocket, of link: Link) {
         let (id, isWanted) = (link.id, link.ending.awaitsPackets)
         guard isWanted != link.isWatchingDepartures else { return }

@@ -54,7 +54,8 @@ struct LinkEnding: Sendable {
         case disconnecting
         /// The controller has not accepted the command, which is sent again at this time.
         case refused(until: Instant)
-        /// The controller has accepted the command, and has to report the end by this time.
+        /// The controller has accepted the command, or there is no time to send it again. It has to report
+        /// the end by this time.
         case disconnected(until: Instant)
         /// The controller has not reported the end. It keeps the link's data until this time (Vol 6, Part B,
         /// 5.1.6).
@@ -88,7 +89,8 @@ struct LinkEnding: Sendable {
 
     private var phase = Phase.up
     private var cause = DisconnectCause.userTerminated
-    /// The time at which the wait for the end stops; nil until the controller was asked to end the link.
+    /// The time at which the wait for the end stops; nil until the first answer to the Disconnect command, or
+    /// the lack of one.
     private var limit: Instant?
     private var waits: [(number: UInt64, leaving: Leaving)] = []
     private var events: [Event] = []

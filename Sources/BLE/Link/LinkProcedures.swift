@@ -8,8 +8,8 @@ import SMP
 /// others (Core Specification 5.4, Vol 6, Part B, 5.3).
 ///
 /// A procedure starts with a command or a request to the peer, and ends with an event, with the refusal of
-/// the command, or when its time limit expires. A procedure that its caller has given up continues, so that
-/// its result is not taken for that of a later one.
+/// the command, or when its time limit expires. A procedure that has begun continues when its caller gives it
+/// up, so that its result is not taken for that of a later one.
 ///
 /// ```swift
 /// procedures.ask(number, for: .phys, by: .command(command))

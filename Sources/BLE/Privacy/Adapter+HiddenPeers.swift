@@ -27,9 +27,9 @@ extension Adapter {
         return peer
     }
 
-    /// Searches for a device to which a caller connects. The controller initiates to its address. If the
-    /// controller does not know a peer's private addresses, the host scans, and gives the controller the
-    /// address that it receives.
+    /// Searches for a device to which a caller connects. The controller listens for its address, and
+    /// connects. If the controller does not know a peer's private addresses, the host scans, and gives the
+    /// controller the address that it receives.
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {
             initiator.forget(peer)

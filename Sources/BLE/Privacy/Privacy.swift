@@ -274,8 +274,8 @@ extension Privacy {
             list.shrink(to: change.listed.count)
             change.steps.removeAll(where: \.isOfPeer)
             if change.listed.isEmpty { change.steps.removeAll(where: \.isEnabling) }
-        // Command Disallowed is not handled here: something is on air that this host does not know of, and
-        // the change is retried later.
+        // Except during the set-up, Command Disallowed is not handled here: something is on air that this
+        // host does not know of, and the change is retried later.
         case (_, .refused(let status)) where status != .commandDisallowed || change.isSetup:
             events.append(
                 .log("\(step.opcode): \(status); private addresses are resolved by the host alone"))

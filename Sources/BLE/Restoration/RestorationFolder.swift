@@ -21,8 +21,8 @@ enum RestorationFolder {
         return kept
     }
 
-    /// Throws when the name is not valid. Only ASCII letters are, so that two names are two files on every
-    /// file system, except one that ignores case.
+    /// Throws when the name is not valid. All letters have to be ASCII, so that two names are two files on
+    /// every file system, except one that ignores case.
     static func check(_ name: String) throws(BLEError) {
         let isPlain = name.utf8.allSatisfy { octet in
             switch UnicodeScalar(octet) {

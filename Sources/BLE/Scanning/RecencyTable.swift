@@ -2,7 +2,7 @@
 /// adding and removing an entry takes constant time, and the memory is that of the most entries that there
 /// were.
 package struct RecencyTable<Key: Hashable, Value> {
-    /// An entry of a list, from the most to the least recently used one.
+    /// An entry of the list that leads from the most to the least recently used entry.
     fileprivate struct Entry {
         var key: Key
         var value: Value

@@ -55,7 +55,7 @@ public struct ScanTiming: Hashable, Sendable {
 
     /// Returns the timing reduced to a share of the time: in the same intervals, or, when the windows would
     /// be longer than `longestTurn`, in shorter ones. A scan and a connection attempt that share the radio
-    /// thus never wait longer for each other.
+    /// thus wait for each other for one such turn at most.
     func limited(to share: Double, inTurnsOf longestTurn: Duration? = nil) -> ScanTiming {
         guard share < self.share || longestTurn.map({ $0 < window }) ?? false else { return self }
         let share = min(share, self.share)

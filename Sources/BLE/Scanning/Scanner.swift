@@ -520,8 +520,9 @@ extension Scanner {
         }
     }
 
-    /// Returns the demands that may have caused the refusal: those that require more than a preset on LE 1M,
-    /// and those that were added since the last scan; else all.
+    /// Returns the demands that may have caused the refusal: of those that were added since the last scan,
+    /// the ones that require more than a preset on LE 1M, else all of them; if none were added, those of all
+    /// demands that require more than a preset, else all.
     private func suspects(among demands: Set<Demand>) -> [Demand] {
         let all = self.demands.filter { demands.contains($0.demand) }
         let new = all.filter { !accepted.contains($0.demand) }

@@ -47,7 +47,7 @@ actor StateFile {
         present = octets
     }
 
-    /// Keeps content that could not be read under another name.
+    /// Writes content that could not be read to a file with another name, which is kept.
     func setAside(_ octets: [UInt8], suffix: String) throws(StateError) {
         try disk.write(octets, to: disk.freeName(path, suffix: suffix))
     }

@@ -15,7 +15,7 @@ public struct AdvertisingContent: Hashable, Sendable {
     public var manufacturer: [ManufacturerData] = []
     /// The service data, in the order of the packet.
     public var serviceData: [ServiceData] = []
-    /// The appearance of the device, which corresponds to an icon.
+    /// The appearance of the device, by which scanners can choose an icon for it.
     public var appearance: Appearance?
     /// The transmit power field, in dBm.
     public var txPower: Int8?

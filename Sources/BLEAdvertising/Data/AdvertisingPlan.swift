@@ -12,8 +12,8 @@ import BLECore
 /// plan.fields        // flags 3 data, services 4 data, name 28 scan-response
 /// plan.overflow      // name scan-response 28
 /// ```
-/// Everything that is left out is listed in `overflow`. Content that cannot be advertised throws an
-/// `AdvertisingPlanError`, which contains the field, its octets and the limit.
+/// Everything that is left out is listed in `overflow`. For content that cannot be advertised, the
+/// initializer throws an `AdvertisingPlanError`, which contains the field, its octets and the limit.
 public struct AdvertisingPlan: Hashable, Sendable {
     /// The advertising packet; empty in an extended plan.
     public internal(set) var data: [UInt8] = []

@@ -109,9 +109,9 @@ struct AdvertisingPlanner {
         return last.octets <= data ? moves(rest, data: data - last.octets, scanResponse: scanResponse) : nil
     }
 
-    /// Shortens the lists of services to the room that the other fields leave in both packets. The other
-    /// fields are moved to the scan response, the least important first, as far as that reduces the number of
-    /// services lost; then as far as that keeps most services in the packet.
+    /// Shortens the lists of services to the room that the other fields leave in both packets. As many of the
+    /// other fields are moved to the scan response, the least important first, as are necessary to lose the
+    /// fewest services, and then to keep as many services as possible in the packet.
     private func cut() -> Draft? {
         let lists = pieces.filter { $0.field == .services }
         let others = pieces.filter { $0.field != .services }
@@ -181,7 +181,8 @@ extension [AdvertisingPlan.Overflow] {
 enum AppleAdvertisingRules {
     /// The number of octets in the packet beside the flags.
     static let octets = 28
-    /// The octets of the name in the scan response, without length and type; no other field is allowed there.
+    /// The maximum number of octets of the name in the scan response, without length and type. No other field
+    /// is allowed there.
     fileprivate static let nameOctets = 10
 }
 

@@ -162,7 +162,8 @@ extension ChannelMapUpdate: PacketDecodable, PacketEncodable {
     }
 }
 
-/// The timing of responses to a periodic advertising train (Core Specification Supplement v11, Part A, 1.24).
+/// The timing and the access address of responses to a periodic advertising train (Core Specification
+/// Supplement v11, Part A, 1.24).
 package struct PeriodicAdvertisingResponseTiming: Hashable, Sendable {
     /// The access address of the responses.
     package var accessAddress: UInt32

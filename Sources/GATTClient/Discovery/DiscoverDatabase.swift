@@ -148,8 +148,8 @@ package struct DiscoverDatabase: GATTProcedure {
     }
 
     /// Returns the ranges in which the characteristics can have descriptors. Ranges that one response can
-    /// answer together are joined. A response holds UUIDs of one width, so no value of a long type must lie
-    /// between them.
+    /// answer together are joined. A response holds UUIDs of one width, so ranges with a value of a long type
+    /// between them are not joined.
     private static func descriptorRanges(
         of characteristics: [RemoteCharacteristic], _ mtu: Int
     ) -> [AttributeRange] {

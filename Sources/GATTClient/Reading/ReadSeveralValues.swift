@@ -1,10 +1,10 @@
 import ATT
 import BLECore
 
-/// Reads several values in as few requests as the server allows: by Read Multiple Variable, which returns
-/// each value separately, or otherwise by Read Multiple, which returns them joined, because it does not show
-/// where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4 and 4.8.5). Values that do not fit the
-/// response are read one by one.
+/// Reads several values in as few requests as the server allows: by Read Multiple Variable, after which the
+/// result has each value separately, or otherwise by Read Multiple, after which the result has the values
+/// joined, because its response does not show where one ends (Core Specification 5.4, Vol 3, Part G, 4.8.4
+/// and 4.8.5). Values that do not fit the response are read one by one.
 package struct ReadSeveralValues: GATTProcedure {
     private enum Step {
         case variable(ReadMultipleVariable)

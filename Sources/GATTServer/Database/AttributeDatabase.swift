@@ -68,8 +68,8 @@ extension Attribute {
 
 extension AttributeDatabase {
     /// Lays out `services`, after the generic ones unless those are nil, and checks all of them. Services
-    /// with a handle are placed there; the others take, in order, the first room after the service before
-    /// them.
+    /// with a handle are placed at that handle; the others take, in order, the first room after the service
+    /// before them.
     package init(
         _ services: [GATTService], generic: GenericServices? = GenericServices()
     ) throws(DatabaseError) {

@@ -8,7 +8,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// The handle is 0x0000, is taken, or comes after a greater one of the same service.
         case handleNotFree(AttributeHandle)
-        /// There are no free handles left up to 0xffff.
+        /// There is no room for the service up to 0xffff, although single handles can be free.
         case outOfHandles
         /// The value has `octets` octets, but at most `maximum` are allowed.
         case valueTooLong(octets: Int, maximum: Int)

@@ -49,7 +49,8 @@ public struct GATTReadRequest: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// The offset in octets from which the client reads; the handler returns the whole value nevertheless.
     public let offset: Int
-    /// The maximum length of one PDU on this link in octets; a response holds at most MTU - 1 of the value.
+    /// The maximum length of one PDU on this link in octets; a response holds at most MTU - 1 octets of the
+    /// value.
     public let mtu: ATTMTU
     /// The answer to complete when the handler returns `.later`.
     public let pending: PendingAnswer

@@ -42,8 +42,8 @@ public struct LinkSecurity: Hashable, Sendable {
     public var level: SecurityLevel
     /// The size of the encryption key in octets, 7 to 16; 0 while the link is not encrypted.
     public var keySize: Int
-    /// Whether there is a key from an earlier pairing, so that the client only needs to encrypt. In what a
-    /// host reports, a link is bonded when the bond is on the host's disk.
+    /// Whether there is a key from an earlier pairing, so that the client only needs to encrypt. A host
+    /// reports true once the bond is on its disk.
     public var isBonded: Bool
 
     /// Creates the security of a link; `keySize` is in octets, and 0 for the level `open`.

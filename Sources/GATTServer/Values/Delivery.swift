@@ -13,8 +13,8 @@ package struct ValueUpdate: Hashable, Sendable {
     }
 }
 
-/// The values to send to one client of those that were set together, each in the way to which the client has
-/// subscribed.
+/// The values to send to one client, of those that were set together: each by notification or by indication,
+/// as the client has subscribed.
 package struct Delivery: Hashable, Sendable {
     /// The values to send by notification, in order.
     package var notifications: [ValueUpdate]

@@ -1,6 +1,6 @@
 import BLECore
 
-/// Reads the authenticated payload timeout of a connection.
+/// Reads the authenticated payload timeout of an encrypted connection.
 package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.93.
     package static let definition = command(
@@ -16,8 +16,8 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     package init(connection: ConnectionHandle) { self.connection = connection }
 }
 
-/// Sets the authenticated payload timeout of a connection: the maximum time without a packet that proves
-/// possession of the key. After that time the controller sends Authenticated Payload Timeout Expired.
+/// Sets the authenticated payload timeout of an encrypted connection: the maximum time without a packet that
+/// proves possession of the key. After that time the controller sends Authenticated Payload Timeout Expired.
 package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.3.94.
     package static let definition = command(

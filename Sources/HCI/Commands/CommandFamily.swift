@@ -5,8 +5,8 @@ package enum CommandFamily: Sendable {
     case legacy
     case extended
 
-    /// Creates the family of a command; nil if it belongs to neither. LE Create Connection Cancel and LE Set
-    /// Random Address, for example, can be used with both.
+    /// Creates the family of a command; nil if the command belongs to neither or can be used with both, such
+    /// as LE Create Connection Cancel and LE Set Random Address.
     package init?(_ opcode: HCIOpcode) {
         if Self.legacyCommands.contains(opcode) {
             self = .legacy

@@ -17,7 +17,8 @@ package struct LESetHostFeature: HCICommand {
     package init(bit: UInt8, value: HCIFlag) { (self.bit, self.value) = (bit, value) }
 }
 
-/// Sets which data changes give a set a new resolvable private address, in addition to its timeout.
+/// Sets which data changes give a set a new resolvable private address, in addition to the timeout of the
+/// address.
 package struct LESetDataRelatedAddressChanges: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.122.
     package static let definition = command(

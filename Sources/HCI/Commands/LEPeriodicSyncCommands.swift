@@ -14,7 +14,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     /// LE Periodic Advertising Sync Established follows.
     package static let answer = HCIAnswer.status
 
-    /// The selection of the advertiser, and the reports.
+    /// How the controller selects the advertiser, and what it reports.
     package struct Options: OptionSet, HCICode {
         package let rawValue: UInt8
 
@@ -29,7 +29,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
         package static let filterDuplicates = Options(rawValue: 1 << 2)
     }
 
-    /// The selection of the advertiser, and the reports.
+    /// How the controller selects the advertiser, and what it reports.
     package var options: Options
     /// The number of the advertising set, 0x00 to 0x0f.
     package var sid: UInt8

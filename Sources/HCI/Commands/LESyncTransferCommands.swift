@@ -22,8 +22,8 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     }
 }
 
-/// Transfers the synchronization with an own train to a connected peer, so that the peer does not need to
-/// scan for it.
+/// Transfers to a connected peer the synchronization with a train that this device sends, so that the peer
+/// does not need to scan for it.
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     /// Core Specification 5.4, Vol 4, Part E, 7.8.90.
     package static let definition = command(

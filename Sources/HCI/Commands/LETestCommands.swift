@@ -11,7 +11,7 @@ package struct LEReceiverTest: HCICommand {
     package init(channel: UInt8) { self.channel = channel }
 }
 
-/// The modulation index of a transmitter (Core Specification 5.4, Vol 4, Part E, 7.8.28).
+/// The accuracy of a transmitter's modulation index (Core Specification 5.4, Vol 4, Part E, 7.8.28).
 package struct ModulationIndex: HCICode {
     package let rawValue: UInt8
 

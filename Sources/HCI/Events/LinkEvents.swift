@@ -65,8 +65,8 @@ package struct EncryptionChangeV2: HCIEventParameters {
     package var connection: ConnectionHandle
     /// Encryption_Enabled: whether and how the connection is encrypted.
     package var mode: EncryptionMode
-    /// The size of the key in octets. On Low Energy it is meaningless, because a controller does not know the
-    /// size of a key before the host padded it with zeros.
+    /// The size of the key in octets. On Low Energy it is meaningless, because a controller does not know
+    /// which size a key had before the host padded it with zeros.
     package var keySize: UInt8
 
     package init(

@@ -7,9 +7,10 @@ import BLECore
 /// for whole in assembler.take(report) { print(whole) }
 /// ```
 /// Memory use is bounded. If more than `chainLimit` chains are incomplete, the oldest is returned as it is,
-/// marked as truncated, and so is a chain that exceeds the maximum length. An event that repeats the first
-/// octets of its chain shows that the end of the chain was lost: the chain is returned, marked as truncated,
-/// and the event starts a new chain. The loss of an event in the middle of a chain cannot be detected.
+/// marked as truncated, and so is a chain that exceeds the maximum length. An event with the same octets as
+/// the first event of its chain shows that the end of the chain was lost: the chain is returned, marked as
+/// truncated, and the event starts a new chain. The loss of an event in the middle of a chain cannot be
+/// detected.
 package struct ReportAssembler: Sendable {
     /// The maximum number of incomplete chains.
     package static let chainLimit = 16

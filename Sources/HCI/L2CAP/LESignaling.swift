@@ -26,7 +26,7 @@ package struct LESignaling: Machine, Sendable {
         case flooded(limit: Int)
     }
 
-    /// The maximum size of a frame on the LE channel, in octets (4).
+    /// The maximum size in octets of a frame on the LE channel (Vol 3, Part A, 4).
     package static let mtu = 23
     /// The maximum number of responses that wait for the transport.
     package static let responseLimit = 16
@@ -39,7 +39,7 @@ package struct LESignaling: Machine, Sendable {
     private var frames: Deque<LESignalingPDU> = []
     private var events: Deque<Event> = []
     private var lastIdentifier: UInt8 = 0
-    /// The own request to which the peer has not responded.
+    /// The request of this side to which the peer has not responded.
     private var pending: (identifier: UInt8, deadline: Instant)?
     /// The peer's request to which the owner has not responded.
     private var asked: UInt8?

@@ -17,7 +17,7 @@ package struct ACLPacket: Hashable, Sendable {
 
     /// The receivers of the data. LE links use point-to-point only.
     package enum Broadcast: UInt8, Hashable, Sendable {
-        /// The data are for the peer of the connection.
+        /// The data is for the peer of the connection.
         case pointToPoint = 0b00
         /// The data is for all peripherals of a piconet (BR/EDR).
         case broadcast = 0b01

@@ -33,8 +33,8 @@ package struct ACLFlow: Sendable {
         var sent = 0
         /// The number of octets of all frames that have not been sent.
         var octets = 0
-        /// The packets that the controller has not reported as completed, oldest first, each with the kind of
-        /// the frame that it ends.
+        /// The packets that the controller has not reported as completed, oldest first: for each the kind of
+        /// the frame that it ends, or nil if it ends none.
         var inFlight: Deque<Kind?> = []
 
         var unacknowledged: Int { inFlight.count }
@@ -113,8 +113,8 @@ extension ACLFlow {
         connections[handle]?.unacknowledged ?? 0
     }
 
-    /// Returns the number of queued frames of a connection that the controller has not reported as completed:
-    /// those queued as awaited, and the others.
+    /// Returns the number of queued frames of a connection that the controller has not reported as completed
+    /// in all their fragments: those queued as awaited, and the others.
     package func unsentFrames(_ handle: ConnectionHandle) -> (awaited: Int, others: Int) {
         guard let connection = connections[handle] else { return (0, 0) }
         func count(_ kind: Kind) -> Int {
@@ -151,10 +151,10 @@ extension ACLFlow {
         queue(Frame(octets: octets), of: handle)
     }
 
-    /// Queues the frame whose payload `write` writes directly to it. Returns false if `write` writes nothing,
-    /// or if the queue has no room for a payload of `limit` octets; `write` is not called in that case.
-    /// `isAwaited` decides by the first octet of the payload whether `unsentFrames` counts the frame as
-    /// awaited.
+    /// Queues a frame into which `write` writes the payload, without a copy. Returns false if `write` writes
+    /// nothing. Also returns false, without calling `write`, if the queue has no room for a payload of
+    /// `limit` octets. `isAwaited` decides by the first octet of the payload whether `unsentFrames` counts
+    /// the frame as awaited.
     ///
     /// - Throws: if the connection does not exist.
     package mutating func enqueue(

@@ -124,8 +124,8 @@ extension CommandQueue {
         if let index = sent.firstIndex(where: { $0.ticket == ticket }) { sent[index].isWanted = false }
     }
 
-    /// Removes commands that have not been sent and returns their tickets. No event will report their
-    /// results.
+    /// Removes the commands that have not been sent and for which `isMeant` returns true. Returns their
+    /// tickets. No event will report their results.
     package mutating func withdraw(where isMeant: (HCICommandPacket) -> Bool) -> [Ticket] {
         let meant = waiting.filter { isMeant($0.packet) }.map(\.ticket)
         waiting.removeAll { isMeant($0.packet) }

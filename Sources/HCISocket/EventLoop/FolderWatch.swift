@@ -7,7 +7,8 @@ package final class FolderWatch: Sendable {
     package enum Event: Hashable, Sendable {
         /// A file or folder with that name has been created, deleted or replaced.
         case changed(folder: Int32, name: String)
-        /// A folder has been removed or unmounted and is no longer watched.
+        /// A folder has been removed or unmounted and is no longer watched, or it has been moved. Moves are
+        /// reported only for a mask with IN_MOVE_SELF, which `add` does not set.
         case gone(folder: Int32)
         /// The kernel has discarded events because there were too many; everything can have changed.
         case lost
@@ -27,7 +28,7 @@ package final class FolderWatch: Sendable {
     }
 
     /// Watches an additional folder. Returns the number that identifies the folder in events, which is the
-    /// same if it is already watched. Can be called on any thread, because it looks up the path.
+    /// same if it is already watched. Looking up the path can block, so this can be called on any thread.
     package func add(_ path: String) throws(PortError) -> Int32 {
         let number = inotify_add_watch(watched.descriptor, path, Self.wanted)
         guard number >= 0 else { throw .system(.current, during: "inotify_add_watch \(path)") }

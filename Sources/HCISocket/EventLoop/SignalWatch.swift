@@ -65,8 +65,8 @@ package final class SignalWatch: @unchecked Sendable {
         return handler == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Ends the process with `signal` as if it had not been caught, so that the parent process receives the
-    /// cause.
+    /// Ends the process with `signal` as if it had not been caught, so that the parent process can see that
+    /// the signal was the cause.
     package static func die(by signal: CInt) -> Never {
         others.withLock { $0.beforeDeath }?()
         set(signal, to: SIG_DFL)
@@ -102,10 +102,10 @@ private func catchSignal(_ number: CInt) {
 extension SignalWatch {
     /// Returns the result of `body`. One of `signals` cancels its task and, once `body` has cleaned up after
     /// itself, ends the process as if the signal had not been caught, so that a shell or a service manager
-    /// receives the cause. A second signal ends the process at once. `onSignal` is called with the first
-    /// signal before the task is cancelled, and `beforeDeath` before the process ends by a signal. Only one
-    /// such call can be active in a process. If no descriptor is available for signals, they have their
-    /// default action.
+    /// can see that the signal was the cause. A second signal ends the process at once. `onSignal` is called
+    /// with the first signal before the task is cancelled, and `beforeDeath` before the process ends by a
+    /// signal. Only one such call can be active in a process. If no descriptor is available for signals, they
+    /// have their default action.
     package static func result<Success: Sendable, Failure: Error>(
         cancelledBy signals: [CInt], on loop: EventLoop = .shared,
         onSignal listener: @escaping @Sendable (CInt) -> Void = { _ in },
@@ -147,7 +147,7 @@ extension SignalWatch {
     }
 }
 
-/// Signals that a different part of the program handles than the watch's owner, such as those of a terminal
+/// Signals that a part of the program other than the watch's owner handles, such as those of a terminal
 /// while something is drawn on it.
 extension SignalWatch {
     struct Others {

@@ -76,8 +76,8 @@ package enum HCISockets {
     /// Opens the management socket. Reading requires no capability; changes require CAP_NET_ADMIN.
     package static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL)
-        // By default the socket accepts packets of the size of an HCI socket: the keys of some fourteen
-        // bonds. Before Linux 5.16 this is the maximum.
+        // By default the socket accepts packets of up to 1,028 octets, as any HCI socket does: the keys of
+        // some fourteen bonds. Before Linux 5.16 this limit cannot be raised.
         var limit = 1028
         if (try? Sockets.set(descriptor, SOL_BLUETOOTH, BT_SNDMTU, to: UInt16.max, "BT_SNDMTU")) != nil {
             limit = Int(UInt16.max)

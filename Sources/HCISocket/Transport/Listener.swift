@@ -9,7 +9,8 @@ package final class Listener: @unchecked Sendable {
     private let acceptNext: @Sendable (CInt) throws(PortError) -> (@Sendable () -> Void)?
     private var rest: LoopTimer?
 
-    /// The time without accepting after the process or the system has run out of resources for a connection.
+    /// The time for which nothing is accepted after the process or the system has run out of resources for a
+    /// connection.
     private static let restTime = Duration.milliseconds(100)
 
     /// Takes ownership of `descriptor`. `acceptNext` accepts one connection and returns the action for it, or

@@ -93,7 +93,8 @@ extension NameClaim {
     package static func names(beginningWith prefix: String, in sockets: String) -> [String] {
         sockets.split(separator: "\n").compactMap { line in
             guard let at = line.firstIndex(of: "@") else { return nil }
-            // The kernel shows a zero octet as "@", and pads the name with them.
+            // The kernel shows a zero octet as "@". A claim binds the whole of `sun_path`, so zeros follow
+            // the name.
             let name = line[line.index(after: at)...].prefix { $0 != "@" }
             return name.hasPrefix(prefix) ? String(name) : nil
         }

@@ -225,7 +225,8 @@ extension PacketSocket {
 // MARK: - Pace
 
 extension PacketSocket {
-    /// Stops reading the socket for a while, if `reports` is not nil and the pace allows it.
+    /// Stops reading the socket for a while if the pace requires it after a batch of `reports` advertising
+    /// reports. With nil, for a batch that contains other packets, reads at once for a while.
     private func settle(_ reports: Int?) {
         guard socket.isOpen else { return }
         guard let reports else { return hurry() }

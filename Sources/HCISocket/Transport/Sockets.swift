@@ -42,7 +42,7 @@ enum Sockets {
         guard Glibc.listen(descriptor, backlog) == 0 else { throw .system(.current, during: "listen") }
     }
 
-    /// Accepts the next connection and its peer's address; nil if there is none now.
+    /// Accepts the next connection and sets `peer` to its address. Returns nil if there is none now.
     static func accept<Address>(_ descriptor: CInt, peer: inout Address) throws(PortError) -> CInt? {
         var length = socklen_t(MemoryLayout<Address>.size)
         let accepted = withUnsafeMutableBytes(of: &peer) {

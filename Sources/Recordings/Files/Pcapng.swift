@@ -136,7 +136,7 @@ extension Pcapng {
         return linkType.record(header, body.span, direction: direction)
     }
 
-    /// Reads a packet of the first interface, which has no timestamp.
+    /// Reads a packet without a timestamp, which belongs to the first interface.
     private mutating func simplePacket(
         _ original: UInt32, _ reader: inout ByteReader, count: Int
     ) throws(DecodeError) -> Record? {

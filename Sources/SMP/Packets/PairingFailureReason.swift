@@ -8,7 +8,7 @@ public struct PairingFailureReason: RawRepresentable, Hashable, Sendable {
     /// Creates a reason from its octet, which can be unknown.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The user canceled passkey entry, or entered nothing.
+    /// The user cancelled passkey entry, or entered nothing.
     public static let passkeyEntryFailed = PairingFailureReason(rawValue: 0x01)
     /// The out-of-band data is not available.
     public static let oobNotAvailable = PairingFailureReason(rawValue: 0x02)

@@ -47,7 +47,7 @@ extension Negotiation {
     }
 
     /// Whether this host offers LE Secure Connections. A temporary key can be used only in legacy pairing, so
-    /// a host that has only a temporary key must not offer LE Secure Connections.
+    /// a host that has only a temporary key does not offer LE Secure Connections, except with `.only`.
     private var offersSecureConnections: Bool {
         if policy.secureConnections == .preferred, case .temporaryKey = outOfBandData { return false }
         return policy.secureConnections != .off

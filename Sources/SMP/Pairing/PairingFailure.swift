@@ -6,7 +6,7 @@ public enum PairingFailure: Error, Hashable, Sendable {
     case peer(PairingFailureReason)
     /// This host has ended the pairing and sent this reason to the peer.
     case local(PairingFailureReason)
-    /// The owner has canceled the pairing.
+    /// The owner has cancelled the pairing.
     case cancelled
     /// The controller could not encrypt the link with the new key.
     case encryption

@@ -33,7 +33,7 @@ package struct PairingPolicy: Hashable, Sendable {
     package var asksForOutOfBandData = false
     /// The out-of-band data that this host already has.
     package var outOfBandData: OutOfBandData?
-    /// The offer that this host has passed to the peer out of band.
+    /// The offer whose data this host has passed to the peer out of band; its secrets stay on this host.
     package var outOfBandOffer: OutOfBandOffer?
 
     /// The keys that this host distributes when it bonds.
@@ -90,7 +90,7 @@ extension PairingPolicy {
             keySize: max(fullSize, minimumKeySize, existing?.keySize ?? 7))
     }
 
-    /// Returns whether this host can reach a strength with any peer.
+    /// Returns whether there can be a peer with which this host reaches the strength `demand`.
     func canMeet(_ demand: PairingStrength) -> Bool {
         let hasMeans =
             ioCapability != .noInputNoOutput || outOfBandData != nil || outOfBandOffer != nil

@@ -14,8 +14,8 @@ struct SwiftCryptoToolbox: SecurityToolbox {
             do {
                 try AES.permute(&octets, key: key)
             } catch {
-                // AES fails only for sizes other than 128 bits, which the types of key and block rule out,
-                // whatever a peer sends.
+                // AES fails only for a wrong size of key or block. Their types fix both at 128 bits, whatever
+                // a peer sends.
                 preconditionFailure("AES refuses 16 octets: \(error)")
             }
             return UInt128(octets)

@@ -7,8 +7,8 @@ import HCI
 ///
 /// The air answers with Command Complete, with status 0x0c if another controller has the name, or 0x12 if the
 /// name is not valid UTF-8 or is longer than 200 octets. The command does not set the address; LE Set Random
-/// Address does. A controller keeps its name until it leaves the air or claims another name, even across a
-/// reset.
+/// Address does. A controller keeps its name until it leaves the air or another claim succeeds, even across
+/// a reset.
 package struct ClaimName: Hashable, Sendable {
     /// The opcode 0xfc01, in the vendor-specific group 0x3f.
     package static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x001)

@@ -17,7 +17,7 @@ import HCI
 ///   out of range. The supervision timeout then begins.
 /// - An advertising event is on all its channels at once, and a scanner receives it when its window is open.
 /// - Packets of a periodic train are counted, not timed by channels: a controller that follows the train
-///   receives all packets that are sent meanwhile.
+///   receives those that are sent meanwhile, except those that it skips or that the air loses.
 /// - An extended advertising event is received with its chain at once, though the air can lose the chain's end.
 ///   A scanner on two PHYs listens on both at once, and LE Coded reaches no farther than the others.
 /// - Parameters of a connection change as soon as the central sends the update, and it selects the minimum

@@ -224,7 +224,7 @@ struct BenchCommand: RadioCommand {
 
     /// Returns the number of octets that the other end's sink has received, which is the only confirmation of
     /// writes without response: the answer follows everything that was written before. Returns nil for other
-    /// operations, and if the other end is not `bench --serve`.
+    /// operations, for an attribute of the command line, and if the other end is not `bench --serve`.
     private func arrivals(
         _ operation: BenchEvent.Operation, _ device: ConnectedDevice
     ) async throws(Failure) -> UInt64? {

@@ -224,11 +224,11 @@ struct CaptureCommand: ToolCommand, Sendable {
     }
 }
 
-/// The events of `capture`: the begin and the end of a recording.
+/// The events of `capture`: the start and the end of a recording.
 enum CaptureEvent: Event {
     /// Packets are recorded from now on.
     case began(file: String, adapter: String)
-    /// The recording is complete. Of `files` written files, `kept` have not been removed.
+    /// The recording has ended, perhaps by a failure. Of `files` created files, `kept` have not been removed.
     case ended(file: String, records: Int, files: Int, kept: Int)
 
     var json: JSONValue {

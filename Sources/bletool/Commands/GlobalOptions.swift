@@ -21,7 +21,7 @@ extension GlobalOptions {
 }
 
 /// The options of a command that uses no radio and waits for nothing. The other global options are parsed but
-/// hidden, so that `refuse(for:)` can reject them with an explanation.
+/// hidden, so that `refuse(for:)` can reject those of a radio with an explanation.
 struct PlainOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup(visibility: .hidden) var radio: RadioOptions

@@ -122,8 +122,7 @@ struct ServeCommand: RadioCommand {
             if let refused = set.refusedPower { radio.console.note(refused) }
             sets.append(set)
         }
-        // By now, the advertisements of an earlier run were continued, or the file does not contain them any
-        // more.
+        // By now, each advertisement of an earlier run has been continued, or is not in the file any more.
         try await radio.attempt { () throws(BLEError) in try await manager.dismissRestored() }
         let ready = await ReadyEvent(radio.adapter, sets: sets)
         guard radio.console.show(ready) else { return }

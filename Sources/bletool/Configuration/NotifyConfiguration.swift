@@ -74,7 +74,7 @@ extension NotifyConfiguration {
 }
 
 extension YAMLNode {
-    /// Returns the format of values in lines that the node names.
+    /// Returns the format that the node names, which is that of the values in lines.
     func format() throws(ConfigurationError) -> ValueFormat {
         let text = try text("a format")
         guard let format = StoredValue.formats.first(where: { $0.rawValue == text }) else {

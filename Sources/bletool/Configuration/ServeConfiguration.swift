@@ -88,7 +88,8 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
     var handle: AttributeHandle
     var valueHandle: AttributeHandle
-    /// The properties of the characteristic, including the extended properties.
+    /// The properties of the characteristic. Its extended properties are in the value of the 0x2900
+    /// descriptor.
     var properties: Set<CharacteristicProperty>
     /// The security that reading and writing require.
     var permissions: PermissionConfiguration

@@ -128,8 +128,8 @@ struct DecodingPass {
         return !isOver
     }
 
-    /// Ends a recording, so that the next one can follow. The connections and attributes that are known
-    /// remain so. Returns false if no more octets are needed.
+    /// Ends a recording, so that the next one can follow. Known connections and attributes are kept for it.
+    /// Returns false if no more octets are needed.
     mutating func goOn() throws(Failure) -> Bool {
         try end()
         reader = RecordingReader()

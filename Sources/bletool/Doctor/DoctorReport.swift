@@ -24,7 +24,7 @@ struct DoctorReport: Hashable, Sendable {
         var message: String
         /// The command or other action that fixes the problem.
         var fix: String?
-        /// The kind of failure that the problem is for a script.
+        /// The kind of failure with which the command ends because of the problem, or nil if it does not.
         var kind: Failure.Kind?
     }
 

@@ -19,7 +19,7 @@ struct ReceivedBeacon: Hashable, Sendable {
     }
 
     /// Decodes the beacon in service data, or returns nil if they are something else. `senders` are the
-    /// addresses of the sender, one of which an encrypted beacon depends on.
+    /// addresses of the sender. An encrypted beacon is decrypted with one of them.
     init?(_ data: ServiceData, from senders: [DeviceAddress?], keys: BindKeys) {
         do throws(DecodeError) {
             guard let found = try Beacon(data) else { return nil }

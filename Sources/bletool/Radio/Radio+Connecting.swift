@@ -2,8 +2,8 @@ import BLE
 import BLECore
 
 extension Radio {
-    /// Finds a device and connects to it, each within `limit`. The default is the command's time limit or 20
-    /// s.
+    /// Finds a device and connects to it, each within `limit`. The default is the command's time limit or,
+    /// without one, 20 s.
     func connect(
         to selector: DeviceSelector, _ options: ConnectionOptions, within limit: Duration?
     ) async throws(Failure) -> Peripheral {

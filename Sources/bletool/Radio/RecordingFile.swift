@@ -50,8 +50,9 @@ final class RecordingFile: Sendable {
     /// Held while the disk is written to, so never by the radio's loop.
     private let output: Lock<Output>
 
-    /// Creates the file, or replaces an old one. `option` is named in errors; the path `-` is stdout. `onFailure` is
-    /// called once, with a sentence, when a write fails; a pipe whose reader has gone is not a failure.
+    /// Creates the file, or replaces an old one. `option` is named in errors; the path `-` is stdout.
+    /// `onFailure` is called once, with a sentence, when a write fails. That the reader of stdout has gone is
+    /// not a failure, but that the reader of a named pipe has gone is one.
     init(
         _ path: String, _ datalink: BTSnoopDatalink = .h4, rotation: Rotation = Rotation(),
         option: String = "--capture", onFailure: @escaping @Sendable (String) -> Void = { _ in }
@@ -105,7 +106,7 @@ final class RecordingFile: Sendable {
         return lost > 0 ? "\(path): \(lost) packets are missing, the disk was too slow" : nil
     }
 
-    /// Returns what to say about a failed write; nil when the reader of a pipe has gone.
+    /// Returns a sentence about a failed write, or nil if the reader of stdout has gone.
     private func sentence(_ problem: CInt) -> String? {
         problem == EPIPE && path == "-" ? nil : "\(path): \(String(cString: strerror(problem)))"
     }

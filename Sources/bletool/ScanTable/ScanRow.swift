@@ -74,8 +74,8 @@ struct ScanRow: Sendable {
         if !companies.isEmpty { self.companies = companies }
     }
 
-    /// Returns the advertisements per second over the last ten seconds, or nil before there are two. Scan
-    /// responses are not counted, because this host determines their number.
+    /// Returns the advertisements per second over the last ten seconds, or nil if fewer than two arrived in
+    /// that time. Scan responses are not counted, because this host determines their number.
     func rate(at now: Timestamp) -> Double? {
         let recent = packets.filter {
             !$0.isScanResponse && now.milliseconds - $0.time.milliseconds <= Self.rateWindow

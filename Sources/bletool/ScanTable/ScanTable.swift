@@ -366,7 +366,8 @@ struct ScanColumns {
             switch column {
             case .address: row.addressText
             case .kind: row.event.address?.kind.rawValue ?? ""
-            // Without room for the address, a device without a name is shown by its address.
+            // Without the column of the address, a row without a name would not identify its device, so the
+            // column of the name shows the address.
             case .name: row.name.isEmpty && !hasAddress ? row.addressText : row.name
             case .strength: row.event.rssi.map { "\($0)" } ?? "?"
             case .bars: Sparkline.text(row.strengths(column.least))

@@ -84,8 +84,8 @@ enum OutOfBandFile {
 
 extension [OutOfBandRecord] {
     /// Returns the data of the device with that address. The record may be without an address, or have the
-    /// identity address of a private address. Nothing is lost by trying one that is not the peer's, because
-    /// it ends the pairing.
+    /// identity address of a private address. A record that is not the peer's ends the pairing, so nothing is
+    /// lost by trying it.
     func data(of peer: DeviceAddress) -> OutOfBandData? {
         let record =
             first { $0.address == peer } ?? first { $0.address == nil }

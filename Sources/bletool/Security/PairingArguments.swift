@@ -85,9 +85,9 @@ extension PairingArguments {
         OutOfBandArguments(offer: oobOffer, isLegacy: oobLegacy, data: oobData)
     }
 
-    /// Returns the security options of the command line. `configured` has those of the configuration, where
-    /// the command line has none. If `needsFolder`, bonds that cannot be stored are an error instead of a
-    /// note. `showsPairing` is true if the command does not show a pairing itself. `role` is that of the
+    /// Returns the security options of the command line. Those in `configured`, of the configuration, apply
+    /// where the command line has none. If `needsFolder`, bonds that cannot be stored are an error instead of
+    /// a note. `showsPairing` is true if the command does not show a pairing itself. `role` is that of the
     /// links on which it pairs.
     func options(
         _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
@@ -142,8 +142,8 @@ extension PairingArguments {
             || isKernel && !managesKernelPairing(configured)
     }
 
-    /// Returns whether this command manages pairing on kernel adapters. Without any options for pairing, it
-    /// does not change that.
+    /// Returns whether this command manages pairing on kernel adapters. If neither the command line nor the
+    /// configuration has settings for pairing, pairing stays as the kernel does it.
     private func managesKernelPairing(_ configured: SecurityConfiguration) -> Bool {
         saysHow || configured != SecurityConfiguration()
     }

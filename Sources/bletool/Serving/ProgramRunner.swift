@@ -52,7 +52,7 @@ final class ProgramRunner: Sendable {
     /// Creates a runner. A program that takes longer than `timeLimit` is ended, with its process group. At
     /// most `limit` octets wait.
     init(timeLimit: Duration = .seconds(10), limit: Int = ProgramRunner.limit) {
-        // `start` limits the number of waiting jobs.
+        // `start` limits the octets of the waiting jobs.
         let (stream, jobs) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
         let load = Lock(Load())
         (self.limit, self.jobs, self.load) = (limit, jobs, load)
@@ -65,7 +65,8 @@ final class ProgramRunner: Sendable {
                     continue
                 }
                 await job.done(await Self.outcome(of: job, within: timeLimit))
-                // A program that was killed is one of those that were dropped.
+                // A program that is killed when the runner ends counts as dropped. One that its time limit
+                // kills does not.
                 if !Task.isCancelled { load.withLock { $0.count -= 1 } }
             }
         }

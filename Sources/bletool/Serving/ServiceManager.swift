@@ -8,7 +8,7 @@ struct ServiceManager: Sendable {
     /// The interval in which the watchdog requires a notification, or nil without a watchdog.
     let watchdog: Duration?
 
-    /// Creates the service manager that has started this process, or returns nil if there is none.
+    /// Finds the service manager that has started this process. Returns nil if there is none.
     init?(environment: (String) -> String? = Environment.value, processID: CInt = getpid()) {
         guard let socket = environment("NOTIFY_SOCKET"), socket.hasPrefix("/") || socket.hasPrefix("@"),
             (2...107).contains(socket.utf8.count)

@@ -78,7 +78,7 @@ struct CompletionScript {
         )
     }
 
-    /// The addition for zsh, which leaves out the options before the command, with their values.
+    /// The addition for zsh. It leaves out the options before the command, with their values.
     private static var zsh: (String, String) {
         (
             #"    local -ir current_word_index="$((CURRENT - 1))"\#n"#,

@@ -24,7 +24,7 @@ struct LineEditor: Hashable, Sendable {
     private(set) var history = LineHistory()
     /// The text that was cut last.
     private var cut: [Character] = []
-    /// The text that Ctrl-R searches for in earlier lines; nil when it does not.
+    /// The text that Ctrl-R searches for in earlier lines, or nil when there is no search.
     private(set) var search: String?
 
     var beforeCursor: String { String(text[..<cursor]) }

@@ -18,8 +18,8 @@ struct LineHistory: Hashable, Sendable {
         if lines.count > Self.limit { lines.removeFirst() }
     }
 
-    /// Returns the line before the one that is shown. `draft` is the typed text, which is kept when the first
-    /// line is shown.
+    /// Returns the line before the one that is shown. `draft` is the typed text, which is kept for `newer()`
+    /// if no line is shown yet.
     mutating func older(than draft: String) -> String? {
         let next = (place ?? lines.count) - 1
         guard next >= 0 else { return nil }

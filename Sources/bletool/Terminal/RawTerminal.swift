@@ -37,7 +37,7 @@ final class RawTerminal: Sendable {
         (self.output, self.use) = (output, use)
     }
 
-    /// Takes over the terminal until `release`, which only one value can do at a time. `redraw` is called on
+    /// Takes over the terminal until `release`. Only one value can have it at a time. `redraw` is called on
     /// the loop whenever the window has a new size or has lost its contents.
     func take(redraw: @escaping @Sendable () -> Void) {
         begin()

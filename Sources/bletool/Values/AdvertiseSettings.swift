@@ -216,7 +216,7 @@ extension AdvertiseSettings {
         case eddystoneUrl, raw, rawScanResponse, interval, preset, channels, primaryPhy, secondaryPhy, sid,
             overflow, extended
 
-        /// Creates the key that sets a field of a packet; nil for the name, which has no key.
+        /// Creates the key that sets a field of a packet; nil for the name, which none of these keys sets.
         init?(_ field: AdvertisingContent.Field) {
             switch field {
             case .flags: self = .flags

@@ -7,7 +7,7 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     case auto
     /// Two lower-case digits per octet, without separators.
     case hex
-    /// Text; what a terminal would interpret, including line ends, is escaped as `\u{a}`.
+    /// Text; what a terminal would interpret, including line ends, is escaped, as in `\u{a}`.
     case utf8
     /// Integers of 8 to 32 bits, little-endian.
     case u8, u16, u32, i8, i16, i32

@@ -63,8 +63,9 @@ extension CentralManager {
     /// and has no bond is searched for under its last address.
     ///
     /// A program that is about to end, for example at a reboot, calls `keepForNextStart()` before it leaves
-    /// its loops and cancels its tasks. Otherwise these remove the state that was kept. `withAdapter` does
-    /// that when a signal ends the program, and closing the adapter has the same effect.
+    /// its loops and cancels its tasks. Otherwise the end of these loops and tasks removes the kept state.
+    /// `withAdapter` makes this call when a signal ends the program. Closing the adapter keeps the state
+    /// in the same way.
     ///
     /// - Parameters:
     ///   - adapter: the radio.

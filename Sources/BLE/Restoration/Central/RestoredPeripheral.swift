@@ -41,7 +41,7 @@ public struct RestoredSubscription: Hashable, Sendable {
     public var indications: Bool
     /// The policy for a consumer that fell behind.
     public var buffer: BufferPolicy
-    /// The time at which indications were confirmed.
+    /// The policy for the confirmation of indications.
     public var confirming: IndicationConfirmation
     /// Whether the rest of truncated values was read.
     public var completing: Bool

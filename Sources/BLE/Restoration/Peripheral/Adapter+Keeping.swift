@@ -20,8 +20,8 @@ extension Adapter {
         for link in links.values { link.gatt.holdsChanges = true }
     }
 
-    /// Restores the values of services that were published, beside those with the attributes `known`, and
-    /// keeps the handles.
+    /// Restores the kept values of services that were just published, whose attributes are not in `known`,
+    /// and keeps the handles of all services.
     func keepServices(beside known: Set<AttributeHandle> = []) {
         guard let kept = server.kept else { return }
         for (handle, value) in kept.state.value.values

@@ -73,7 +73,7 @@ extension PeripheralManager {
     /// duration starts again.
     ///
     /// A program that is about to end, for example at a reboot, calls `keepForNextStart()` before it stops
-    /// its advertisements. Otherwise they are removed from the disk. Closing the adapter has the same effect.
+    /// its advertisements. Otherwise they are removed from the disk. Closing the adapter also keeps them.
     ///
     /// - Parameters:
     ///   - adapter: the radio.

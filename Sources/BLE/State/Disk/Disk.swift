@@ -20,7 +20,7 @@ struct Disk: Sendable {
     /// Runs before each step. A test throws here, and finds the state in which a disk is left that fails at
     /// this step.
     var before: @Sendable (Step) throws(Errno) -> Void = { _ in }
-    /// The maximum time for which another process can hold the file of a claim.
+    /// The time after which a wait for the file of a claim fails, if another process holds the file.
     var timeLimit = Duration.seconds(10)
 }
 
@@ -115,7 +115,7 @@ extension Disk {
     }
 
     /// Creates a file of `octets` that only its owner can read. All of it is on the disk when this returns,
-    /// unless `synchronizes` is false and `synchronizeAll` writes it to the disk. An existing file is not
+    /// unless `synchronizes` is false: then a call of `synchronizeAll` has to follow. An existing file is not
     /// replaced atomically: use a new name, and then replace the old file by `rename`.
     func write(
         _ octets: [UInt8], to path: String, synchronizes: Bool = true

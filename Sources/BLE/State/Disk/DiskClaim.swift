@@ -20,8 +20,7 @@ final class DiskClaim: @unchecked Sendable {
     /// The result of the thread: nil while it waits, then 0 or the error.
     private var outcome: CInt?
 
-    /// Creates a claim to an open file. `timeLimit` is the maximum time for which another process can hold
-    /// it.
+    /// Creates a claim to an open file. `holding` fails after `timeLimit`, if another process holds the file.
     init(_ descriptor: CInt, _ path: String, _ timeLimit: Duration) {
         self.descriptor = descriptor
         self.path = path

@@ -17,7 +17,8 @@ struct BondEvent: Event {
 
     private var bond: Bond { record.bond }
 
-    /// The stored keys, named after the device that distributes each of them: this machine or the peer.
+    /// The stored keys, named after the device that distributes each of them: the central or the peripheral
+    /// for the long term keys, this machine (`local`) or the peer for the others.
     private var keys: [(name: String, value: UInt128, key: LongTermKey?)] {
         let long = [("centralKey", bond.centralKey), ("peripheralKey", bond.peripheralKey)]
         let short = [

@@ -2,8 +2,8 @@ import BLE
 import BLEAdvertising
 import BLECore
 
-/// The result of `advertise --dry-run`: the packets, the octets of each field, and the fields that did not
-/// fit.
+/// The result of `advertise --dry-run`: the packets, the octets of each field, and how the fields that did
+/// not fit were moved, shortened or left out.
 struct PacketsEvent: Event {
     var plan: AdvertisingPlan
     var periodic: PeriodicAdvertisingTrain?
@@ -44,7 +44,8 @@ struct PacketsEvent: Event {
         return [("advertising data", plan.data, plan.limit), ("scan response", plan.scanResponse, 31)]
     }
 
-    /// The table of fields. They are in the order of the packets, where their octets follow each other.
+    /// The table of fields. They are in the order of the packets, so the octets of each follow those of the
+    /// previous field.
     private var fields: Table {
         var table = Table(columns: [("field", .left), ("octets", .right), ("in", .left), ("bytes", .left)])
         var rest: [AdvertisingPlan.Place: ArraySlice<UInt8>] = [
