@@ -70,6 +70,24 @@ import Testing
         #expect(output.hasSuffix("bletool: capture: /dev/full: No space left on device\n"), "\(output)")
     }
 
+    @Test("a recording that reaches the largest size of files ends with its last whole record")
+    func largestFile() async throws {
+        // The signal would end the program; ignored, it is an error of the write.
+        let (status, output) = try await Shell().run(
+            """
+            trap '' XFSZ
+            ulimit -f 1
+            bletool capture air.btsnoop --adapter virtual:tap 2>&1; status=$?
+            bletool decode air.btsnoop --json | wc -l
+            exit $status
+            """)
+        #expect(status == 1)
+        let match = try #require(output.firstMatch(of: /\n(\d+) records in air.btsnoop\n/), "\(output)")
+        #expect(output.contains("bletool: capture: air.btsnoop: File too large\n"), "\(output)")
+        // Without a line about damage.
+        #expect(output.hasSuffix("File too large\n\(match.1)\n") && match.1 != "0", "\(output)")
+    }
+
     @Test("decode --follow reads a recording while it is written")
     func followReadsGrowingRecording() async throws {
         let air = try await TemporaryAir()

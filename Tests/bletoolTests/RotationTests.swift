@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HCI
 import Recordings
 import Testing
@@ -29,7 +30,7 @@ struct RotationTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = "\(folder)/a.btsnoop"
         // A header of 16 octets and two records of 24 and 4.
-        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 2))
+        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 2)) { _ in }
         for index in 0..<9 as Range<UInt8> {
             #expect(file.add(.packet(.hostToController, [1, index, 0x0c, 0])) == Int(index) + 1)
         }
@@ -60,35 +61,80 @@ struct RotationTests {
         try FileManager.default.createDirectory(
             atPath: Rotation.path(path, 2), withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 1))
+        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 1)) { _ in }
         for index in 0..<5 as Range<UInt8> { file.add(.packet(.hostToController, [1, index, 0x0c, 0])) }
         #expect(file.close() == "\(path): Is a directory")
-        #expect(file.files == 1)
+        #expect(file.files == 1 && file.count == 2)
         // The last file that was written is kept.
         #expect(try File.contents(Rotation.path(path, 1), limit: 1000).count == 72)
     }
 
     /// The radio's loop adds records: it must not wait for a disk, here a pipe that has no room.
     @Test(.timeLimit(.minutes(10))) func addingDoesNotWaitForTheDisk() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = "\(folder)/pipe"
-        #expect(mkfifo(path, 0o600) == 0)
-        let reader = open(path, O_RDONLY | O_NONBLOCK)
-        let file = try RecordingFile(path)
-        let packet = [UInt8](repeating: 1, count: 10_000)
-        for _ in 0..<50 { file.add(.packet(.hostToController, packet)) }
-        #expect(file.count == 50)
-        let (count, problem) = try await offThePool {
-            _ = fcntl(reader, F_SETFL, 0)
-            var octets = [UInt8](repeating: 0, count: 65_536)
-            var count = 0
-            while count < 16 + 50 * 10_024 { count += max(0, read(reader, &octets, octets.count)) }
-            close(reader)
-            return (count, file.close())
+        let pipe = try Self.pipe()
+        defer { pipe.remove() }
+        let file = try RecordingFile(pipe.path) { _ in }
+        for _ in 0..<50 { file.add(Self.packet) }
+        // The task writes, and more waits than the pipe has room for.
+        #expect(try await pipe.read(20_000) == 20_000)
+        for _ in 0..<50 { file.add(Self.packet) }
+        #expect(file.count == 100)
+        #expect(try await pipe.read(16 + 100 * 10_024 - 20_000) == 16 + 100 * 10_024 - 20_000)
+        #expect(try await offThePool { file.close() } == nil)
+        #expect(file.count == 100)
+        close(pipe.reader)
+    }
+
+    /// The reader of a pipe goes away in the middle: the records before count, and those after do not.
+    @Test(.timeLimit(.minutes(10))) func failedWriteCountsWholeRecords() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let pipe = try Self.pipe()
+        defer { pipe.remove() }
+        let (problems, sink) = AsyncStream<String?>.makeStream()
+        let file = try RecordingFile(pipe.path) { sink.yield($0) }
+        for _ in 0..<50 { file.add(Self.packet) }
+        #expect(try await pipe.read(30_000) == 30_000)
+        close(pipe.reader)
+        var iterator = problems.makeAsyncIterator()
+        #expect(await iterator.next() == "\(pipe.path): Broken pipe")
+        #expect((2..<50).contains(file.count), "\(file.count)")
+        file.add(Self.packet)
+        #expect(file.count < 50)
+        #expect(file.close() == "\(pipe.path): Broken pipe")
+    }
+
+    /// A packet whose record has 10,024 octets.
+    private static let packet = Record.Content.packet(.hostToController, [UInt8](repeating: 1, count: 10_000))
+
+    /// A named pipe, and its end to read from.
+    private struct Pipe {
+        let path: String
+        let reader: CInt
+
+        /// Reads so many octets, or fewer when there is no writer any more. Returns how many were read.
+        func read(_ wanted: Int) async throws -> Int {
+            let reader = reader
+            return try await offThePool {
+                _ = fcntl(reader, F_SETFL, 0)
+                var octets = [UInt8](repeating: 0, count: wanted)
+                var count = 0
+                while count < wanted {
+                    let more = Glibc.read(reader, &octets, wanted - count)
+                    guard more > 0 else { break }
+                    count += more
+                }
+                return count
+            }
         }
-        #expect(count == 16 + 50 * 10_024)
-        #expect(problem == nil && file.count == 50)
+
+        func remove() { unlink(path) }
+    }
+
+    private static func pipe() throws -> Pipe {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID())").path
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        try #require(reader >= 0)
+        return Pipe(path: path, reader: reader)
     }
 }

@@ -124,7 +124,7 @@ struct CaptureCommand: ToolCommand, Sendable {
         }
         let end = CaptureEnd(count: count)
         let recording = try RecordingFile(file, .monitor, rotation: rotation, option: "capture") {
-            end.fail(Failure(.input, "capture", $0))
+            end.fail($0.map { Failure(.input, "capture", $0) })
         }
         announce(console, adapter.map { "\($0)" } ?? "kernel")
         await Self.onLoop {
@@ -174,7 +174,7 @@ struct CaptureCommand: ToolCommand, Sendable {
     ) async throws(Failure) {
         let end = CaptureEnd(count: count)
         let recording = try RecordingFile(file, .h4, rotation: rotation, option: "capture") {
-            end.fail(Failure(.input, "capture", $0))
+            end.fail($0.map { Failure(.input, "capture", $0) })
         }
         let radio = try await Radio.open(global, console, doing: "capture") { direction, packet in
             guard end.wantsMore else { return }
@@ -279,8 +279,8 @@ final class CaptureEnd: Sendable {
         continuation.yield(nil)
     }
 
-    /// Ends the capture with a failure.
-    func fail(_ failure: Failure) { continuation.yield(failure) }
+    /// Ends the capture with a failure; with nil when the output has no reader any more.
+    func fail(_ failure: Failure?) { continuation.yield(failure) }
 
     /// Waits for the end. Returns the failure that ended the capture, or nil.
     func wait(_ limit: Duration?, _ console: Console, isPiped: Bool) async -> Failure? {

@@ -101,11 +101,21 @@ enum File {
 
     /// Writes all octets. Returns the error's number if that fails, otherwise nil.
     static func write(_ octets: [UInt8], to descriptor: CInt) -> CInt? {
-        var rest = octets[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        var written = 0
+        return write(octets, to: descriptor, count: &written)
+    }
+
+    /// Writes all octets, and sets `written` to the number of octets that were written. Returns the error's
+    /// number if that fails, otherwise nil.
+    static func write(_ octets: [UInt8], to descriptor: CInt, count written: inout Int) -> CInt? {
+        written = 0
+        while written < octets.count {
+            let count = octets.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+                return Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
             if count >= 0 {
-                rest = rest.dropFirst(count)
+                written += count
             } else if errno == EAGAIN {
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wait, 1, -1)

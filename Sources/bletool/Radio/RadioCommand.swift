@@ -75,7 +75,11 @@ struct Radio: Sendable {
                 .usage, "--capture -", "stdout is for what the command shows",
                 hint: "name a file, or bletool capture -")
         }
-        let recording = try options.radio.capture.map { path throws(Failure) in try RecordingFile(path) }
+        let recording = try options.radio.capture.map { path throws(Failure) in
+            try RecordingFile(path) { problem in
+                if let problem { console.note("--capture: \(problem): no more packets are recorded") }
+            }
+        }
         do throws(BLEError) {
             let specification: AdapterSpecification
             if let wanted { specification = wanted } else { specification = try await .firstKernelAdapter() }

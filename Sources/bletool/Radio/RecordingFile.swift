@@ -6,17 +6,25 @@ import Recordings
 
 /// A btsnoop recording that is being made, by `--capture` or `capture`.
 ///
-/// Packets arrive on the radio's loop, which must not block, so a task writes them. Each record is written whole, so that
-/// the file can be read meanwhile. Up to 64 MiB wait for a disk that is slower than the radio; records beyond that are
-/// counted and reported at the end. After a failed write nothing more is recorded.
+/// Packets arrive on the radio's loop, which must not block, so a task writes them. Each record is written as a
+/// whole, so that the file can be read meanwhile. Up to 64 MiB wait for a disk that is slower than the radio;
+/// records beyond that are counted and reported at the end. After a failed write nothing more is recorded, and
+/// the file ends with the last whole record.
 final class RecordingFile: Sendable {
+    /// Records that are written to one file.
+    private struct Part {
+        var octets: [UInt8] = []
+        /// The number of octets of the file's header, with which `octets` begins; 0 when it is written already.
+        var header = 0
+        /// The ends of the records in `octets`.
+        var ends: [Int] = []
+    }
+
     /// The records that wait for the disk, which the radio's loop adds to.
     private struct Waiting {
-        /// The octets of the records; each element but the first begins a file.
-        var files: [[UInt8]] = [[]]
-        /// The number of records in `files`.
-        var records = 0
-        /// The number of octets in `files` and in the batch that is being written.
+        /// The records; each part but the first begins a file.
+        var parts = [Part()]
+        /// The number of octets in `parts` and in the parts that are being written.
         var octets = 0
         /// Whether a task writes, which takes what is added meanwhile.
         var isWriting = false
@@ -30,6 +38,38 @@ final class RecordingFile: Sendable {
         var size = 0
         /// The time when the newest file was begun.
         var began = ContinuousClock.now
+
+        /// Adds a record to the newest file.
+        mutating func add(_ record: [UInt8]) {
+            parts[parts.count - 1].octets += record
+            parts[parts.count - 1].ends.append(parts[parts.count - 1].octets.count)
+            size += record.count
+            octets += record.count
+            total += 1
+        }
+
+        /// Returns whether a task has to be started that writes.
+        mutating func start() -> Bool {
+            defer { isWriting = true }
+            return !isWriting
+        }
+
+        /// Takes the records that wait. When there are none, the writing ends and the result is nil.
+        mutating func take() -> [Part]? {
+            guard parts.count > 1 || !parts[0].octets.isEmpty else {
+                isWriting = false
+                return nil
+            }
+            defer { parts = [Part()] }
+            return parts
+        }
+
+        /// Notes that a part needs no room any more, and that so many of its records are in the file.
+        mutating func settle(_ part: Part, records: Int, isWritten: Bool) {
+            octets -= part.octets.count
+            total -= part.ends.count - records
+            if !isWritten { hasFailed = true }
+        }
     }
 
     /// The file that is written to.
@@ -45,17 +85,17 @@ final class RecordingFile: Sendable {
     private let path: String
     private let writer: RecordingWriter
     private let rotation: Rotation
-    private let onFailure: @Sendable (String) -> Void
+    private let onFailure: @Sendable (String?) -> Void
     private let waiting = Lock(Waiting())
     /// Held while the disk is written to, so never by the radio's loop.
     private let output: Lock<Output>
 
     /// Creates the file, or replaces an old one. `option` is named in errors; the path `-` is stdout.
-    /// `onFailure` is called once, with a sentence, when a write fails. That the reader of stdout has gone is
-    /// not a failure, but that the reader of a named pipe has gone is one.
+    /// `onFailure` is called once, with a sentence, when a write fails; with nil when it fails because the
+    /// reader of stdout has gone, which is no error. It is one when the reader of a named pipe has gone.
     init(
         _ path: String, _ datalink: BTSnoopDatalink = .h4, rotation: Rotation = Rotation(),
-        option: String = "--capture", onFailure: @escaping @Sendable (String) -> Void = { _ in }
+        option: String = "--capture", onFailure: @escaping @Sendable (String?) -> Void
     ) throws(Failure) {
         if path == "-" { try LineWriter.output.refuseOctets("\(option) -") }
         (self.path, self.rotation, self.onFailure) = (path, rotation, onFailure)
@@ -67,7 +107,7 @@ final class RecordingFile: Sendable {
             throw Failure(errno == EACCES ? .permission : .input, "\(option) \(first)", reason)
         }
         output = Lock(Output(descriptor: descriptor))
-        append(writer.header, isRecord: false)
+        begin()
     }
 
     deinit { output.withLock { _ = Glibc.close($0.descriptor) } }
@@ -89,7 +129,7 @@ final class RecordingFile: Sendable {
         let record = Record(
             time: RecordingTime(microseconds: WallClock.microseconds), adapter: adapter, content: content)
         guard let octets = writer.encode(record) else { return count }
-        append(octets, isRecord: true)
+        append(octets)
         return count
     }
 
@@ -111,27 +151,37 @@ final class RecordingFile: Sendable {
         problem == EPIPE && path == "-" ? nil : "\(path): \(String(cString: strerror(problem)))"
     }
 
-    private func append(_ octets: [UInt8], isRecord: Bool) {
+    /// Lets the first file begin with its header.
+    private func begin() {
+        let mustStart = waiting.withLock { waiting in
+            begin(&waiting)
+            return waiting.start()
+        }
+        if mustStart { Task { write() } }
+    }
+
+    /// Adds the header of a file to the last part.
+    private func begin(_ waiting: inout Waiting) {
+        let header = writer.header
+        waiting.parts[waiting.parts.count - 1].octets += header
+        waiting.parts[waiting.parts.count - 1].header = header.count
+        waiting.octets += header.count
+        (waiting.size, waiting.began) = (header.count, .now)
+    }
+
+    private func append(_ record: [UInt8]) {
         let mustStart = waiting.withLock { waiting -> Bool in
             guard !waiting.hasFailed else { return false }
-            guard waiting.octets + octets.count <= Self.limit else {
+            guard waiting.octets + record.count <= Self.limit else {
                 waiting.lost += 1
                 return false
             }
-            if isRecord {
-                waiting.total += 1
-                waiting.records += 1
-                if isDue(waiting, octets.count) {
-                    waiting.files.append(writer.header)
-                    waiting.octets += writer.header.count
-                    (waiting.size, waiting.began) = (writer.header.count, .now)
-                }
+            if isDue(waiting, record.count) {
+                waiting.parts.append(Part())
+                begin(&waiting)
             }
-            waiting.files[waiting.files.count - 1] += octets
-            waiting.size += octets.count
-            waiting.octets += octets.count
-            defer { waiting.isWriting = true }
-            return !waiting.isWriting
+            waiting.add(record)
+            return waiting.start()
         }
         if mustStart { Task { write() } }
     }
@@ -143,40 +193,33 @@ final class RecordingFile: Sendable {
             || rotation.time.map { ContinuousClock.now - waiting.began >= $0 } ?? false
     }
 
-    /// Writes batches of records until none waits.
+    /// Writes records until none waits.
     private func write() {
         let failure = output.withLock { output -> CInt? in
             let hadFailed = output.problem != nil
-            while let (files, records) = takeBatch() {
-                for (index, octets) in files.enumerated() where output.problem == nil {
-                    if index > 0 { rotate(&output) }
-                    if output.problem == nil {
-                        output.problem = File.write(octets, to: output.descriptor)
-                    }
-                }
-                let isWritten = output.problem == nil
-                waiting.withLock { waiting in
-                    waiting.octets -= files.reduce(0) { $0 + $1.count }
-                    guard !isWritten else { return }
-                    waiting.hasFailed = true
-                    waiting.total -= records
+            while let parts = waiting.withLock({ $0.take() }) {
+                for (index, part) in parts.enumerated() {
+                    if index > 0, output.problem == nil { rotate(&output) }
+                    let records = output.problem == nil ? Self.write(part, to: &output) : 0
+                    waiting.withLock { $0.settle(part, records: records, isWritten: output.problem == nil) }
                 }
             }
             return hadFailed ? nil : output.problem
         }
-        if let failure, let sentence = sentence(failure) { onFailure(sentence) }
+        if let failure { onFailure(sentence(failure)) }
     }
 
-    /// Takes the records that wait; nil, and the writing has ended, when there are none.
-    private func takeBatch() -> (files: [[UInt8]], records: Int)? {
-        waiting.withLock { waiting in
-            guard waiting.files != [[]] else {
-                waiting.isWriting = false
-                return nil
-            }
-            defer { (waiting.files, waiting.records) = ([[]], 0) }
-            return (waiting.files, waiting.records)
-        }
+    /// Writes the records of a part, as many as possible. Returns the number of records in the file.
+    private static func write(_ part: Part, to output: inout Output) -> Int {
+        var written = 0
+        output.problem = File.write(part.octets, to: output.descriptor, count: &written)
+        guard output.problem != nil else { return part.ends.count }
+        let whole = part.ends.prefix { $0 <= written }
+        // Removes the beginning of a record from the file; a pipe or a device has no end to move.
+        let cut = written - (whole.last ?? min(part.header, written))
+        let end = lseek(output.descriptor, 0, SEEK_CUR)
+        if cut > 0, end >= cut { _ = ftruncate(output.descriptor, end - off_t(cut)) }
+        return whole.count
     }
 
     /// Continues in the next file. Removes the oldest file if there are too many.
