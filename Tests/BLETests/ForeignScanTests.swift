@@ -17,7 +17,7 @@ struct ForeignScanTests {
             if scan.note(octets.span) { changes += 1 }
         }
         let conditions = ScanConditions(hasExtendedFamily: true)
-        let wanted = try #require(ScanParameters([(id: UInt64(1), options: options)], under: conditions))
+        let wanted = try #require(ScanParameters([options], under: conditions))
         return (changes, scan.receives(wanted) ? .join : .takeOver)
     }
 

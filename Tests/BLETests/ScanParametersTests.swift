@@ -16,7 +16,7 @@ struct ScanParametersTests {
         _ options: [ScanOptions], extended: Bool = true, list: AcceptList? = nil, connecting: Bool = false
     ) -> ScanParameters? {
         ScanParameters(
-            options.enumerated().map { (id: UInt64($0.offset), options: $0.element) },
+            options,
             under: ScanConditions(hasExtendedFamily: extended, acceptList: list, isConnecting: connecting))
     }
 
@@ -105,26 +105,6 @@ struct ScanParametersTests {
         #expect(parameters([untyped], list: list(1))?.acceptList == nil)
         #expect(
             parameters([untyped], list: list(2))?.acceptList == [one, DeviceAddress(1, type: .public)])
-    }
-
-    @Test("the controller filters duplicates only when each device is wanted once without other filters")
-    func controllerFiltersDuplicatesOnlyForOnce() {
-        let once = options { $0.repeats = .once }
-        #expect(parameters([once])?.duplicateFilter == 0)
-        #expect(parameters([once, once])?.duplicateFilter == 1)
-        #expect(parameters([once, options()])?.duplicateFilter == nil)
-        for repeats: ScanOptions.Repeats in [.changes, .all, .every(.seconds(1))] {
-            #expect(parameters([options { $0.repeats = repeats }])?.duplicateFilter == nil)
-        }
-        let looking: [(inout ScanOptions) -> Void] = [
-            { $0.minimumRSSI = -60 }, { $0.name = "*" }, { $0.services = [0x180f] },
-            { $0.companies = [0x004c] },
-        ]
-        for look in looking {
-            var wish = once
-            look(&wish)
-            #expect(parameters([wish])?.duplicateFilter == nil)
-        }
     }
 }
 

@@ -43,6 +43,27 @@ import VirtualController
         }
     }
 
+    @Test(
+        "a scan that reports each advertisement once reports all of one address", arguments: [false, true])
+    func onceReportsAllAdvertisementsOfAddress(_ isExtended: Bool) async throws {
+        try await ScanHosts.run(extended: isExtended) { hosts in
+            let server = try await hosts.host(named: "server", .init(extended: .init()))
+            var content = AdvertisingContent()
+            content.name = "Lamp"
+            let manager = PeripheralManager(server)
+            _ = try await manager.advertise(
+                AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)), maximumLinks: 1)
+            _ = try await manager.advertise(try self.beacon())
+            var options = ScanOptions()
+            options.repeats = .once
+            let found = try await hosts.receive(options, for: .seconds(5))
+            #expect(found.count == 2)
+            #expect(found.count { $0.name == "Lamp" && $0.isConnectable } == 1)
+            let data = [ManufacturerData(.test, [1, 2, 3])]
+            #expect(found.count { $0.fields.manufacturerData == data && !$0.isConnectable } == 1)
+        }
+    }
+
     @Test("advertising is connectable again while links are free", arguments: [false, true])
     func staysConnectableWhileLinksAreFree(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in

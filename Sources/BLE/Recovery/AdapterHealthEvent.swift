@@ -8,7 +8,8 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     /// The kernel or another program stopped the scan or changed its parameters; the adapter has restarted it.
     case scanTakenBack
     /// The adapter uses the scan of another program, in which the controller reports each device once. Devices
-    /// that it has reported before, and later changes of a device, are not received.
+    /// that it has reported before, later changes of a device, and other advertisements of its address are not
+    /// received.
     case scanJoinedWithoutRepeats
     /// Other programs have switched the scan so often within a minute that the adapter leaves it to them for this
     /// time.
@@ -42,7 +43,7 @@ extension AdapterHealthEvent: CustomStringConvertible {
             "nothing received for \(silence.wholeSeconds.phrase): the scan is restarted"
         case .scanTakenBack: "another program switched the scan: it is switched on again"
         case .scanJoinedWithoutRepeats:
-            "another program scans so that each device is reported once: devices reported before, and their changes, are not received"
+            "another program scans so that each device is reported once: devices reported before, their changes, and their other advertisements are not received"
         case .scanLeft(let duration, let restarts):
             "others have switched the scan \(restarts) times in a minute: it is left to them for \(duration.wholeSeconds.phrase)"
         case .scanPostponed(let status, let duration):

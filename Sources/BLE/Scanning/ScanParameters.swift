@@ -11,9 +11,6 @@ struct ScanParameters: Hashable {
     var coded: ScanTiming?
     /// The devices that the controller's accept list admits; nil for all devices.
     var acceptList: Set<DeviceAddress>?
-    /// The number of the newest scan, if the controller may leave repeated reports out. A scan that begins
-    /// later has to receive again what others have received, so another number restarts the radio's scan.
-    var duplicateFilter: UInt64?
 }
 
 /// The conditions that determine how far the requirements of scans can be met.
@@ -31,10 +28,9 @@ struct ScanConditions {
 }
 
 extension ScanParameters {
-    /// Creates the union of `scans`, each with the number of its scan; nil when there are none.
-    init?(_ scans: [(id: UInt64, options: ScanOptions)], under conditions: ScanConditions) {
-        guard !scans.isEmpty else { return nil }
-        let options = scans.map(\.options)
+    /// Creates the union of what scans with these options require; nil when there are none.
+    init?(_ options: [ScanOptions], under conditions: ScanConditions) {
+        guard !options.isEmpty else { return nil }
         let isExtended = conditions.hasExtendedFamily
         isActive = !options.allSatisfy(\.isPassive)
         family = isExtended ? .extended : .legacy
@@ -50,7 +46,6 @@ extension ScanParameters {
         {
             acceptList = devices
         }
-        if options.allSatisfy(\.allowsDuplicateFilter) { duplicateFilter = scans.map(\.id).max() }
     }
 
     /// Returns the timing that listens most; of equal ones, the one with the shorter interval.
@@ -84,13 +79,6 @@ extension ScanOptions {
     fileprivate var oneMegabitTiming: ScanTiming { timing ?? preset.timing }
     /// The timing to listen on LE Coded.
     fileprivate var codedPHYTiming: ScanTiming { codedTiming ?? oneMegabitTiming }
-
-    /// Whether the controller may report each packet of a device once: only if no filter requires data that a
-    /// later packet of the same device could have, because the controller's filter considers packets with
-    /// other data the same (Core Specification 5.4, Vol 6, Part B, 4.4.3.5).
-    fileprivate var allowsDuplicateFilter: Bool {
-        repeats == .once && minimumRSSI == nil && name == nil && services.isEmpty && companies.isEmpty
-    }
 }
 
 extension AddressFilter {

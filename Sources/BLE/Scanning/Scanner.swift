@@ -228,12 +228,12 @@ extension Scanner {
         if takeover != .own { takeover = nil }
     }
 
-    /// All scans and searches, in a stable order; the later ones have the greater numbers.
-    private var demands: [(demand: Demand, number: UInt64, options: ScanOptions)] {
-        var all: [(demand: Demand, number: UInt64, options: ScanOptions)] = []
-        if let options = searches[.train] { all.append((.search(.train), 0, options)) }
-        all += consumers.map { (.scan($0.id), $0.id.number, $0.filter.options) }
-        if let options = searches[.peers] { all.append((.search(.peers), .max, options)) }
+    /// All scans and searches, in a stable order.
+    private var demands: [(demand: Demand, options: ScanOptions)] {
+        var all: [(demand: Demand, options: ScanOptions)] = []
+        if let options = searches[.train] { all.append((.search(.train), options)) }
+        all += consumers.map { (.scan($0.id), $0.filter.options) }
+        if let options = searches[.peers] { all.append((.search(.peers), options)) }
         return all
     }
 
@@ -241,7 +241,7 @@ extension Scanner {
         guard !conditions.isPaused else { return nil }
         var limits = conditions.limits
         limits.acceptList = conditions.isShared ? nil : acceptList
-        return ScanParameters(demands.map { ($0.number, $0.options) }, under: limits)
+        return ScanParameters(demands.map(\.options), under: limits)
     }
 }
 
@@ -449,24 +449,18 @@ extension Scanner {
         case .clearAcceptList: MachineCommand(LEClearFilterAcceptList())
         case .accept(let device): MachineCommand(LEAddDeviceToFilterAcceptList(device: HCIAddress(device)))
         case .setParameters(let ownAddressType): parameters(wanted, ownAddressType)
-        case .enable: Self.enable(true, wanted.family, filtersDuplicates: wanted.duplicateFilter != nil)
+        case .enable: Self.enable(true, wanted.family)
         case .disable: Self.enable(false, wanted.family)
         }
     }
 
-    private static func enable(
-        _ isOn: Bool, _ family: CommandFamily, filtersDuplicates: Bool = false
-    ) -> MachineCommand {
+    /// Returns the command that starts or stops scanning. The controller does not filter duplicates: its
+    /// filter takes all legacy packets of an address for one (Core Specification 5.4, Vol 6, Part B, 4.4.3.5),
+    /// so that a beacon beside a connectable service, or a scan response, would be missing.
+    private static func enable(_ isOn: Bool, _ family: CommandFamily) -> MachineCommand {
         switch family {
-        case .legacy:
-            MachineCommand(
-                LESetScanEnable(enable: HCIFlag(isOn), filterDuplicates: HCIFlag(filtersDuplicates)),
-                isPatient: !isOn)
-        case .extended:
-            MachineCommand(
-                LESetExtendedScanEnable(
-                    enable: HCIFlag(isOn), filterDuplicates: filtersDuplicates ? .on : .off),
-                isPatient: !isOn)
+        case .legacy: MachineCommand(LESetScanEnable(enable: HCIFlag(isOn)), isPatient: !isOn)
+        case .extended: MachineCommand(LESetExtendedScanEnable(enable: HCIFlag(isOn)), isPatient: !isOn)
         }
     }
 
