@@ -240,6 +240,14 @@ struct EventTests {
                 #""dropped",C,"handle":3,"uuid":"2a19","value":"01","type":"command","limit":65536"#
             ),
             (
+                .dropped(.init(handle: 3, uuid: 0x2a19, value: [1]), .signed, limit: nil),
+                #""dropped",C,"handle":3,"uuid":"2a19","value":"01","type":"signed","limit":null"#
+            ),
+            (
+                .undelivered(.init(handle: 3, uuid: 0x2a19, value: [1]), .command),
+                #""undelivered",C,"handle":3,"uuid":"2a19","value":"01","type":"command""#
+            ),
+            (
                 .refused(
                     .init(handle: 3, uuid: 0x2a19), request: "Read Request", code: 2,
                     text: "Read Not Permitted (0x02)"),
@@ -300,6 +308,14 @@ struct EventTests {
             (
                 .dropped(.init(handle: 4, uuid: 0xabcd, value: [1]), .command, limit: 65_536),
                 "dropped  abcd  0x0004 = 01  command  65536 octets may wait for its program"
+            ),
+            (
+                .dropped(.init(handle: 4, uuid: 0xabcd, value: [1]), .command, limit: nil),
+                "dropped  abcd  0x0004 = 01  command  the server is ending"
+            ),
+            (
+                .undelivered(.init(handle: 4, uuid: 0xabcd, value: [1]), .command),
+                "undelivered  abcd  0x0004 = 01  command  its program did not receive it before the end"
             ),
             (
                 .subscribed(.init(handle: 3, uuid: 0x2a19), indications: false),

@@ -16,8 +16,9 @@ struct ServeCommand: RadioCommand {
             Programs of `read:` and `write:` run one at a time for each characteristic, in the order of the \
             requests, 10 s at most; what they print on stderr is shown. Up to 64 KiB of requests wait for \
             them; further requests are refused (0x11), and further writes without response are dropped, each \
-            with a line of output. When the server ends, they may run for another 10 s; a second Ctrl-C \
-            kills them.
+            with a line of output. When the server ends, they may run for another 10 s, and what they \
+            are not done with by then is reported, with status 2 unless a signal ended the server; a second \
+            Ctrl-C kills them.
             """)
 
     @Argument(
@@ -142,6 +143,7 @@ struct ServeCommand: RadioCommand {
         // shown, too.
         let reporting = Task { await emit(events, radio.console) }
         let lost = Lock<BLEError?>(nil)
+        let unserved = Lock(0)
         let watch = Task { [advertisings, adapter = radio.adapter] in
             guard let error = await Self.failure(of: advertisings) else { return }
             lost.withLock { $0 = error }
@@ -155,18 +157,25 @@ struct ServeCommand: RadioCommand {
                     return await service.notifyingEnd { await reporting.value }
                 } onCancel: {
                     Task {
-                        await server.finish()
+                        _ = await server.finish()
                         await adapter.close()
                     }
                 }
                 // Waits for the programs of centrals that disconnected by themselves, too.
-                await Task { await server.finish() }.value
+                let count = await Task { await server.finish() }.value
+                unserved.withLock { $0 = count }
                 await drops.value
                 values.cancel()
                 await values.value
                 if let error = lost.withLock({ $0 }) ?? end, error != .adapter(.closed) { throw error }
             }
         }
+        let count = unserved.withLock { $0 }
+        guard count > 0 else { return }
+        throw Failure(
+            .timeout, "serve",
+            "programs were not done with \(count == 1 ? "1 request or value" : "\(count) requests or values") "
+                + "10 s after the end")
     }
 
     /// Returns the error that ended one of the advertisements, or nil if all ended without an error.

@@ -13,11 +13,21 @@ struct ConfiguredServer: Sendable {
     private let runners: [AttributeHandle: ProgramRunner]
     /// The queues of values for the programs of `write: {lines: …}`.
     private let writtenLines: [AttributeHandle: WrittenLines]
-    /// The writes without response that were dropped.
+    /// The writes without response that were dropped or not delivered to their programs.
     private let dropped: AsyncStream<ServerEvent>
     private let drops: AsyncStream<ServerEvent>.Continuation
     /// The number of drops that occurred too fast to be shown.
     private let unshown = Lock(0)
+    private let ending = Lock(Ending())
+
+    /// The end of the programs.
+    private struct Ending {
+        /// The task of `finish`, which returns the number of requests and values that programs were not done
+        /// with.
+        var task: Task<Int, Never>?
+        /// The number of writes without response that arrived after `finish` began.
+        var lateWrites = 0
+    }
 
     /// The maximum number of drops that are kept until they are shown.
     private static let dropLimit = 1024
@@ -58,7 +68,7 @@ struct ConfiguredServer: Sendable {
         var (onRead, onWrite): (ReadHandler?, WriteHandler?)
         if let program = characteristic.read, let runner = runners[handle] {
             onRead = { request in
-                guard start(program, on: runner, [], for: request.pending, of: uuid) else {
+                guard start(program, on: runner, [], for: request.pending, of: uuid, write: nil) else {
                     throw ATTErrorCode.insufficientResources
                 }
                 return .later
@@ -68,9 +78,9 @@ struct ConfiguredServer: Sendable {
         case .exec(let program):
             guard let runner = runners[handle] else { break }
             onWrite = { request in
-                guard start(program, on: runner, request.value, for: request.pending, of: uuid) else {
-                    throw refusal(of: request, limit: runner.limit)
-                }
+                guard
+                    start(program, on: runner, request.value, for: request.pending, of: uuid, write: request)
+                else { throw refusal(of: request, limit: runner.limit) }
                 return .later
             }
         case .lines(_, let format):
@@ -89,64 +99,98 @@ struct ConfiguredServer: Sendable {
     /// Returns the error for a write for which there is no room. A write without response gets no response:
     /// it is dropped, and the drop is shown.
     private func refusal(of request: GATTWriteRequest, limit: Int) -> ATTErrorCode {
-        guard request.kind == .command || request.kind == .signed else { return .insufficientResources }
-        let write = request.write
-        let event = ServerEvent(
-            central: request.central.address,
-            what: .dropped(
-                .init(handle: write.handle, uuid: write.uuid, value: write.value),
-                .init(rawValue: request.kind.rawValue) ?? .command, limit: limit))
-        // A handler does not wait for the output.
-        if case .dropped = drops.yield(event) {
-            unshown.withLock { $0 += 1 }
+        let isEnding = ending.withLock { ending in
+            guard ending.task != nil else { return false }
+            if request.isWithoutResponse { ending.lateWrites += 1 }
+            return true
         }
+        show(request) { .dropped($0, $1, limit: isEnding ? nil : limit) }
         return .insufficientResources
     }
 
-    /// Requests a run of a program, whose outcome is the answer. Returns false if too many octets are
-    /// waiting.
+    /// Shows an event about a write without response, later, because a handler does not wait for the output.
+    /// Shows nothing about a write whose central waits for a response.
+    private func show(
+        _ request: GATTWriteRequest,
+        as what: (ServerEvent.Access, ServerEvent.WriteKind) -> ServerEvent.What
+    ) {
+        guard request.isWithoutResponse else { return }
+        let write = request.write
+        let access = ServerEvent.Access(handle: write.handle, uuid: write.uuid, value: write.value)
+        let kind = ServerEvent.WriteKind(rawValue: request.kind.rawValue) ?? .command
+        let event = ServerEvent(central: request.central.address, what: what(access, kind))
+        if case .dropped = drops.yield(event) {
+            unshown.withLock { $0 += 1 }
+        }
+    }
+
+    /// Requests a run of a program, whose outcome is the answer. If the server ends before the program is run,
+    /// shows that `write` was not delivered. Returns false if too many octets are waiting.
     private func start(
         _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
-        of uuid: BluetoothUUID
+        of uuid: BluetoothUUID, write: GATTWriteRequest?
     ) -> Bool {
-        runner.start(program, input: input) { [manager, console] result in
+        runner.start(program, input: input) { result in
             // The number of runs that are dropped at the end is reported by `finish`.
-            if case .failure(let problem) = result, !problem.isDropped {
-                console.note("\(uuid): \(problem.reason)")
+            if case .failure(let problem) = result {
+                if !problem.isDropped {
+                    console.note("\(uuid): \(problem.reason)")
+                } else if let write {
+                    show(write) { .undelivered($0, $1) }
+                }
             }
             await manager.complete(pending, with: result.mapError { _ in .unlikelyError })
         }
     }
 
-    /// Shows the writes without response that are dropped, until `finish`.
+    /// Shows the writes without response that are dropped or not delivered, until the programs have ended.
     func showDrops() async {
         for await event in dropped { console.show(event) }
         let count = unshown.withLock { $0 }
-        if count > 0 { console.note("\(count) more writes without response were dropped") }
+        if count > 0 { console.note("\(count) more writes without response were dropped or not delivered") }
     }
 
-    /// Lets the programs of reads and writes run to their end, for up to 10 s. Reports those that do not end.
-    func finish() async {
+    /// Lets the programs of reads and writes run to their end, for up to 10 s. Reports how many requests and
+    /// values they were not done with by then. Returns this number, to each caller.
+    func finish() async -> Int {
+        let task = ending.withLock { ending in
+            let task = ending.task ?? Task { await finishPrograms() }
+            ending.task = task
+            return task
+        }
+        let count = await task.value
+        drops.finish()
+        return count + ending.withLock { $0.lateWrites }
+    }
+
+    private func finishPrograms() async -> Int {
         let count = runners.values.reduce(0) { $0 + $1.count }
-        defer { drops.finish() }
-        if count > 0 { console.note("waiting for \(Self.programs(count)), 10 s at most") }
-        await withTaskGroup(of: Void.self) { group in
+        if count > 0 { console.note("waiting for the programs of \(Self.requests(count)), 10 s at most") }
+        return await withTaskGroup(of: Int.self) { group in
             for (handle, runner) in runners {
-                group.addTask { [console] in
+                group.addTask {
                     let count = await runner.finish(within: .seconds(10))
-                    guard count > 0 else { return }
-                    console.note("\(name(of: handle)): the server ends without \(Self.programs(count))")
+                    if count > 0 {
+                        console.note(
+                            "\(name(of: handle)): the server ends before its program was done with "
+                                + Self.requests(count))
+                    }
+                    return count
                 }
             }
             for (handle, lines) in writtenLines {
-                group.addTask { [console] in
+                group.addTask {
                     let count = await lines.finish(within: .seconds(10))
-                    guard count > 0 else { return }
-                    let values = count == 1 ? "1 value" : "\(count) values"
-                    console.note(
-                        "\(name(of: handle)): the server ends with \(values) that its program has not read")
+                    if count > 0 {
+                        let values = count == 1 ? "1 value" : "\(count) values"
+                        console.note(
+                            "\(name(of: handle)): the server ends with \(values) that its program has not read"
+                        )
+                    }
+                    return count
                 }
             }
+            return await group.reduce(0, +)
         }
     }
 
@@ -156,7 +200,7 @@ struct ConfiguredServer: Sendable {
         return all.first { $0.valueHandle == handle }.map { "\($0.uuid)" } ?? "\(handle)"
     }
 
-    private static func programs(_ count: Int) -> String { count == 1 ? "1 program" : "\(count) programs" }
+    private static func requests(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
 
     /// Sends the values of `notify:` to subscribers until the task is cancelled. Also starts the programs
     /// that read written values, which end with `finish`.
@@ -170,4 +214,9 @@ struct ConfiguredServer: Sendable {
             }
         }
     }
+}
+
+extension GATTWriteRequest {
+    /// Whether the central gets no response to this write.
+    fileprivate var isWithoutResponse: Bool { kind == .command || kind == .signed }
 }

@@ -21,9 +21,12 @@ struct ServerEvent: Event {
         case read(Access)
         /// A value was written.
         case write(Access, WriteKind)
-        /// A write without response was dropped for lack of room: at most `limit` octets wait for the
-        /// program.
-        case dropped(Access, WriteKind, limit: Int)
+        /// A write without response was dropped. With `limit`, there was no room, because at most so many octets
+        /// wait for the program. Without it, the server was ending.
+        case dropped(Access, WriteKind, limit: Int?)
+        /// A write without response that was taken, as a `write` before has reported, did not reach its
+        /// program, because the server ended.
+        case undelivered(Access, WriteKind)
         /// A read or write was rejected: the request, and the number and text of the error.
         case refused(Access, request: String, code: UInt8, text: String)
         /// The central has subscribed to a characteristic.
@@ -96,7 +99,12 @@ struct ServerEvent: Event {
         case .read(let access), .notified(let access): [access.text]
         case .write(let access, let kind): [access.text] + (kind == .request ? [] : [kind.rawValue])
         case .dropped(let access, let kind, let limit):
-            [access.text, kind.rawValue, "\(limit) octets may wait for its program"]
+            [
+                access.text, kind.rawValue,
+                limit.map { "\($0) octets may wait for its program" } ?? "the server is ending",
+            ]
+        case .undelivered(let access, let kind):
+            [access.text, kind.rawValue, "its program did not receive it before the end"]
         case .refused(let access, let request, _, let text): [access.text, "\(request): \(text)"]
         case .subscribed(let access, let indications):
             [access.text, indications ? "indication" : "notification"]
@@ -125,8 +133,13 @@ struct ServerEvent: Event {
         case .dropped(let access, let kind, let limit):
             (
                 "dropped",
-                access.members + [.init("type", JSONValue(kind.rawValue)), .init("limit", JSONValue(limit))]
+                access.members + [
+                    .init("type", JSONValue(kind.rawValue)),
+                    .init("limit", limit.map { JSONValue($0) } ?? .null),
+                ]
             )
+        case .undelivered(let access, let kind):
+            ("undelivered", access.members + [.init("type", JSONValue(kind.rawValue))])
         case .refused(let access, let request, let code, let text):
             (
                 "refused",
