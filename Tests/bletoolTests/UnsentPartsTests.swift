@@ -47,4 +47,41 @@ import Testing
         #expect(await short.line { $0.contains(#""event":"written""#) } != nil)
         #expect(short.status() == 0)
     }
+
+    @Test("an interrupted write of parts reports the octets that were confirmed")
+    func interruptedWriteReportsConfirmedOctets() async throws {
+        let air = try await TemporaryAir("--connection-events")
+        let configuration = """
+            name: Store
+            services:
+              - uuid: 1802
+                characteristics:
+                  - {uuid: 2a06, properties: [write], value: {u8: 0}, length: {max: 512}}
+            """
+        try Data(configuration.utf8).write(to: air.folder.appending(path: "store.yaml"))
+        try Data(repeating: 7, count: 200_000).write(to: air.folder.appending(path: "image"))
+        let server = try RunningProgram(
+            ["bletool", "serve", "store.yaml", "--adapter", "virtual:store", "--json"], in: air.folder)
+        #expect(await server.line()?.contains(#""event":"ready""#) == true)
+        let client = try RunningProgram(
+            [
+                "bletool", "gatt", "name:Store", "write", "2a06", "--from", "image", "--chunk", "20",
+                "--adapter", "virtual:phone",
+            ], in: air.folder, mergingErrors: true)
+        // Each part takes a connection event: the value is not written soon.
+        for _ in 0..<3 { _ = await server.line { $0.contains(#""event":"write""#) } }
+        client.signal(SIGINT)
+        var lines: [String] = []
+        while let line = await client.line() { lines.append(line) }
+        var arrived = 60
+        while let line = await server.line(), !line.contains(#""event":"disconnected""#) {
+            if line.contains(#""event":"write""#) { arrived += 20 }
+        }
+        let count = try #require(
+            lines.first?.firstMatch(of: /the device has confirmed (\d+) of 200000 octets/), "\(lines)")
+        // The last part may have arrived without its response.
+        #expect([arrived, arrived - 20].map(String.init).contains(String(count.output.1)))
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
 }

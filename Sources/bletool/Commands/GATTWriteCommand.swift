@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECore
+import HCISocket
 
 /// `bletool gatt DEVICE write ATTR VALUE`.
 struct GATTWriteCommand: GATTVerb {
@@ -18,7 +19,8 @@ struct GATTWriteCommand: GATTVerb {
 
             Writes without a response are reported as written when the device's radio has acknowledged them; \
             on a kernel adapter, when the kernel has given them to the controller. A write that cannot be \
-            sent within 2 s is an error.
+            sent within 2 s is an error. When writes of --chunk end early, also by Ctrl-C, a message reports \
+            how many octets the device has confirmed or, without response, were accepted for sending.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -88,22 +90,39 @@ struct GATTWriteCommand: GATTVerb {
         if withoutResponse { try await checkRoom(for: min(size ?? value.count, value.count), device) }
         let display = size == nil ? nil : ProgressDisplay(device.console)
         defer { display?.abandon() }
-        try await device.attempt(self.attribute) {
-            [peripheral = device.peripheral, withoutResponse, reliable, signed] () throws(BLEError) in
-            if let size {
-                try await peripheral.write(
-                    value, to: handle, inPartsOf: size, withoutResponse ? .withoutResponse : .withResponse
-                ) { display?.show($0.written, of: $0.total) }
-            } else if withoutResponse {
-                try await peripheral.writeWithoutResponse(value, to: handle)
-            } else if signed {
-                try await peripheral.writeSigned(value, to: handle)
-            } else if reliable {
-                try await peripheral.writeReliably(value, to: handle)
-            } else {
-                try await peripheral.write(value, to: handle)
+        let reached = Lock(0)
+        do throws(Failure) {
+            try await device.attempt(self.attribute) {
+                [peripheral = device.peripheral, withoutResponse, reliable, signed] () throws(BLEError) in
+                if let size {
+                    try await peripheral.write(
+                        value, to: handle, inPartsOf: size, withoutResponse ? .withoutResponse : .withResponse
+                    ) { progress in
+                        reached.withLock { $0 = progress.written }
+                        display?.show(progress.written, of: progress.total)
+                    }
+                } else if withoutResponse {
+                    try await peripheral.writeWithoutResponse(value, to: handle)
+                } else if signed {
+                    try await peripheral.writeSigned(value, to: handle)
+                } else if reliable {
+                    try await peripheral.writeReliably(value, to: handle)
+                } else {
+                    try await peripheral.write(value, to: handle)
+                }
+                if withoutResponse || signed { try await peripheral.waitUntilSent() }
             }
-            if withoutResponse || signed { try await peripheral.waitUntilSent() }
+        } catch {
+            if size != nil {
+                display?.abandon()
+                let reached = reached.withLock { $0 }
+                let count = "\(reached) of \(value.count) octets"
+                let doubt = reached > 0 ? "; the last of them may not have been sent" : ""
+                device.console.note(
+                    withoutResponse
+                        ? "\(count) were accepted for sending\(doubt)" : "the device has confirmed \(count)")
+            }
+            throw error
         }
         display?.end(value.count)
         device.console.show(WrittenEvent(handle: handle, value: value))
