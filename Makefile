@@ -26,6 +26,7 @@ plain: setup ## the build without pairing, which links no cryptography
 	@Scripts/without-crypto
 
 release: setup ## what `make install` copies: bletool without debugging, as one file that needs no Swift, and its manual
+	@echo 'The manual first, then bletool: some ten minutes on two cores, most of them without output.'
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual
 	$(SWIFT) build -c release --static-swift-stdlib --product bletool
 

@@ -581,6 +581,9 @@ struct ErrorTableTests {
             .notFound(.characteristic(0x2a37, of: peer)), .notFound,
             "read: C0:DE:00:00:00:01/random has no characteristic 2a37"),
         Row(
+            .notFound(.characteristicOfService(0x2a37, service: 0x180d, of: peer)), .notFound,
+            "read: C0:DE:00:00:00:01/random has no characteristic 2a37 in a service 180d"),
+        Row(
             .notFound(.characteristic(0x2a37, of: nil)), .notFound,
             "read: no characteristic 2a37 is published"),
         Row(

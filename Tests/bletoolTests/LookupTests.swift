@@ -40,6 +40,12 @@ struct LookupTests {
         #expect(failure?.kind.status == .notFound)
     }
 
+    @Test func unknownKindHasHintWithExample() throws {
+        let failure = #expect(throws: Failure.self) { try LookupCommand.parse(["180f"]).found() }
+        #expect(failure?.message == #"lookup: "180f" is not a kind of number"#)
+        #expect(failure?.hint?.hasSuffix("as in: lookup uuid 180f") == true)
+    }
+
     @Test func equalNamesAreResolvedByKind() {
         #expect(Names.uuid("Current Time", .characteristic) == 0x2a2b)
         #expect(Names.uuid("current_time", .service) == 0x1805)

@@ -47,6 +47,12 @@ struct ScanArgumentTests {
                 == "bletool: --company: no company has \"no such company at all\" in its name")
     }
 
+    @Test func impossibleStrengthIsRefused() throws {
+        #expect(
+            try refusal("--rssi", "70") == "bletool: --rssi: a strength in dBm is -127 to 20, not 70")
+        #expect(try options("--rssi", "20").minimumRSSI == 20)
+    }
+
     @Test func timingOptionsAreParsed() throws {
         let one = try options("--interval", "100ms", "--window", "50ms")
         #expect(one.timing?.interval == .milliseconds(100) && one.timing?.window == .milliseconds(50))
@@ -61,7 +67,9 @@ struct ScanArgumentTests {
         #expect(
             try refusal("--repeats", "every=0s")
                 == "bletool: --repeats: every= takes a duration of more than 0s")
-        #expect(try refusal("--repeats", "often") == "bletool: --repeats: \"often\" is not a repetition")
+        #expect(
+            try refusal("--repeats", "often")
+                == "bletool: --repeats: \"often\" is not once, change, all or every=DURATION")
     }
 
     @Test func invalidTimingsAreRefused() throws {

@@ -183,7 +183,7 @@ struct ScanTableTests {
         #expect(lines[0] == "00:00:00:00:00:01 public, public  Pulse")
         #expect(lines[1].hasPrefix("RSSI      -50 dBm, -60 to -50, mean -55  ▅▆"))
         #expect(lines[2] == "packets   2, 0.5/s, last now")
-        #expect(lines[3] == "takes     connectable, scannable, legacy")
+        #expect(lines[3] == "type      connectable, scannable, legacy")
         #expect(lines.contains { $0.hasPrefix("  Complete Local Name") && $0.hasSuffix(" 50756c7365") })
         let packets = lines.drop { $0 != "PACKETS" }.dropFirst().prefix(2)
         #expect(

@@ -65,6 +65,7 @@ struct ScriptTests {
         ("notify 2a19 --format=raw", "--format raw: is not for scripts"),
         ("read 2a19 --to -", "--to -: is not for scripts"),
         ("write 2a19 zz", #"value: "zz" is not hex: "z" is no digit"#),
+        ("write 2a19 utf9:x", #"value: "utf9" is not a format"#),
         ("sleep long", #"sleep: "long" is not a duration"#),
         ("wait rain", "The value 'rain' is invalid for '<awaited>'"),
         ("wait disconnection 2a19", "2a19: cannot follow disconnection"),

@@ -117,6 +117,8 @@ extension BLEError {
         case address
         /// A characteristic of the device at this address; nil for one among the published services.
         case characteristic(BluetoothUUID, of: DeviceAddress?)
+        /// A characteristic in the services of a type, of the device at this address.
+        case characteristicOfService(BluetoothUUID, service: BluetoothUUID, of: DeviceAddress)
         /// The characteristic of a subscription, on the device at this address: none has that handle, and
         /// there is not exactly one of its type.
         case subscribed(BluetoothUUID, at: AttributeHandle, of: DeviceAddress)
@@ -245,6 +247,8 @@ extension BLEError.Missing: CustomStringConvertible {
         case .device(nil): "no device was found"
         case .address: "the device advertises without an address"
         case .characteristic(let uuid, let device?): "\(device) has no characteristic \(uuid)"
+        case .characteristicOfService(let uuid, let service, let device):
+            "\(device) has no characteristic \(uuid) in a service \(service)"
         case .characteristic(let uuid, nil): "no characteristic \(uuid) is published"
         case .subscribed(let uuid, let handle, let device):
             "\(device) has no characteristic \(uuid) at \(handle), and not exactly one other of that type"

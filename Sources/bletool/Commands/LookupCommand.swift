@@ -5,6 +5,7 @@ import BLECore
 struct LookupCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "Look up assigned numbers: by number, or by part of the name.",
+        usage: "bletool lookup <kind> <what> ...",
         discussion: """
             The owner of an address is looked up in the IEEE's lists if the system has them (ieee-data on Debian and Ubuntu, \
             hwdata on Fedora and Arch).
@@ -13,16 +14,28 @@ struct LookupCommand: ToolCommand {
             """)
 
     /// The kinds of assigned numbers.
-    enum Kind: String, CaseIterable, ExpressibleByArgument {
+    enum Kind: String, CaseIterable {
         case company, uuid, appearance, oui
+
+        /// A number of this kind, for messages.
+        var example: String {
+            switch self {
+            case .company: "0x004c"
+            case .uuid: "180f"
+            case .appearance: "0x00c0"
+            case .oui: "00:1A:7D"
+            }
+        }
     }
 
-    @Argument(help: ArgumentHelp("The kind of number: company, uuid, appearance or oui.", valueName: "kind"))
-    var kind: Kind
+    @Argument(
+        help: ArgumentHelp("The kind of number: company, uuid, appearance or oui.", valueName: "kind"),
+        completion: .list(Kind.allCases.map(\.rawValue)))
+    var kind: String
 
     @Argument(
         help: ArgumentHelp("A number, an address or its beginning, or part of a name.", valueName: "what"))
-    var what: [String]
+    var what: [String] = []
 
     @OptionGroup var global: PlainOptions
 
@@ -36,8 +49,18 @@ struct LookupCommand: ToolCommand {
     /// Returns the entries with that number or, if there are none, those whose names contain the text. Throws
     /// a failure if nothing is found.
     func found() throws(Failure) -> [AssignedNumberEvent] {
+        guard let kind = Kind(rawValue: kind) else {
+            throw Failure(
+                .usage, "lookup", "\(kind.quoted) is not a kind of number",
+                hint: "kinds are \(Kind.allCases.map(\.rawValue).joined(separator: ", ")), "
+                    + "as in: lookup uuid \((what.isEmpty ? kind : what.joined(separator: " ")).printable)")
+        }
         let text = what.joined(separator: " ")
-        guard !text.isEmpty else { throw Failure(.usage, "lookup", "there is nothing to look up") }
+        guard !text.isEmpty else {
+            throw Failure(
+                .usage, "lookup", "there is nothing to look up",
+                hint: "a number or a part of its name, as in: lookup \(kind.rawValue) \(kind.example)")
+        }
         let found =
             switch kind {
             case .company: Self.companies(text)

@@ -95,7 +95,10 @@ extension ScanArguments {
         for company in companies {
             options.companies += try reading("--company") { try [CompanyIdentifier](matching: company) }
         }
-        options.minimumRSSI = try reading("--rssi", rssi) { try Int8(text: $0, "a strength in dBm") }
+        options.minimumRSSI = try reading("--rssi", rssi) {
+            // The range of RSSI in advertising reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.13).
+            try Int8(text: $0, in: -127...20, "a strength in dBm")
+        }
         options.isPassive = passive
         options.repeats = try reading("--repeats", repeats) { try ScanOptions.Repeats(text: $0) } ?? standard
         options.preset = preset
@@ -189,8 +192,7 @@ extension ScanOptions.Repeats {
             }
             self = .every(pause)
         default:
-            throw BadInput(
-                "\(text.quoted) is not a repetition", hint: "once, change, all or every=5s, for example")
+            throw BadInput("\(text.quoted) is not once, change, all or every=DURATION", hint: "every=5s")
         }
     }
 }

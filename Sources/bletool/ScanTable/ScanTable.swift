@@ -277,7 +277,7 @@ extension ScanTable {
         "PgUp PgDn g G    move by a screen, to the first, to the last",
         "⏎ →              open the device: its fields and its last packets",
         "q Esc ←          back; q in the table ends the scan",
-        "c                connect to the selected device, or the first: ends the scan and opens a shell",
+        "c                end the scan, connect to the selected device, open a shell",
         "s                sort by strength, name, address, rate, last seen, discovery",
         "r                reverse the order",
         "/                show only devices that contain this text; Esc shows all",
@@ -437,13 +437,13 @@ extension ScanRow {
         let rate = rate(at: now).map { ", \($0.tenths)/s" } ?? ""
         facts.append(
             "packets   \(count)\(rate), last \(age(at: now) == "now" ? "now" : age(at: now) + " ago")")
-        let takes = [
+        let type = [
             connectable != nil ? "connectable" : "not connectable", event.isScannable ? "scannable" : nil,
             event.isLegacy ? "legacy" : "extended on \(event.secondaryPHY ?? event.primaryPHY)",
             event.set.map { "set \($0)" }, event.txPower.map { "sent at \($0) dBm" },
             event.periodicInterval.map { "periodic \($0.text)" }, event.isTruncated ? "truncated" : nil,
         ]
-        facts.append("takes     " + takes.compactMap { $0 }.joined(separator: ", "))
+        facts.append("type      " + type.compactMap { $0 }.joined(separator: ", "))
         if let identity = event.identity, identity != event.address { facts.append("identity  \(identity)") }
         return facts.map { ScreenLine(text: $0) }
     }

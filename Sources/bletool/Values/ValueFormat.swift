@@ -138,6 +138,12 @@ extension ValueFormat {
         do {
             return try hex.octets(text)
         } catch {
+            // A misspelled prefix, not text or hex with colons.
+            if let colon = text.firstIndex(of: ":"), case let prefix = String(text[..<colon]),
+                !prefix.allSatisfy(\.isHexDigit), allCases.map(\.rawValue).nearest(to: prefix) != nil
+            {
+                _ = try ValueFormat(text: prefix)
+            }
             let word = text.prefix(40).printable
             let number =
                 Int128.number(text).map { ", for a number \($0 < 0 ? "i8" : "u8"):\(word) or another type" }

@@ -67,7 +67,9 @@ struct TypedValueTests {
             let missing = await failure { () throws(BLEError) in
                 _ = try await device.read(.heartRateMeasurement)
             }
-            #expect(missing == .notFound(.characteristic(0x2a37, of: device.address)))
+            #expect(
+                missing
+                    == .notFound(.characteristicOfService(0x2a37, service: 0x180d, of: device.address)))
         }
     }
 

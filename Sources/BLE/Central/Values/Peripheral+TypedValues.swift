@@ -29,8 +29,10 @@ extension Peripheral {
         } else {
             found = try await discover().characteristics(uuid).first
         }
-        guard let found else { throw .notFound(.characteristic(uuid, of: address)) }
-        return found
+        if let found { return found }
+        throw .notFound(
+            service.map { .characteristicOfService(uuid, service: $0, of: address) }
+                ?? .characteristic(uuid, of: address))
     }
 
     /// Reads and decodes the value of a characteristic. Throws `BLEError.peerMisbehaved` when its octets are not
