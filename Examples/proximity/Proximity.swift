@@ -32,7 +32,7 @@ import ExampleSupport
 /// addresses.
 actor Room {
     private var devices:
-        [Peripheral.Identifier: (name: String, nearness: Nearness, heard: ContinuousClock.Instant)] =
+        [Peripheral.Identifier: (name: String, nearness: Nearness, received: ContinuousClock.Instant)] =
             [:]
 
     func receive(_ found: Advertisement) {
@@ -45,7 +45,7 @@ actor Room {
     }
 
     func forget(silentFor limit: Duration) {
-        for (id, device) in devices where device.heard.duration(to: .now) > limit {
+        for (id, device) in devices where device.received.duration(to: .now) > limit {
             devices[id] = nil
             Program.say("\(device.name) is silent")
         }

@@ -11,7 +11,7 @@ private struct Pair {
 
     /// Carries frames until both are still; servers echo a read's handle as its value.
     mutating func settle() throws -> (left: [ATTBearer.Event], right: [ATTBearer.Event]) {
-        var told: (left: [ATTBearer.Event], right: [ATTBearer.Event]) = ([], [])
+        var reported: (left: [ATTBearer.Event], right: [ATTBearer.Event]) = ([], [])
         var moved = true
         while moved {
             moved = false
@@ -23,23 +23,23 @@ private struct Pair {
                 left.receive(frame.span, at: now)
                 moved = true
             }
-            told.left += try Self.serve(&left)
-            told.right += try Self.serve(&right)
+            reported.left += try Self.serve(&left)
+            reported.right += try Self.serve(&right)
         }
-        return told
+        return reported
     }
 
     private static func serve(_ bearer: inout ATTBearer) throws -> [ATTBearer.Event] {
-        var told: [ATTBearer.Event] = []
+        var reported: [ATTBearer.Event] = []
         while let event = bearer.nextEvent() {
             if case .request(.read(let handle)) = event {
                 try bearer.respond(.read([UInt8(truncatingIfNeeded: handle.rawValue)]))
             } else {
-                told.append(event)
+                reported.append(event)
             }
             if case .unsolicited(.indication) = event { bearer.confirm() }
         }
-        return told
+        return reported
     }
 }
 
@@ -49,10 +49,12 @@ private struct Pair {
     _ = try pair.right.request(.read(4))
     _ = try pair.left.indicate(9, value: [9])
     try pair.right.notify(8, value: [8])
-    let told = try pair.settle()
+    let reported = try pair.settle()
     #expect(
-        told.left == [.unsolicited(.notification(8, value: [8])), .confirmed(2), .response(1, .read([3]))])
-    #expect(told.right == [.unsolicited(.indication(9, value: [9])), .response(1, .read([4]))])
+        reported.left == [
+            .unsolicited(.notification(8, value: [8])), .confirmed(2), .response(1, .read([3])),
+        ])
+    #expect(reported.right == [.unsolicited(.indication(9, value: [9])), .response(1, .read([4]))])
     #expect(pair.left.ignored.total == 0)
     #expect(pair.right.ignored.total == 0)
 }

@@ -28,8 +28,8 @@ struct AcceptListScanTests {
             var options = ScanOptions()
             options.addresses = [AddressFilter(wanted)]
             options.repeats = .all
-            let heard = try await hosts.receive(options, for: .seconds(1))
-            #expect(heard.count > 5 && heard.allSatisfy { $0.address == wanted })
+            let received = try await hosts.receive(options, for: .seconds(1))
+            #expect(received.count > 5 && received.allSatisfy { $0.address == wanted })
             // Add the device, scan with policy 1.
             let parameters =
                 isExtended
@@ -128,8 +128,8 @@ struct AcceptListScanTests {
             _ = try await hosts.advertiser(named: "other")
             var options = ScanOptions()
             options.addresses = [AddressFilter(wanted), AddressFilter(0x1111), AddressFilter(0x2222)]
-            let heard = try await hosts.receive(options, for: .seconds(1))
-            #expect(Set(heard.map(\.address)) == [wanted])
+            let received = try await hosts.receive(options, for: .seconds(1))
+            #expect(Set(received.map(\.address)) == [wanted])
             #expect(!onlyHeard(reports(hosts), of: wanted))
         }
     }

@@ -293,11 +293,11 @@ import Testing
         slow.interval = .seconds(5)
         try played.update(id, to: slow)
         #expect(played.run("parameters ef", refusal) == ["off ef", "off ef", "on ef"])
-        let told = { (command: HCIOpcode) in BLEError.hci(.invalidCommandParameters, command: command) }
+        let shown = { (command: HCIOpcode) in BLEError.hci(.invalidCommandParameters, command: command) }
         #expect(
             played.events == [
-                "started 1", "not updated 1: \(told(.leSetExtendedAdvertisingData))",
-                "not updated 2: \(told(.leSetExtendedAdvertisingParameters))",
+                "started 1", "not updated 1: \(shown(.leSetExtendedAdvertisingData))",
+                "not updated 2: \(shown(.leSetExtendedAdvertisingParameters))",
             ])
         // What is on air is the first again.
         try played.update(id, to: Self.beacon)

@@ -40,12 +40,12 @@ struct KeyRefreshTests {
             #expect(received == Array(0..<100))
             #expect(try await device.security == safe)
             await device.disconnect()
-            var told: [LinkSecurity] = []
+            var reported: [LinkSecurity] = []
             for try await event in events {
-                if case .security(_, let security) = event { told.append(security) }
+                if case .security(_, let security) = event { reported.append(security) }
                 if case .disconnected = event { break }
             }
-            #expect(told == Array(repeating: safe, count: times))
+            #expect(reported == Array(repeating: safe, count: times))
         }
     }
 

@@ -34,7 +34,7 @@ private struct PlayedEnding {
 }
 
 @Suite struct LinkEndingTests {
-    private let told = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
+    private let shown = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
 
     @Test("without unsent packets Disconnect is sent in the next turn, once")
     func disconnectsOnceWithoutPackets() {
@@ -62,9 +62,9 @@ private struct PlayedEnding {
             #expect(played.after(0.999) == [])
             if isAnswered {
                 played.conditions.isAsking = false
-                #expect(played.events() == told)
+                #expect(played.events() == shown)
             } else {
-                #expect(played.after(0.001) == told)
+                #expect(played.after(0.001) == shown)
             }
         }
     }
@@ -130,7 +130,7 @@ private struct PlayedEnding {
         played.conditions.supervisionTimeout = .seconds(4)
         _ = played.begin()
         played.proceed()
-        #expect(played.events() == told)
+        #expect(played.events() == shown)
         #expect(played.after(3) == [])
         played.answered()
         #expect(played.events() == [] && played.limit == 5)
@@ -147,10 +147,10 @@ private struct PlayedEnding {
         var played = PlayedEnding()
         _ = played.begin()
         played.proceed()
-        #expect(played.events() == told)
+        #expect(played.events() == shown)
         played.answered(isTaken: false)
         #expect(played.events() == [] && played.limit == 1)
-        #expect(played.after(1) == told && played.limit == nil)
+        #expect(played.after(1) == shown && played.limit == nil)
         played.answered()
         #expect(played.events() == [] && played.limit == 4)
         #expect(played.after(4) == [.givenUp])
@@ -158,10 +158,10 @@ private struct PlayedEnding {
         played = PlayedEnding()
         _ = played.begin()
         played.proceed()
-        #expect(played.events() == told)
+        #expect(played.events() == shown)
         for _ in 1...4 {
             played.answered(isTaken: false)
-            #expect(played.after(1) == told)
+            #expect(played.after(1) == shown)
         }
         played.answered(isTaken: false)
         #expect(played.after(1) == [.givenUp])
@@ -199,6 +199,6 @@ private struct PlayedEnding {
         played.proceed()
         #expect(played.events() == [])
         played.conditions.unsent = 0
-        #expect(played.events() == [.waited(1, hasLeft: true)] + told)
+        #expect(played.events() == [.waited(1, hasLeft: true)] + shown)
     }
 }

@@ -70,7 +70,7 @@ import VirtualController
                     try await connection.setPHYs(transmit: [.le2M], receive: [.le2M])
                 }
             }
-            func told(_ phy: PHY, _ status: HCIStatus = .success) -> HCIEventPacket {
+            func reported(_ phy: PHY, _ status: HCIStatus = .success) -> HCIEventPacket {
                 LEPHYUpdateComplete(
                     status: status, connection: LinkedHosts.handle, transmit: phy, receive: phy
                 ).packet
@@ -84,10 +84,10 @@ import VirtualController
             await hosts.bed.wait(.seconds(1))
             #expect(port.opcodes == [.leSetPHY])
             // The end of the first is not the second's.
-            port.emit(told(.le1M, .differentTransactionCollision))
+            port.emit(reported(.le1M, .differentTransactionCollision))
             await hosts.bed.wait(.seconds(1))
             #expect(port.opcodes == [.leSetPHY, .leSetPHY])
-            port.emit(told(.le2M))
+            port.emit(reported(.le2M))
             let updated = try await second.value
             #expect(updated.phys?.transmit == .le2M)
             // One that never ends takes its time from those who wait.

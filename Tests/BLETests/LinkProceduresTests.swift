@@ -65,18 +65,18 @@ private struct PlayedProcedures {
 
     /// Returns the events of now.
     mutating func events() -> [String] {
-        var told: [String] = []
+        var shown: [String] = []
         while let event = procedures.nextEvent(at: now) {
             switch event {
             case .begin(let number, let procedure, .command(let command)) where procedure == .timing:
-                told.append("\(number) begins with latency \(command.packet.parameters[6])")
-            case .begin(let number, let procedure, _): told.append("\(number) begins \(procedure)")
-            case .ended(let number, .success): told.append("\(number) ends")
-            case .ended(let number, .failure(let error)): told.append("\(number) fails: \(error)")
-            case .brokenPromise(let error): told.append("promise broken: \(error)")
+                shown.append("\(number) begins with latency \(command.packet.parameters[6])")
+            case .begin(let number, let procedure, _): shown.append("\(number) begins \(procedure)")
+            case .ended(let number, .success): shown.append("\(number) ends")
+            case .ended(let number, .failure(let error)): shown.append("\(number) fails: \(error)")
+            case .brokenPromise(let error): shown.append("promise broken: \(error)")
             }
         }
-        return told
+        return shown
     }
 }
 

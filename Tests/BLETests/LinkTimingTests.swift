@@ -14,8 +14,8 @@ struct LinkTimingTests {
             let device = hosts.device
             var changes = device.connection.changes().makeAsyncIterator()
             await hosts.bed.wait(.milliseconds(1))
-            let told = try await device.connection.setParameters(Self.slow)
-            let timing = try #require(told.timing)
+            let reported = try await device.connection.setParameters(Self.slow)
+            let timing = try #require(reported.timing)
             #expect(timing.interval == .milliseconds(50))
             #expect(timing.latency == 2 && timing.supervisionTimeout == .seconds(6))
             let change = try await changes.next()
@@ -28,11 +28,11 @@ struct LinkTimingTests {
         try await LinkedHosts.run(extended: extended) { hosts in
             let device = hosts.device
             let connection = hosts.connection
-            let told = try await connection.setParameters(Self.slow)
-            #expect(told.timing?.interval == .milliseconds(50) && told.timing?.latency == 2)
-            #expect(try await device.connection.parameters.timing == told.timing)
+            let reported = try await connection.setParameters(Self.slow)
+            #expect(reported.timing?.interval == .milliseconds(50) && reported.timing?.latency == 2)
+            #expect(try await device.connection.parameters.timing == reported.timing)
             // As it is already: nothing changes, and the call does not wait for an event that does not come.
-            #expect(try await connection.setParameters(Self.slow).timing == told.timing)
+            #expect(try await connection.setParameters(Self.slow).timing == reported.timing)
         }
     }
 

@@ -72,12 +72,12 @@ struct ManyLinksTests {
                 for round in 1...5 {
                     try await manager.update(value.valueHandle, to: [UInt8(number), UInt8(round)])
                 }
-                var heard: [[UInt8]] = []
+                var yielded: [[UInt8]] = []
                 for try await received in values {
-                    heard.append(received.value)
-                    if heard.count == 5 { break }
+                    yielded.append(received.value)
+                    if yielded.count == 5 { break }
                 }
-                #expect(heard == (1...5).map { [UInt8(number), UInt8($0)] })
+                #expect(yielded == (1...5).map { [UInt8(number), UInt8($0)] })
                 #expect(try await device.read(value) == [UInt8(number), 5])
             }
         }
@@ -104,12 +104,12 @@ struct ManyLinksTests {
             #expect(reached.count == devices.count)
         }
         for stream in streams {
-            var heard: [[UInt8]] = []
+            var yielded: [[UInt8]] = []
             for try await received in stream {
-                heard.append(received.value)
-                if heard.count == 5 { break }
+                yielded.append(received.value)
+                if yielded.count == 5 { break }
             }
-            #expect(heard == [[1], [2], [3], [4], [5]])
+            #expect(yielded == [[1], [2], [3], [4], [5]])
         }
         for device in devices { await device.disconnect() }
     }

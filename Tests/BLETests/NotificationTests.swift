@@ -19,13 +19,13 @@ struct NotificationTests {
             port.inject([0x1b] + handle.wire + [9])
             let values = try await device.values(of: value)
             try await hosts.peripheral.update(handle, to: [10])
-            var heard: [ReceivedValue] = []
+            var yielded: [ReceivedValue] = []
             for try await value in values {
-                heard.append(value)
-                if heard.count == 4 { break }
+                yielded.append(value)
+                if yielded.count == 4 { break }
             }
-            #expect(heard.map(\.value) == [[7], [8], [9], [10]])
-            #expect(heard.map(\.isIndication) == [false, true, false, false])
+            #expect(yielded.map(\.value) == [[7], [8], [9], [10]])
+            #expect(yielded.map(\.isIndication) == [false, true, false, false])
             await device.disconnect()
         }
     }
@@ -71,8 +71,8 @@ struct NotificationTests {
                 try await hosts.peripheral.update(value.valueHandle, to: [UInt8(truncatingIfNeeded: number)])
             }
             _ = try await device.read(value)
-            let (heard, end) = await drain(values)
-            #expect(heard == (0..<1024).map { [UInt8(truncatingIfNeeded: $0)] })
+            let (yielded, end) = await drain(values)
+            #expect(yielded == (0..<1024).map { [UInt8(truncatingIfNeeded: $0)] })
             #expect(end == .overflow(.values(1024)))
             #expect(BufferPolicy.standard == .overflow(limit: 1024, octets: 262_144))
             await device.disconnect()
@@ -121,8 +121,8 @@ struct NotificationTests {
             _ = await hosts.loop.sleep(for: .seconds(1))
             #expect(port.received.count { $0 == [0x1e] } == 1)
             #expect(try await update.value.count == 1)
-            let (heard, _) = await drain(values, 1)
-            #expect(heard == [[1]])
+            let (yielded, _) = await drain(values, 1)
+            #expect(yielded == [[1]])
             _ = try await device.read(value)
             #expect(port.received.count { $0 == [0x1e] } == 1)
             await device.disconnect()
@@ -156,8 +156,8 @@ struct NotificationTests {
             let cut = try await device.values(of: value)
             let long = [UInt8](0..<50)
             try await hosts.peripheral.update(value.valueHandle, to: long, truncating: true)
-            let (heard, _) = await drain(values, 1)
-            #expect(heard == [long])
+            let (yielded, _) = await drain(values, 1)
+            #expect(yielded == [long])
             for try await value in cut {
                 #expect(value.value == Array(long.prefix(20)) && value.mayBeTruncated)
                 break
@@ -191,8 +191,8 @@ struct NotificationTests {
             let writes = port.received.filter { $0.starts(with: [0x12] + descriptor.handle.wire) }
             #expect(writes.map { $0[3] } == [1, 3, 1])
             try await hosts.peripheral.update(value.valueHandle, to: [5])
-            let (heard, _) = await drain(notified, 1)
-            #expect(heard == [[5]])
+            let (yielded, _) = await drain(notified, 1)
+            #expect(yielded == [[5]])
             await device.disconnect()
         }
     }

@@ -60,12 +60,12 @@ import VirtualController
             ports[0].emit(EncryptionChange(connection: handle, mode: .on).packet)
             await bed.wait(.seconds(1))
             #expect(ports[0].opcodes.contains(.disconnect))
-            var told: [LinkSecurity] = []
+            var reported: [LinkSecurity] = []
             for try await event in events {
-                if case .security(_, let security) = event { told.append(security) }
+                if case .security(_, let security) = event { reported.append(security) }
                 if case .disconnected = event { break }
             }
-            #expect(told == [])
+            #expect(reported == [])
             #expect(store.records(at: await server.address).map(\.bond) == [victim])
         }
     }

@@ -321,12 +321,12 @@ private let capabilities: [IOCapability] = [
             #expect(try await manager.requestSecurity(of: central).level == .encrypted)
             #expect(try await device.security.level == .encrypted)
             await device.disconnect()
-            var told: [LinkSecurity] = []
+            var given: [LinkSecurity] = []
             for try await event in events {
-                if case .security(_, let security) = event { told.append(security) }
+                if case .security(_, let security) = event { given.append(security) }
                 if case .disconnected = event { break }
             }
-            #expect(told.last == LinkSecurity(level: .encrypted, isBonded: true))
+            #expect(given.last == LinkSecurity(level: .encrypted, isBonded: true))
         }
     }
 
@@ -387,12 +387,12 @@ private let capabilities: [IOCapability] = [
             let device = try await hosts.connect()
             try await device.pair()
             await device.disconnect()
-            var told: [LinkSecurity] = []
+            var given: [LinkSecurity] = []
             for try await event in events {
-                if case .security(_, let security) = event { told.append(security) }
+                if case .security(_, let security) = event { given.append(security) }
                 if case .disconnected = event { break }
             }
-            #expect(told == [LinkSecurity(level: .encrypted, isBonded: true)])
+            #expect(given == [LinkSecurity(level: .encrypted, isBonded: true)])
         }
     }
 

@@ -56,11 +56,11 @@ import VirtualController
                         LEPeriodicAdvertisingSyncEstablished(status: .success, train: train).packet,
                         CommandComplete(cancel, status: .commandDisallowed).packet,
                     ]), times: 1)
-                let begun = host.port.heard.count { $0 == .leSetExtendedScanParameters }
+                let begun = host.port.opcodes.count { $0 == .leSetExtendedScanParameters }
                 await adapter.close()
                 #expect(await others.value != nil)
-                #expect(host.port.heard.count { $0 == .leSetExtendedScanParameters } == begun)
-                #expect(host.port.heard.contains(.lePeriodicAdvertisingTerminateSync))
+                #expect(host.port.opcodes.count { $0 == .leSetExtendedScanParameters } == begun)
+                #expect(host.port.opcodes.contains(.lePeriodicAdvertisingTerminateSync))
                 _ = streams
             }
         }

@@ -26,8 +26,8 @@ struct PeriodicTests {
             let sender = try await sender(hosts, [2, 1, 6])
             var options = ScanOptions()
             options.isPassive = true
-            let heard = try await hosts.receive(options, for: .seconds(1))
-            let announced = try #require(heard.first { $0.report.sid == 5 })
+            let arrived = try await hosts.receive(options, for: .seconds(1))
+            let announced = try #require(arrived.first { $0.report.sid == 5 })
             #expect(announced.report.periodicInterval?.duration == .milliseconds(100))
             hosts.forget()
             var packets: [PeriodicAdvertisement] = []

@@ -12,7 +12,7 @@ struct PeriodicTrainTests {
     private static let step = Duration.milliseconds(100)
 
     /// The commands that the scanner's host, here the sender, has sent since the last call.
-    private func told(_ hosts: ScanHosts) -> [String] {
+    private func takeCommands(_ hosts: ScanHosts) -> [String] {
         let commands = hosts.commands
         hosts.forget()
         return commands
@@ -28,7 +28,7 @@ struct PeriodicTrainTests {
             hosts.forget()
             let advertising = try await PeripheralManager(hosts.scanner).advertise(request)
             #expect(
-                told(hosts) == [
+                takeCommands(hosts) == [
                     // Set 0xef, no properties, 160 slots, all channels, own random address, LE 1M, SID 0.
                     "362019" + "ef0000" + "a00000a00000" + "07" + "01" + "00000000000000" + "00" + "7f"
                         + "01" + "00" + "01" + "00" + "00",
@@ -42,11 +42,11 @@ struct PeriodicTrainTests {
                 ])
             request.periodic?.data = [4]
             try await advertising.update(request)
-            #expect(told(hosts) == ["3f2004" + "ef" + "03" + "01" + "04"])
+            #expect(takeCommands(hosts) == ["3f2004" + "ef" + "03" + "01" + "04"])
             // More than goes into one command: off, all of it, on.
             request.periodic?.data = [UInt8](repeating: 9, count: 600)
             try await advertising.update(request)
-            let long = told(hosts)
+            let long = takeCommands(hosts)
             #expect(
                 long.map { $0.prefix(4) } == [
                     "3920", "4020", "3c20", "3620", "3520", "3e20", "3720", "3f20", "3f20", "3f20", "4020",
@@ -62,9 +62,12 @@ struct PeriodicTrainTests {
             content.name = "U"
             request.plan = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
             try await advertising.update(request)
-            #expect(told(hosts) == ["372007" + "ef" + "03" + "01" + "03" + "020955"])
+            #expect(takeCommands(hosts) == ["372007" + "ef" + "03" + "01" + "03" + "020955"])
             await advertising.stop()
-            #expect(told(hosts) == ["392006" + "00" + "01" + "ef000000", "402002" + "00ef", "3c2001" + "ef"])
+            #expect(
+                takeCommands(hosts) == [
+                    "392006" + "00" + "01" + "ef000000", "402002" + "00ef", "3c2001" + "ef",
+                ])
         }
     }
 
@@ -73,14 +76,14 @@ struct PeriodicTrainTests {
             let sender = try await hosts.host(named: "sender", .init(extended: .init()))
             var request = try AdvertisingRequest.train(PeriodicAdvertisingTrain([0], every: Self.step))
             let advertising = try await PeripheralManager(sender).advertise(request)
-            let heard = try await hosts.follow(sender)
+            let follower = try await hosts.follow(sender)
             for value in 1...30 as ClosedRange<UInt8> {
                 _ = await hosts.loop.sleep(for: .milliseconds(150))
                 request.periodic?.data = [value]
                 try await advertising.update(request)
             }
             _ = await hosts.loop.sleep(for: .milliseconds(200))
-            let packets = await heard.end()
+            let packets = await follower.end()
             for (one, next) in zip(packets, packets.dropFirst()) {
                 #expect(one.received.duration(until: next.received) == Self.step)
             }
@@ -97,9 +100,9 @@ struct PeriodicTrainTests {
             var train = PeriodicAdvertisingTrain(data, every: Self.step)
             train.includesTxPower = true
             let advertising = try await PeripheralManager(sender).advertise(try .train(train))
-            let heard = try await hosts.follow(sender)
+            let follower = try await hosts.follow(sender)
             _ = await hosts.loop.sleep(for: .seconds(1))
-            let packets = await heard.end()
+            let packets = await follower.end()
             #expect(packets.count >= 8)
             #expect(packets.allSatisfy { $0.fields.bytes == data && $0.txPower == 0 && !$0.isTruncated })
             await advertising.stop()
@@ -112,14 +115,14 @@ struct PeriodicTrainTests {
             let sender = try await hosts.host(named: "sender", .init(extended: .init(advertisingSets: 2)))
             let peripheral = PeripheralManager(sender)
             _ = try await peripheral.advertise(try .train(PeriodicAdvertisingTrain([7], every: Self.step)))
-            let heard = try await hosts.follow(sender)
+            let follower = try await hosts.follow(sender)
             for name in ["one", "two", "three"] {
                 let advertising = try await peripheral.advertise(try .beacon(name))
                 _ = try await hosts.central.first(within: .seconds(7)) { $0.name == name }
                 await advertising.stop()
             }
             _ = await hosts.loop.sleep(for: .seconds(10))
-            let packets = await heard.end()
+            let packets = await follower.end()
             #expect(packets.count > 100)
             for (one, next) in zip(packets, packets.dropFirst()) {
                 #expect(one.received.duration(until: next.received) == Self.step)
@@ -135,13 +138,13 @@ struct PeriodicTrainTests {
                 var request = try AdvertisingRequest.train(PeriodicAdvertisingTrain([7], every: Self.step))
                 if !isStopped { request.duration = .seconds(3) }
                 let advertising = try await PeripheralManager(sender).advertise(request)
-                let heard = try await hosts.follow(sender)
+                let follower = try await hosts.follow(sender)
                 _ = await hosts.loop.sleep(for: .seconds(1))
                 if isStopped { await advertising.stop() }
                 #expect(try await advertising.ended() == (isStopped ? .stopped : .timeLimit))
                 let ended = hosts.loop.now
                 _ = await hosts.loop.sleep(for: .seconds(2))
-                let last = try #require(await heard.end().last)
+                let last = try #require(await follower.end().last)
                 #expect(last.received <= ended + .milliseconds(10))
             }
         }

@@ -45,7 +45,7 @@ struct PlayedKernelProtection {
     private var isGranted = false
     private var keys: UInt128 = 100
     private var served: LinkSecurity
-    private var told = LinkSecurity.none
+    private var shown = LinkSecurity.none
     private var raised: [BLEError?] = []
     private var recognized = 0
 
@@ -130,7 +130,7 @@ struct PlayedKernelProtection {
         if step == .authenticates, role == .peripheral {
             protection.found(worth)
             takeEvents()
-            if told.isBonded, recognized == 0 { faults.append("bonded by a pairing under way") }
+            if shown.isBonded, recognized == 0 { faults.append("bonded by a pairing under way") }
         }
         let isBonding = step != .paired
         let wasClaim = claim
@@ -170,7 +170,7 @@ struct PlayedKernelProtection {
             case .recognized(let bond):
                 recognized += 1
                 if store[bond.id] == nil { faults.append("recognized: \(bond)") }
-            case .security(let security): told = security
+            case .security(let security): shown = security
             case .askKernel: protection.found(worth)
             case .claimed(let bond, _): if bond.id != claim { faults.append("claimed: \(bond)") }
             case .claimRefused: break
@@ -194,17 +194,17 @@ struct PlayedKernelProtection {
 
     private mutating func look(after step: Step) {
         guard !isEnded else { return }
-        if told != protection.security { faults.append("\(told) reported") }
+        if shown != protection.security { faults.append("\(shown) reported") }
         if served != protection.servedSecurity { faults.append("\(served) served") }
         guard let used else { return }
-        if step == .asked || step == .on, told.level == .open { faults.append("encryption is not reported") }
-        if told.isBonded, !stored.contains(used) { faults.append("bonded with a key that no bond has") }
-        if [.bonded, .authenticates, .yes].contains(step), claim == nil, !told.isBonded {
+        if step == .asked || step == .on, shown.level == .open { faults.append("encryption is not reported") }
+        if shown.isBonded, !stored.contains(used) { faults.append("bonded with a key that no bond has") }
+        if [.bonded, .authenticates, .yes].contains(step), claim == nil, !shown.isBonded {
             faults.append("not bonded")
         }
-        if step == .paired, told.isBonded { faults.append("bonded without a bond") }
+        if step == .paired, shown.isBonded { faults.append("bonded without a bond") }
         if recognized > 1 { faults.append("recognized twice") }
-        if told.isBonded, recognized == 0 { faults.append("not recognized") }
+        if shown.isBonded, recognized == 0 { faults.append("not recognized") }
         if protection.claim?.id != claim { faults.append("the claim") }
     }
 }

@@ -49,7 +49,7 @@ struct PlayedProtection {
     private let storeRefuses: Bool
     private var store: [BondID: Bond] = [:]
     private var served: LinkSecurity
-    private var told = LinkSecurity.none
+    private var shown = LinkSecurity.none
     /// What the link is worth.
     private var worth = LinkSecurity.none
     /// The key that the controller has, and the one that the link is encrypted with.
@@ -298,7 +298,7 @@ extension PlayedProtection {
             case .recognized(let bond):
                 recognized.append(bond)
                 if store[bond.id] != bond { faults.append("recognized: \(bond)") }
-            case .security(let security): told = security
+            case .security(let security): shown = security
             case .encrypted(let isOn):
                 if isOn, isPairing, used != .pairing(pairings) { faults.append("another key's pairing") }
             case .claimed(let bond, let isNew):
@@ -329,7 +329,7 @@ extension PlayedProtection {
 
     private mutating func look() {
         if protection.security != worth { faults.append("\(protection.security) for \(worth)") }
-        if told != worth { faults.append("\(told) reported for \(worth)") }
+        if shown != worth { faults.append("\(shown) reported for \(worth)") }
         if served != protection.servedSecurity { faults.append("\(served) served") }
         if isPairing, used == .pairing(pairings), served.level == .open {
             faults.append("what only wants encryption is not served")

@@ -64,7 +64,7 @@ struct PlayedSynchronizer {
         var isAnswer: Bool { if case .answer = self { true } else { false } }
     }
     /// The opcodes of the commands that it was sent.
-    private(set) var told: [HCIOpcode] = []
+    private(set) var shown: [HCIOpcode] = []
 
     static let limit = Duration.seconds(10)
     static func train(_ set: UInt8) -> PeriodicSynchronizer.Train {
@@ -139,7 +139,7 @@ struct PlayedSynchronizer {
     private mutating func goOn() {
         if command == nil, !isRecovering, let next = synchronizer.nextCommand(isPaused: false, at: now) {
             command = next
-            told.append(next.packet.opcode)
+            shown.append(next.packet.opcode)
         }
         while let event = synchronizer.nextEvent() {
             guard case .ended(let id, let error) = event else { continue }

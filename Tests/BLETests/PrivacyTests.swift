@@ -192,9 +192,9 @@ struct PrivacyTests {
             }
             try await hosts.pass(.seconds(300))
             // A scan that receives nothing may be begun anew.
-            let told = windows.withLock { $0 }
+            let reported = windows.withLock { $0 }
             let wanted = [ScanTiming.lowLatency, .balanced].map { Slots($0.window).octet }
-            #expect([told.first, told.last] == wanted && Set(told) == Set(wanted))
+            #expect([reported.first, reported.last] == wanted && Set(reported) == Set(wanted))
             let plan = try AdvertisingPlan(AdvertisingContent(), kind: .connectable)
             _ = try await PeripheralManager(hosts.server).advertise(AdvertisingRequest(plan))
             let found = try await waiting.value

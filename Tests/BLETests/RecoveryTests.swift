@@ -62,7 +62,7 @@ import Testing
                 host.health == [
                     .scanRestarted(silence: .seconds(60)), .scanRestarted(silence: .seconds(120)),
                 ])
-            #expect(host.port.heard.filter { $0 == .reset }.count == 1)
+            #expect(host.port.opcodes.filter { $0 == .reset }.count == 1)
         }
     }
 
@@ -131,8 +131,8 @@ import Testing
                 _ = await host.loop.sleep(for: .seconds(1))
                 host.port.say(HardwareError(hardwareCode: 1).packet)
                 _ = await host.loop.sleep(for: .seconds(1))
-                let heard = try await host.receive("Scripted", on: other)
-                #expect(heard.isConnectable)
+                let found = try await host.receive("Scripted", on: other)
+                #expect(found.isConnectable)
                 try await host.advertise("Lamp", on: other)
                 try await hearing.value
                 let device = try await connecting.value
@@ -252,7 +252,7 @@ import Testing
                     .postponed(.silence(command: .leSetScanEnable), links: 1),
                     .scanRestarted(silence: .seconds(60)), .answersAgain(command: .leSetScanEnable),
                 ])
-            #expect(host.port.heard.filter { $0 == .reset }.count == 1)
+            #expect(host.port.opcodes.filter { $0 == .reset }.count == 1)
             await lamp.close()
         }
     }

@@ -7,7 +7,7 @@ import Testing
 /// Which packets one consumer of a scan gets.
 struct ScanFilterTests {
     /// Which of `packets`, one each second, the consumer gets, by their places.
-    private func told(
+    private func shown(
         _ repeats: ScanOptions.Repeats, _ packets: [AdvertisingReport],
         _ change: (inout ScanOptions) -> Void = { _ in }
     ) -> [Int] {
@@ -38,20 +38,20 @@ struct ScanFilterTests {
     func legacyOnlyFilter() {
         let packets = [report(1, a), report(2, [], set: 3, a), report(2, [.connectable], set: 3, b)]
         for (family, expected) in [(ScanOptions.Family.off, [0]), (.auto, [0, 1, 2]), (.on, [0, 1, 2])] {
-            #expect(told(.all, packets) { $0.extended = family } == expected)
+            #expect(shown(.all, packets) { $0.extended = family } == expected)
         }
     }
 
-    @Test func onceAdmitsFirstReport() { #expect(told(.once, packets) == [0, 1]) }
-    @Test func allAdmitsEveryReport() { #expect(told(.all, packets) == Array(0...9)) }
+    @Test func onceAdmitsFirstReport() { #expect(shown(.once, packets) == [0, 1]) }
+    @Test func allAdmitsEveryReport() { #expect(shown(.all, packets) == Array(0...9)) }
 
     @Test("a change is judged by the advertisement with its scan response, not by the packet")
-    func changesIncludeScanResponse() { #expect(told(.changes, packets) == [0, 1, 3, 5, 7, 8]) }
+    func changesIncludeScanResponse() { #expect(shown(.changes, packets) == [0, 1, 3, 5, 7, 8]) }
 
     @Test("the interval starts with the last admitted report")
     func intervalStartsWithLastAdmittedReport() {
-        #expect(told(.every(.seconds(3)), packets) == [0, 1, 3, 6, 7])
-        #expect(told(.every(.seconds(100)), packets) == [0, 1])
+        #expect(shown(.every(.seconds(3)), packets) == [0, 1, 3, 6, 7])
+        #expect(shown(.every(.seconds(100)), packets) == [0, 1])
     }
 
     @Test("each set is a sender of its own, and anonymous senders are distinguished by their data")
@@ -60,9 +60,9 @@ struct ScanFilterTests {
             report(1, a), report(1, [], set: 0, a), report(1, [], set: 1, a), report(1, [], set: 0, a),
             report(nil, [], set: 0, a), report(nil, [], set: 0, b), report(nil, [], set: 0, a),
         ]
-        #expect(told(.once, packets) == [0, 1, 2, 4, 5])
-        #expect(told(.changes, packets) == [0, 1, 2, 4, 5])
-        #expect(told(.every(.seconds(2)), packets) == [0, 1, 2, 3, 4, 5, 6])
+        #expect(shown(.once, packets) == [0, 1, 2, 4, 5])
+        #expect(shown(.changes, packets) == [0, 1, 2, 4, 5])
+        #expect(shown(.every(.seconds(2)), packets) == [0, 1, 2, 3, 4, 5, 6])
     }
 
     @Test("different beacons of one address are counted separately")
@@ -70,8 +70,8 @@ struct ScanFilterTests {
         let (nearby, changed): ([UInt8], [UInt8]) = ([4, 0xff, 0x4c, 0, 2], [4, 0xff, 0x4c, 0, 3])
         let page: [UInt8] = [2, 1, 6, 4, 0x16, 0xaa, 0xfe, 0x10]
         let packets = [nearby, page, nearby, page, changed, page, nearby].map { report(1, .legacy, $0) }
-        #expect(told(.once, packets) == [0, 1])
-        #expect(told(.changes, packets) == [0, 1, 4, 6])
+        #expect(shown(.once, packets) == [0, 1])
+        #expect(shown(.changes, packets) == [0, 1, 4, 6])
     }
 
     @Test("a filtered report does not count as a repeat: the next admitted one is new")
@@ -79,14 +79,14 @@ struct ScanFilterTests {
         let packets = [
             report(1, rssi: -90, a), report(1, rssi: -60, a), report(1, rssi: 127, b), report(1, b),
         ]
-        #expect(told(.once, packets) { $0.minimumRSSI = -60 } == [1])
-        #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [1, 3])
+        #expect(shown(.once, packets) { $0.minimumRSSI = -60 } == [1])
+        #expect(shown(.changes, packets) { $0.minimumRSSI = -60 } == [1, 3])
     }
 
     @Test("a filtered change that is reverted is not reported as a change")
     func filteredChangeDoesNotCount() {
         let packets = [report(1, a), report(1, rssi: -90, b), report(1, a)]
-        #expect(told(.changes, packets) { $0.minimumRSSI = -60 } == [0])
+        #expect(shown(.changes, packets) { $0.minimumRSSI = -60 } == [0])
     }
 
     /// Service lists of all widths, complete or not, 180f or its 128-bit form.
@@ -99,9 +99,9 @@ struct ScanFilterTests {
     ])
     func filtersByService(_ hex: String, _ passes: Bool) throws {
         let payload = try #require([UInt8](hex: hex))
-        #expect(told(.all, [report(1, payload)]) { $0.services = [0x180f] } == (passes ? [0] : []))
+        #expect(shown(.all, [report(1, payload)]) { $0.services = [0x180f] } == (passes ? [0] : []))
         let long = BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fb as UInt128)
-        #expect(told(.all, [report(1, payload)]) { $0.services = [0x1234, long] } == (passes ? [0] : []))
+        #expect(shown(.all, [report(1, payload)]) { $0.services = [0x1234, long] } == (passes ? [0] : []))
     }
 
     @Test("the company filter matches any complete manufacturer data structure")
@@ -111,9 +111,9 @@ struct ScanFilterTests {
             ([3, 0xff, 1, 0], false), ([3, 0xff, 1, 0, 3, 0xff, 0x4c, 0], true), ([3, 9, 0x4c, 0], false),
         ]
         for (payload, passes) in cases {
-            #expect(told(.all, [report(1, payload)]) { $0.companies = [.apple] } == (passes ? [0] : []))
+            #expect(shown(.all, [report(1, payload)]) { $0.companies = [.apple] } == (passes ? [0] : []))
         }
-        #expect(told(.all, [report(1, [3, 0xff, 2, 0])]) { $0.companies = [.apple, 2] } == [0])
+        #expect(shown(.all, [report(1, [3, 0xff, 2, 0])]) { $0.companies = [.apple, 2] } == [0])
     }
 
     @Test("the filter needs one match of each kind")
@@ -132,7 +132,7 @@ struct ScanFilterTests {
             ]
         }
         // 4 is another type of address; 5 has its name in the scan response.
-        #expect(told(.all, packets, wish) == [0, 5])
+        #expect(shown(.all, packets, wish) == [0, 5])
     }
 
     @Test("beyond the memory limit the least recent sender counts as new again")

@@ -54,14 +54,14 @@ struct ScanHosts: Sendable {
 
     /// The advertisements that a scan yields in `time`.
     func receive(_ options: ScanOptions, for time: Duration) async throws -> [Advertisement] {
-        let heard = Lock<[Advertisement]>([])
+        let received = Lock<[Advertisement]>([])
         let stream = central.scan(options)
         let listening = Task(executorPreference: loop) {
-            for try await found in stream { heard.withLock { $0.append(found) } }
+            for try await found in stream { received.withLock { $0.append(found) } }
         }
         _ = await loop.sleep(for: time)
         listening.cancel()
         _ = await listening.result
-        return heard.withLock { $0 }
+        return received.withLock { $0 }
     }
 }

@@ -108,8 +108,8 @@ struct ScannerTests {
         let second = played.scan(special)
         let sent = played.settle(.done([]), .refused(.invalidCommandParameters))
         #expect(sent.count == 4 && sent.first == off && Array(sent.suffix(2)) == begun)
-        let told = "LE Set Scan Parameters: Invalid HCI Command Parameters (0x12)"
-        #expect(played.events == ["ended \(second.number): \(told)"])
+        let shown = "LE Set Scan Parameters: Invalid HCI Command Parameters (0x12)"
+        #expect(played.events == ["ended \(second.number): \(shown)"])
         played.end(first)
         #expect(played.settle() == [off])
         // One alone has asked for it.

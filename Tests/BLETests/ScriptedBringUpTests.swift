@@ -133,7 +133,7 @@ import VirtualController
             configuration.sharesBuffers = true
             let port = ScriptedPort(await bed.air.attach(configuration), on: bed.loop)
             let adapter = try await bed.adapter("shared", on: port)
-            #expect(port.heard.contains(.readBufferSize))
+            #expect(port.opcodes.contains(.readBufferSize))
             let controller = await adapter.controller
             #expect(controller.aclLength == Int(configuration.aclPacketLength) && controller.aclPackets == 12)
             let lamp = try await bed.host("lamp")
@@ -166,7 +166,7 @@ import VirtualController
                 let controller = await adapter.controller
                 #expect(controller.aclLength == 60 && controller.aclPackets == 3)
             }
-            #expect(!host.port.heard.contains(.leReadBufferSize))
+            #expect(!host.port.opcodes.contains(.leReadBufferSize))
         }
     }
 
@@ -174,16 +174,16 @@ import VirtualController
     func setUpSendsDefaultsForFeatures() async throws {
         try await ScriptedHost.run(extended: true) { host in
             try await host.open { _ in }
-            let heard = host.port.heard
-            #expect(heard.first == .reset)
-            #expect(heard.contains(.leWriteSuggestedDefaultDataLength))
-            #expect(heard.contains(.leSetDefaultPHY))
-            #expect(!heard.contains(.writeLEHostSupport) && !heard.contains(.readBufferSize))
+            let received = host.port.opcodes
+            #expect(received.first == .reset)
+            #expect(received.contains(.leWriteSuggestedDefaultDataLength))
+            #expect(received.contains(.leSetDefaultPHY))
+            #expect(!received.contains(.writeLEHostSupport) && !received.contains(.readBufferSize))
         }
         try await ScriptedHost.run { host in
             try await host.open { _ in }
-            #expect(!host.port.heard.contains(.leSetDefaultPHY))
-            #expect(!host.port.heard.contains(.leReadNumberOfSupportedAdvertisingSets))
+            #expect(!host.port.opcodes.contains(.leSetDefaultPHY))
+            #expect(!host.port.opcodes.contains(.leReadNumberOfSupportedAdvertisingSets))
         }
     }
 
@@ -207,9 +207,9 @@ import VirtualController
                 })
             host.port.script(.writeLEHostSupport, .refuses(.writeLEHostSupport, .success))
             try await host.open { #expect(await $0.controller.isDualMode) }
-            let heard = host.port.heard
-            let told = heard.firstIndex(of: .writeLEHostSupport)
-            #expect(told != nil && told == heard.firstIndex(of: .setEventMask).map { $0 - 1 })
+            let received = host.port.opcodes
+            let reported = received.firstIndex(of: .writeLEHostSupport)
+            #expect(reported != nil && reported == received.firstIndex(of: .setEventMask).map { $0 - 1 })
         }
     }
 }

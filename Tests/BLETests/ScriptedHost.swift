@@ -12,10 +12,10 @@ struct ScriptedHost: Sendable {
     let loop: EventLoop
     let port: ScriptedPort
     let options: AdapterOptions
-    private let told = Lock<[AdapterHealthEvent]>([])
+    private let reported = Lock<[AdapterHealthEvent]>([])
 
     /// The health events of the host under test.
-    var health: [AdapterHealthEvent] { told.withLock { $0 } }
+    var health: [AdapterHealthEvent] { reported.withLock { $0 } }
 
     static func run<Result: Sendable>(
         extended: Bool = false, recoversWithLinks: Bool = false,
@@ -32,8 +32,8 @@ struct ScriptedHost: Sendable {
     func open(_ body: @escaping @Sendable (Adapter) async throws -> Void) async throws {
         let adapter = try await Adapter.open(on: port, name: "scripted", options: options)
         let health = adapter.health()
-        let watch = Task(executorPreference: loop) { [told] in
-            for try await event in health { told.withLock { $0.append(event) } }
+        let watch = Task(executorPreference: loop) { [reported] in
+            for try await event in health { reported.withLock { $0.append(event) } }
         }
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(error) }

@@ -55,7 +55,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     func forgive() { shared.withLock { $0.rules = [] } }
 
     /// What the host has asked for, in order.
-    var heard: [HCIOpcode] { commands.map(\.opcode) }
+    var opcodes: [HCIOpcode] { commands.map(\.opcode) }
     /// The same with their parameters.
     var commands: [HCICommandPacket] { shared.withLock { $0.commands } }
 

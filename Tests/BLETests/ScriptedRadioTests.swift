@@ -184,7 +184,7 @@ import Testing
                 host.port.say(complete(0x0040))
                 host.port.say(complete(0x0e0e))
                 _ = await host.loop.sleep(for: .seconds(1))
-                #expect(host.port.heard.last == .disconnect)
+                #expect(host.port.opcodes.last == .disconnect)
                 _ = try await device.discover()
                 await device.disconnect()
             }

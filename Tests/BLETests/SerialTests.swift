@@ -81,10 +81,10 @@ import Testing
 
             let after = try await advertise("After", on: bench.other)
             while let one = try await found.next(), one.name != "After" {}
-            let heard = try await CentralManager(bench.other).first(within: .seconds(10)) {
+            let received = try await CentralManager(bench.other).first(within: .seconds(10)) {
                 $0.name == "Serial"
             }
-            #expect(heard.address == (await bench.serial.address))
+            #expect(received.address == (await bench.serial.address))
             await after.stop()
             await mine.stop()
         }

@@ -16,18 +16,18 @@ struct ServiceChangeTests {
             _ = try await hosts.serveThermometer()
             try await hosts.central.withConnection(to: try await hosts.find()) { device in
                 let change = try await hosts.characteristic(.serviceChanged, of: device)
-                let told = try await device.values(of: change, indications: true)
+                let reported = try await device.values(of: change, indications: true)
                 let range = try #require(try await hosts.peripheral.add([battery]))
                 try await hosts.peripheral.removeService(at: range.start)
-                var heard: [[UInt8]] = []
-                for try await value in told {
-                    heard.append(value.value)
-                    if heard.count == 2 { break }
+                var received: [[UInt8]] = []
+                for try await value in reported {
+                    received.append(value.value)
+                    if received.count == 2 { break }
                 }
                 let octets = [range.start, range.end].flatMap {
                     [UInt8(truncatingIfNeeded: $0.rawValue), UInt8($0.rawValue >> 8)]
                 }
-                #expect(heard == [octets, octets])
+                #expect(received == [octets, octets])
             }
         }
     }

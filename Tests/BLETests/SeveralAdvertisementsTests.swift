@@ -173,12 +173,12 @@ import VirtualController
         let interval: Duration = isExtended ? .milliseconds(20) : .milliseconds(100)
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             let beacon = try await hosts.peripheral.advertise(try self.beacon([0], every: interval))
-            let heard = Task(executorPreference: hosts.loop) { try await hosts.times(of: 60) }
+            let arrived = Task(executorPreference: hosts.loop) { try await hosts.times(of: 60) }
             for number in 1...20 as ClosedRange<UInt8> {
                 _ = await hosts.loop.sleep(for: interval * 5 / 2)
                 try await beacon.update(try self.beacon([number], every: interval))
             }
-            let times = try await heard.value
+            let times = try await arrived.value
             // The interval and the 10 ms that the controller adds at most; what is taken off the air and put
             // on again sends an event at once, that is early.
             for (before, after) in zip(times, times.dropFirst()) {
@@ -296,11 +296,11 @@ import VirtualController
                 }
                 return #expect(error == .adapter(.unsupported(.advertisingEventCount)))
             }
-            let heard = Task(executorPreference: hosts.loop) { try await hosts.times(of: 5) }
+            let arrived = Task(executorPreference: hosts.loop) { try await hosts.times(of: 5) }
             _ = await hosts.loop.sleep(for: .seconds(1))
             let counted = try await hosts.peripheral.advertise(wanted)
             #expect(try await counted.ended() == .eventLimit)
-            let times = try await heard.value
+            let times = try await arrived.value
             #expect(times.count == 5)
             // The fifth was the last.
             #expect(

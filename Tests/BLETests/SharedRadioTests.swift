@@ -43,9 +43,9 @@ struct SharedRadioTests {
             _ = await hosts.loop.sleep(for: .seconds(1))
             var options = ScanOptions()
             options.repeats = .all
-            let heard = try await hosts.receive(options, for: .seconds(20))
+            let reports = try await hosts.receive(options, for: .seconds(20))
             // Of two packets each 100 ms, half are received.
-            let share = Double(heard.filter { $0.address == other }.count) / 400
+            let share = Double(reports.filter { $0.address == other }.count) / 400
             #expect(share > 0.3 && share < 0.7)
             attempt.cancel()
             _ = await attempt.result

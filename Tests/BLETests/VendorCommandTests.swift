@@ -101,7 +101,7 @@ import Testing
                 }
                 #expect(error == .limit(.commandParameters, maximum: 255, value: 256))
             }
-            #expect(!host.port.heard.contains { $0.rawValue >> 10 == 0x3f })
+            #expect(!host.port.opcodes.contains { $0.rawValue >> 10 == 0x3f })
         }
     }
 }

@@ -106,7 +106,7 @@ struct WrappedPortTests {
             }
         } _: { lossy, other in
             try await advertise(on: other)
-            let told = lossy.health()
+            let reported = lossy.health()
             isLossy.withLock { $0 = true }
             for _ in 0..<40 {
                 _ = try await CentralManager(lossy).first(within: .seconds(60)) { $0.name == "Lamp" }
@@ -116,7 +116,7 @@ struct WrappedPortTests {
             await lossy.close()
             let all = Lock<[AdapterHealthEvent]>([])
             let end = await failure { () throws(BLEError) in
-                for try await event in told { all.withLock { $0.append(event) } }
+                for try await event in reported { all.withLock { $0.append(event) } }
             }
             #expect(end == .adapter(.closed))
             let steps = all.withLock { $0 }

@@ -7,7 +7,7 @@ struct FixtureContents: Sendable {
     /// How often messages come that the recording was made for.
     let messages: [String: Int]
     /// The names that were advertised to the recorded side.
-    var heard: Set<String> = []
+    var received: Set<String> = []
 
     static let all = [
         FixtureContents(
@@ -25,7 +25,7 @@ struct FixtureContents: Sendable {
                 "LE Connection Complete": 1, "Exchange MTU Request": 1, "Read By Group Type Request": 3,
                 "Read By Type Request": 4, "Find Information Request": 1, "Write Request": 4,
                 "Handle Value Notification": 2, "Disconnection Complete": 1,
-            ], heard: ["Thermometer"]),
+            ], received: ["Thermometer"]),
         FixtureContents(
             file: .fixture("serve-bumble"), records: 273,
             messages: [
@@ -46,7 +46,7 @@ struct FixtureContents: Sendable {
                 "Read Blob Request": 12, "Read Blob Response": 11, "Prepare Write Request": 2,
                 "Execute Write Request": 1, "Write Request": 14, "Handle Value Notification": 3,
                 "Handle Value Indication": 3, "Handle Value Confirmation": 3, "Disconnection Complete": 5,
-            ], heard: ["Gadget 7"]),
+            ], received: ["Gadget 7"]),
         FixtureContents(
             file: .fixture("serve-gatttool"), records: 174,
             messages: [

@@ -27,7 +27,7 @@ struct FixtureTests {
         #expect(packets.count == fixture.records)
         let counts = packets.reduce(into: [:]) { $0[$1.top.name, default: 0] += 1 }
         for (name, count) in fixture.messages { #expect(counts[name] == count, "\(name)") }
-        #expect(names(heardIn: packets) == fixture.heard)
+        #expect(names(heardIn: packets) == fixture.received)
         #expect(packets.allSatisfy { $0.connection == nil || $0.peer != nil })
     }
 

@@ -54,7 +54,7 @@ struct HostSequenceTests {
         private var air = VirtualAir(seed: 1)
         private let peer, host: VirtualAir.ControllerID
         private var now = Instant.zero
-        private var told: [HCIPacket] = []
+        private var reported: [HCIPacket] = []
 
         init() throws {
             peer = air.add(.init(publicAddress: Self.lamp))
@@ -63,7 +63,7 @@ struct HostSequenceTests {
             // What Linux said when it took up the controller was not recorded.
             try say(SetEventMask(mask: HCIEventMask(rawValue: .max)).packet, to: host)
             try say(LESetEventMask(mask: LEEventMask(rawValue: 0x1f_ffff)).packet, to: host)
-            told = []
+            reported = []
             let slots = Slots(rawValue: 32)
             try say(
                 LESetAdvertisingParameters(
@@ -78,8 +78,8 @@ struct HostSequenceTests {
         /// Sends a command, and returns the packets that the host receives within half a second.
         mutating func say(_ command: HCICommandPacket) throws -> [HCIPacket] {
             try say(command, to: host)
-            defer { told = [] }
-            return told
+            defer { reported = [] }
+            return reported
         }
 
         private mutating func say(_ command: HCICommandPacket, to id: VirtualAir.ControllerID) throws {
@@ -97,7 +97,7 @@ struct HostSequenceTests {
 
         private mutating func drain() throws {
             while let (id, packet) = air.nextPacket() {
-                if id == host { told.append(try HCIPacket(packet)) }
+                if id == host { reported.append(try HCIPacket(packet)) }
             }
         }
     }
@@ -117,9 +117,9 @@ struct HostSequenceTests {
                     parameters: [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)]
                         + command.parameters.dropFirst(2))
             }
-            let told = try radio.say(command)
-            #expect(told.compactMap(Answer.init) == [answer])
-            for case .event(let packet) in told {
+            let reported = try radio.say(command)
+            #expect(reported.compactMap(Answer.init) == [answer])
+            for case .event(let packet) in reported {
                 switch try HCIEvent(packet) {
                 case .leMeta(.enhancedConnectionComplete(let event)):
                     #expect(event.peer == HCIAddress(Radio.lamp))
@@ -145,9 +145,9 @@ struct HostSequenceTests {
         var radio = try Radio()
         var (known, unknown) = (0, 0)
         for (command, answer) in try Self.dialogue(.capture("btsnoop-extcap"), of: 0) {
-            let told = try radio.say(command).compactMap(Answer.init)
-            #expect(told.map(\.opcode) == [command.opcode])
-            if told.first?.status == .unknownCommand {
+            let reported = try radio.say(command).compactMap(Answer.init)
+            #expect(reported.map(\.opcode) == [command.opcode])
+            if reported.first?.status == .unknownCommand {
                 unknown += 1
                 // Only what is of no use to LE, what one maker's controllers have, and isochronous channels.
                 #expect(
@@ -155,7 +155,7 @@ struct HostSequenceTests {
                         || [.leReadBufferSizeV2, .leSetHostFeature].contains(command.opcode))
             } else {
                 known += 1
-                #expect(told == [answer])
+                #expect(reported == [answer])
             }
         }
         #expect(known + unknown == 105)

@@ -6,9 +6,9 @@ import Testing
 struct PcapTests {
     @Test(arguments: ["gatt-bumble", "gatt-bluetoothd", "serve-bumble"])
     func guessedDirectionsMatchRecording(name: String) throws {
-        let told = try RecordedFile.fixture(name).records()
+        let reported = try RecordedFile.fixture(name).records()
         var dissector = Dissector()
-        let packets = try records(ofPcap: pcap(told)).map { dissector.dissect($0) }
+        let packets = try records(ofPcap: pcap(reported)).map { dissector.dissect($0) }
         let expected = try RecordedFile.fixture(name).packets.filter { $0.direction != nil }
         #expect(packets.map(\.direction) == expected.map(\.direction))
         #expect(packets.map { $0.layers.map(\.problem) } == expected.map { $0.layers.map(\.problem) })

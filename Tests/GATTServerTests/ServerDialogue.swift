@@ -59,7 +59,7 @@ struct ServerDialogue {
     }
 
     /// The connection's events since the last call.
-    mutating func told() -> [GATTConnection.Event] {
+    mutating func reported() -> [GATTConnection.Event] {
         defer { connectionEvents = [] }
         return connectionEvents
     }

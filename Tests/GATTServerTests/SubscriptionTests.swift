@@ -31,10 +31,10 @@ func indication() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("1207000200", "13")])
     #expect(try dialogue.update(6, [1, 2, 3]) == "1d0600010203")
-    #expect(dialogue.told() == [.sent(ValueUpdate(6, 0xff02, [1, 2, 3]))])
+    #expect(dialogue.reported() == [.sent(ValueUpdate(6, 0xff02, [1, 2, 3]))])
     #expect(dialogue.ask("1e") == "")
     #expect(
-        dialogue.told() == [
+        dialogue.reported() == [
             .confirmed(ValueUpdate(6, 0xff02, [1, 2, 3])), .delivered(DeliveryID(rawValue: 1), .complete),
         ])
 }

@@ -113,9 +113,9 @@ func signedWritesRequireValidSignature() throws {
         ])
     #expect(dialogue.server.refusedCommands == 6)
     #expect(dialogue.server.record(of: ServerDialogue.central)?.signCounter == 7)
-    let told = dialogue.events()
-    #expect(told.contains(.signed(central: ServerDialogue.central, nextCounter: 6)))
-    #expect(told.contains(where: written([7], .signed)))
+    let reported = dialogue.events()
+    #expect(reported.contains(.signed(central: ServerDialogue.central, nextCounter: 6)))
+    #expect(reported.contains(where: written([7], .signed)))
 
     // On an encrypted link that is what a signed one stands for (Part C, 10.4.1); a request still is not offered.
     dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)

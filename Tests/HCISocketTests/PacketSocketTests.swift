@@ -154,9 +154,9 @@ private actor Reader {
         let reader = Reader(loop, maximumPacket: 8)
         try await reader.start()
         for _ in 0..<3 { await reader.send([UInt8](repeating: 1, count: 20)) }
-        let (departures, told) = AsyncStream<Void>.makeStream()
+        let (departures, shown) = AsyncStream<Void>.makeStream()
         var departed = departures.makeAsyncIterator()
-        try await reader.watchDepartures { told.yield() }
+        try await reader.watchDepartures { shown.yield() }
         await departed.next()
         for left in [2, 1, 0] {
             await reader.take(1)
@@ -169,7 +169,7 @@ private actor Reader {
         await reader.take(1)
         await reader.write([[7]])
         await reader.wait(for: 1)
-        told.finish()
+        shown.finish()
         #expect(await departed.next() == nil)
         await reader.close()
     }

@@ -139,11 +139,11 @@ import Testing
         let parent = String(first.dropLast(2))
         let loop = try EventLoop()
         let outcome = await Task(executorPreference: loop) {
-            let (events, told) = AsyncStream<FolderWatch.Event>.makeStream()
+            let (events, shown) = AsyncStream<FolderWatch.Event>.makeStream()
             let watch = try FolderWatch(on: loop)
             let number = try watch.add(parent)
             #expect(try watch.add(parent) == number)
-            try watch.start { for event in $0 { told.yield(event) } }
+            try watch.start { for event in $0 { shown.yield(event) } }
             try makeFile(first)
             rename(first, second)
             unlink(second)

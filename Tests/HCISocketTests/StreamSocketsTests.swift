@@ -15,12 +15,12 @@ private struct Server {
 
     /// Binds and starts. On the loop.
     init(at wanted: StreamAddress, on loop: EventLoop) throws {
-        let (accepted, told) = AsyncStream<CInt>.makeStream()
+        let (accepted, reported) = AsyncStream<CInt>.makeStream()
         let (listening, address) = try StreamSockets.bind(to: wanted)
         self.accepted = accepted
         self.address = address
-        listener = StreamSockets.listener(listening, on: loop) { told.yield($0) }
-        try listener.start { _ in told.finish() }
+        listener = StreamSockets.listener(listening, on: loop) { reported.yield($0) }
+        try listener.start { _ in reported.finish() }
     }
 
     /// The next connection.

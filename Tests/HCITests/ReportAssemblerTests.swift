@@ -41,12 +41,12 @@ struct ReportAssemblerTests {
 
     @Test func endlessChainIsReportedTruncated() {
         var assembler = ReportAssembler()
-        var told: [AdvertisingReport] = []
+        var reported: [AdvertisingReport] = []
         for number in 0..<8 as Range<UInt8> {
-            told += assembler.take(report([UInt8](repeating: number, count: 229), .moreToCome))
+            reported += assembler.take(report([UInt8](repeating: number, count: 229), .moreToCome))
         }
-        #expect(told.map(\.data.count) == [1650])
-        #expect(told.map(\.dataStatus) == [.truncated])
+        #expect(reported.map(\.data.count) == [1650])
+        #expect(reported.map(\.dataStatus) == [.truncated])
     }
 
     @Test func oldestChainIsEvictedTruncated() {

@@ -62,9 +62,9 @@ import Testing
         let output = Pipe()
         shell.standardOutput = output
         try shell.run()
-        let told = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let reported = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0, "\(told)")
-        for word in ["Thermometer", "service 1809", "notification"] { #expect(told.contains(word)) }
+        #expect(shell.terminationStatus == 0, "\(reported)")
+        for word in ["Thermometer", "service 1809", "notification"] { #expect(reported.contains(word)) }
     }
 }

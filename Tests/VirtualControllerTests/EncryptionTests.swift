@@ -107,8 +107,8 @@ import VirtualController
         let packets = bench.packets(peripheral)
         let data = packets.compactMap { if case .acl(let packet) = $0 { packet.data } else { nil } }
         #expect(data == [[3], [4]])
-        let told = isRefresh ? Self.refreshed(other) : Bench.change(other)
-        #expect(packets.first == .event(told.packet), "the host knows before it gets them")
+        let reported = isRefresh ? Self.refreshed(other) : Bench.change(other)
+        #expect(packets.first == .event(reported.packet), "the host knows before it gets them")
         #expect(bench.data(central).map(\.data) == [[5], [6]])
         let events = bench.events(central)
         #expect(events.first == (isRefresh ? Self.refreshed(one) : Bench.change(one)))

@@ -215,11 +215,11 @@ import VirtualController
         bench.run(for: .milliseconds(999))
         #expect(bench.terminations(advertiser).isEmpty)
         bench.run(for: .milliseconds(1))
-        let heard = bench.extendedReports(scanner).count
+        let received = bench.extendedReports(scanner).count
         #expect(
             bench.terminations(advertiser) == [
                 LEAdvertisingSetTerminated(
-                    status: .advertisingTimeout, set: Bench.set(5), completedEvents: UInt8(heard))
+                    status: .advertisingTimeout, set: Bench.set(5), completedEvents: UInt8(received))
             ])
         bench.run(for: .seconds(1))
         #expect(bench.extendedReports(scanner).isEmpty)

@@ -83,14 +83,14 @@ import VirtualController
         bench.enable(on: advertiser)
         bench.scanExtended(on: scanner, for: 50, every: 1)
         let start = bench.now
-        var heard: Set<UInt64> = []
+        var received: Set<UInt64> = []
         for _ in 0..<500 {
             bench.run(for: .milliseconds(10))
             let phase = start.duration(until: bench.now).nanoseconds.magnitude / 1_000_000 % 1280
-            if !bench.extendedReports(scanner).isEmpty { heard.insert(phase) }
+            if !bench.extendedReports(scanner).isEmpty { received.insert(phase) }
         }
-        #expect(heard.count > 30)
-        #expect(heard.allSatisfy { $0 <= 510 })
+        #expect(received.count > 30)
+        #expect(received.allSatisfy { $0 <= 510 })
     }
 
     @Test func duplicatesAreFilteredByMode() throws {

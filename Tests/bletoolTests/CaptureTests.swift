@@ -27,7 +27,7 @@ import Testing
     func timeRotationKeepsFilesComplete() async throws {
         let air = try await TemporaryAir()
         let beacon = try await beacon(in: air)
-        let told = try await lines(
+        let reported = try await lines(
             [
                 "capture", "air.btsnoop", "--adapter", "virtual:tap", "--rotate-time", "300ms", "--count",
                 "60",
@@ -44,7 +44,7 @@ import Testing
             records += packets.count
             advertisements += packets.count { $0.contains("Beacon") }
         }
-        #expect(records == 60, "\(told)")
+        #expect(records == 60, "\(reported)")
         #expect(advertisements > 0)
         withExtendedLifetime(beacon) {}
     }

@@ -44,7 +44,7 @@ struct CloneTests {
                 mkfifo "$1.log"
                 bletool serve "$1" --adapter virtual:one >"$1.log" 2>&1 &
                 server=$!
-                exec 3<"$1.log"; read -r line <&3; cat <&3 >told &
+                exec 3<"$1.log"; read -r line <&3; cat <&3 >reported &
                 bletool gatt 'name:Full*' tree --values --adapter virtual:two --timeout 120s >"$2.tree" 2>notes || { cat notes; exit 1; }
                 bletool gatt 'name:Full*' dump "$2" --adapter virtual:two --timeout 120s
                 kill $server

@@ -149,13 +149,13 @@ struct ContractTests {
         let result = try await beside(
             """
             mkfifo up
-            bletool maintain name:Lamp --exec 'echo $BLETOOL_EVENT >>told; echo >up' --adapter virtual 2>messages >events &
+            bletool maintain name:Lamp --exec 'echo $BLETOOL_EVENT >>reported; echo >up' --adapter virtual 2>messages >events &
             maintain=$!
             read line <up
             kill -TERM $maintain
             read line <up
             { wait $maintain; } 2>/dev/null
-            cat told
+            cat reported
             """)
         #expect(result.output.hasSuffix("connected\ndisconnected\n"), "\(result.output)")
     }

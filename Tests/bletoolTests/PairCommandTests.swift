@@ -20,7 +20,7 @@ import Testing
         mkfifo log
         bletool serve lock.yaml --adapter virtual:lock --state-dir lock \(options) >log 2>&1 &
         server=$!
-        exec 3<log; read -r line <&3; cat <&3 >told &
+        exec 3<log; read -r line <&3; cat <&3 >reported &
         pair() { bletool pair name:Lock --adapter virtual:phone --state-dir phone --timeout 120s "$@"; }
 
         """

@@ -20,7 +20,7 @@ struct PairingNoteTests {
             mkfifo log
             bletool serve lock.yaml --adapter virtual:lock --state-dir lock >log 2>&1 &
             server=$!
-            exec 3<log; read -r line <&3; cat <&3 >told &
+            exec 3<log; read -r line <&3; cat <&3 >reported &
             for turn in 1 2; do
                 bletool gatt name:Lock read 2a06 --adapter virtual:phone --timeout 120s 2>>notes
             done
@@ -61,7 +61,7 @@ struct PairingNoteTests {
             mkfifo log
             bletool serve lock.yaml --adapter virtual:lock --passkey 123456 --state-dir lock >log 2>&1 &
             server=$!
-            exec 3<log; read -r line <&3; cat <&3 >told &
+            exec 3<log; read -r line <&3; cat <&3 >reported &
             for turn in 1 2; do
                 bletool gatt name:Lock tree --values --adapter virtual:phone --timeout 120s 2>>notes >tree
                 grep -o 'aa0[1-5].*' tree | sed 's/ *0x[0-9a-f]*  \\[read\\]//'

@@ -132,11 +132,11 @@ struct ServeConfigurationTests {
     }
 
     @Test func connectionParametersAreParsed() throws {
-        let told = try configuration(
+        let reported = try configuration(
             "connection: {interval: 30ms-50ms, latency: 4, supervision: 6s}\nservices: []")
         let wish = ConnectionParameters(
             interval: .milliseconds(30) ... .milliseconds(50), latency: 4, supervisionTimeout: .seconds(6))
-        #expect(told.generic?.preferredConnection == wish)
+        #expect(reported.generic?.preferredConnection == wish)
         #expect(try configuration("services: []").generic?.preferredConnection == nil)
     }
 

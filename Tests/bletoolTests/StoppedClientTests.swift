@@ -31,9 +31,9 @@ import Testing
         client.signal(SIGCONT)
         // 6,000 values a second would be 12 MB.
         #expect(after - before < 1 << 20)
-        let told = await client.line()
-        #expect(told?.contains(#""operation":"notification""#) == true)
-        #expect(told?.contains(#""missing":0,"#) == true)
+        let reported = await client.line()
+        #expect(reported?.contains(#""operation":"notification""#) == true)
+        #expect(reported?.contains(#""missing":0,"#) == true)
         #expect(client.status() == 0)
     }
 }

@@ -25,9 +25,9 @@ import Testing
                 "bletool", "gatt", "name:Store", "write", "2a06", "--from", "image", "--chunk", "20",
                 "--without-response", "--adapter", "virtual:phone", "--json",
             ], in: air.folder)
-        var told: [String] = []
-        while let line = await client.line() { told.append(line) }
-        #expect(told.last?.contains(#""event":"written""#) == true)
+        var shown: [String] = []
+        while let line = await client.line() { shown.append(line) }
+        #expect(shown.last?.contains(#""event":"written""#) == true)
         #expect(client.status() == 0)
         var arrived = ""
         while let line = await server.line(), !line.contains(#""event":"disconnected""#) {

@@ -79,11 +79,11 @@ private func scan(_ feed: probe_feed) async throws -> Cost {
     let cost = try await Task(executorPreference: loop) { [options] in
         let stream = CentralManager(adapter).scan(options)
         let (start, began) = (probe_thread_time(), ContinuousClock.now)
-        var heard = 0
+        var packets = 0
         for try await found in stream {
             keep(found)
-            heard += 1
-            if heard + stream.dropped == Int(feed.reports) { break }
+            packets += 1
+            if packets + stream.dropped == Int(feed.reports) { break }
         }
         precondition(stream.dropped == 0, "\(stream.dropped) reports were dropped")
         let elapsed = ContinuousClock.now - began

@@ -44,9 +44,9 @@ struct RecognizingCentral {
         // The subscription belongs to the bond: it outlives a link that ends before the stream of values.
         await device.disconnect()
         withExtendedLifetime(alarms) {}
-        var (sender, heard) = try await find()
-        while heard.fields.serviceData.isEmpty { (sender, heard) = try await find() }
-        let value = heard.fields.serviceData.map { String(decoding: $0.data, as: UTF8.self) }
+        var (sender, received) = try await find()
+        while received.fields.serviceData.isEmpty { (sender, received) = try await find() }
+        let value = received.fields.serviceData.map { String(decoding: $0.data, as: UTF8.self) }
         Program.say("broadcast by the bonded device: \(sender == id), \(value)")
     }
 

@@ -132,9 +132,9 @@ extension AirSignal {
     ) -> AirSignal {
         guard conditions.loss > 0 else { return self }
         func received(_ packets: Int) -> Int {
-            var heard = 1
-            while heard < packets, !conditions.loses(&random) { heard += 1 }
-            return heard
+            var delivered = 1
+            while delivered < packets, !conditions.loses(&random) { delivered += 1 }
+            return delivered
         }
         return switch self {
         case .advertising(let advertising): .advertising(advertising.cut(to: received(advertising.packets)))

@@ -123,16 +123,17 @@ struct ScanCommand: RadioCommand {
 
 extension AdvertisementEvent {
     /// Creates the event for a received advertisement.
-    init(_ heard: Advertisement, keys: BindKeys = BindKeys()) {
-        let report = heard.report
+    init(_ advertisement: Advertisement, keys: BindKeys = BindKeys()) {
+        let report = advertisement.report
         self.init(
-            address: report.address, identity: heard.identity, rssi: report.rssi,
-            isConnectable: heard.isConnectable,
+            address: report.address, identity: advertisement.identity, rssi: report.rssi,
+            isConnectable: advertisement.isConnectable,
             isScannable: report.type.contains(.scannable),
             isScanResponse: report.type.contains(.scanResponse), isLegacy: report.type.contains(.legacy),
             primaryPHY: "\(report.primaryPHY)", secondaryPHY: report.secondaryPHY.map { "\($0)" },
-            set: report.sid, txPower: report.txPower, fields: heard.fields, payload: report.data, time: .now,
-            isTruncated: heard.isTruncated, periodicInterval: report.periodicInterval?.duration,
+            set: report.sid, txPower: report.txPower, fields: advertisement.fields, payload: report.data,
+            time: .now,
+            isTruncated: advertisement.isTruncated, periodicInterval: report.periodicInterval?.duration,
             keys: keys, companyName: Names.company, serviceName: Names.name)
     }
 }

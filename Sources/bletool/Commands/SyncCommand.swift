@@ -98,9 +98,10 @@ struct SyncCommand: RadioCommand {
         let sightings = Lock(TrainSightings())
         let found: Advertisement
         do throws(BLEError) {
-            found = try await radio.central.first(scan, within: limit) { heard in
-                sightings.withLock { $0.add(heard.report) }
-                return heard.report.periodicInterval != nil && (wanted == nil || heard.report.sid == wanted)
+            found = try await radio.central.first(scan, within: limit) { advertisement in
+                sightings.withLock { $0.add(advertisement.report) }
+                return advertisement.report.periodicInterval != nil
+                    && (wanted == nil || advertisement.report.sid == wanted)
             }
         } catch .notFound {
             throw sightings.withLock { $0.failure(selector, wanted, within: limit) }

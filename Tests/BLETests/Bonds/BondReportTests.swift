@@ -7,7 +7,7 @@ import Testing
 
 @testable import BLE
 
-/// What a program is told of a bond is on the disk.
+/// What is reported about a bond to a program is on the disk.
 struct BondReportTests {
     private let folder: StateFolder
     /// What the disk answers to each step; nil: success.
@@ -27,7 +27,7 @@ struct BondReportTests {
     private func reports(
         _ bonds: BondStore, _ body: @escaping @Sendable (LinkSecurity) async throws -> Void = { _ in }
     ) async throws -> [LinkSecurity] {
-        let told = Lock<[LinkSecurity]>([])
+        let shown = Lock<[LinkSecurity]>([])
         try await PairedHosts.run { server, _ in
             server.bonds = bonds
         } _: { hosts in
@@ -45,16 +45,16 @@ struct BondReportTests {
             for try await event in events {
                 switch event {
                 case .security(_, let security):
-                    told.withLock { $0.append(security) }
+                    shown.withLock { $0.append(security) }
                     try await body(security)
-                case .parameters(_, let parameters): told.withLock { $0.append(parameters.security) }
+                case .parameters(_, let parameters): shown.withLock { $0.append(parameters.security) }
                 default: break
                 }
                 if case .disconnected = event { break }
             }
             await leaving.value
         }
-        return told.withLock { $0 }
+        return shown.withLock { $0 }
     }
 
     @Test func bondIsReportedOnceStored() async throws {
@@ -69,9 +69,9 @@ struct BondReportTests {
     @Test func unstorableBondIsReportedAsUnbonded() async throws {
         let bonds = try await open()
         refusal.withLock { $0 = .noSpace }
-        let told = try await reports(bonds)
-        #expect(told.last?.level == .encrypted)
-        #expect(!told.contains { $0.isBonded })
+        let shown = try await reports(bonds)
+        #expect(shown.last?.level == .encrypted)
+        #expect(!shown.contains { $0.isBonded })
     }
 
     @Test("a bond that could not be stored is stored and reported by the next request that needs it")

@@ -297,11 +297,11 @@ struct BondUseTests {
         let clock = Lock(SampleBonds.noon)
         let store = BondStore { clock.withLock { $0 } }
         try store.insert(SampleBonds.bond())
-        for (seconds, told) in [(59, 0), (60, 60), (119, 60), (120, 120), (0, 120)] as [(Int64, Int64)] {
+        for (seconds, shown) in [(59, 0), (60, 60), (119, 60), (120, 120), (0, 120)] as [(Int64, Int64)] {
             clock.withLock { $0.milliseconds = SampleBonds.noon.milliseconds + seconds * 1000 }
             store.noteUse(SampleBonds.id)
             let used = store.record(SampleBonds.id)?.lastUsed.milliseconds
-            #expect(used == SampleBonds.noon.milliseconds + told * 1000)
+            #expect(used == SampleBonds.noon.milliseconds + shown * 1000)
         }
     }
 }

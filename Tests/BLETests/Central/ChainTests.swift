@@ -26,14 +26,14 @@ struct ChainTests {
             #expect(await found.address == near.address)
 
             let id = await central.identifier(of: far.address)
-            var told: [ChainEvent] = []
+            var reported: [ChainEvent] = []
             var iterator = events.makeAsyncIterator()
             for _ in 0..<6 {
-                if let event = try await iterator.next() { told.append(event) }
+                if let event = try await iterator.next() { reported.append(event) }
             }
-            #expect(told.prefix(1) == [.began(.scan, nil)])
+            #expect(reported.prefix(1) == [.began(.scan, nil)])
             #expect(
-                told.dropFirst(3) == [.began(.connect, id), .done(.connect, id), .began(.read, id)])
+                reported.dropFirst(3) == [.began(.connect, id), .done(.connect, id), .began(.read, id)])
             // A channel of the same name is another one.
             #expect(others.dropped == 0)
             let silent = await failure { () throws(BLEError) in

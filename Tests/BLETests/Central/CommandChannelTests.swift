@@ -15,14 +15,14 @@ struct CommandChannelTests {
         let command: RemoteCharacteristic
         let answer: RemoteCharacteristic
         /// The commands that the server has received.
-        let heard: Lock<[[UInt8]]>
+        let written: Lock<[[UInt8]]>
     }
 
     private func run(_ body: @escaping @Sendable (Device) async throws -> Void) async throws {
         try await TwoHosts.run { hosts in
-            let heard = Lock<[[UInt8]]>([])
+            let written = Lock<[[UInt8]]>([])
             try await hosts.peripheral.publish([
-                .nordicUART { _, octets in heard.withLock { $0.append(octets) } }
+                .nordicUART { _, octets in written.withLock { $0.append(octets) } }
             ])
             let events = hosts.peripheral.events()
             let echo = Task(executorPreference: hosts.server.loop) {
@@ -42,7 +42,8 @@ struct CommandChannelTests {
                 Device(
                     hosts: hosts, peripheral: device,
                     command: try #require(database.characteristics(.nordicUARTReceive).first),
-                    answer: try #require(database.characteristics(.nordicUARTTransmit).first), heard: heard))
+                    answer: try #require(database.characteristics(.nordicUARTTransmit).first),
+                    written: written))
             echo.cancel()
         }
     }
@@ -60,7 +61,7 @@ struct CommandChannelTests {
                 let answer = try await answers.next()
                 #expect(answer?.value == [UInt8(number), 0])
             }
-            #expect(device.heard.withLock { $0 } == [[1], [2], [3], [4]])
+            #expect(device.written.withLock { $0 } == [[1], [2], [3], [4]])
         }
     }
 
@@ -82,7 +83,7 @@ struct CommandChannelTests {
             #expect(end == lost)
             let late = await failure { () throws(BLEError) in try await channel.send([4]) }
             #expect(late == lost)
-            #expect(device.heard.withLock { $0 }.contains([3]) == false)
+            #expect(device.written.withLock { $0 }.contains([3]) == false)
         }
     }
 
@@ -112,7 +113,7 @@ struct CommandChannelTests {
             let result = await given.result
             #expect(throws: BLEError.cancelled) { try result.get() }
             try await channel.send([2])
-            #expect(device.heard.withLock { $0 } == [[2]])
+            #expect(device.written.withLock { $0 } == [[2]])
         }
     }
 }

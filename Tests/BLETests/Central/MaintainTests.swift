@@ -31,12 +31,12 @@ struct MaintainTests {
                     await manager.disconnect(central, reason: .lowResources)
                 }
             }
-            let told = Lock<[MaintenanceEvent]>([])
+            let reported = Lock<[MaintenanceEvent]>([])
             let central = CentralManager(client)
             let id = await central.identifier(of: server.address)
             var sessions = 0
             for try await device in central.maintain(
-                id, report: { event in told.withLock { $0.append(event) } })
+                id, report: { event in reported.withLock { $0.append(event) } })
             {
                 sessions += 1
                 #expect(await device.id == id)
@@ -48,7 +48,7 @@ struct MaintainTests {
             #expect(await central.state(of: id) == .disconnected)
             let reason = DisconnectReason.status(.remoteDeviceTerminatedLowResources)
             #expect(
-                told.withLock { $0 } == [
+                reported.withLock { $0 } == [
                     .connected(session: 1), .disconnected(session: 1, reason, pause: .milliseconds(500)),
                     .connected(session: 2), .disconnected(session: 2, reason, pause: .seconds(1)),
                     .connected(session: 3), .disconnected(session: 3, reason, pause: .seconds(2)),

@@ -12,7 +12,7 @@ struct KernelHost: Sendable {
     let kernel: FakeKernel
     let port: ScriptedPort
     let adapter: Adapter
-    private let told: Lock<[AdapterHealthEvent]>
+    private let reported: Lock<[AdapterHealthEvent]>
 
     var loop: EventLoop { air.loop }
     /// The management commands that the kernel has received, in order, except those that read about adapters.
@@ -22,7 +22,7 @@ struct KernelHost: Sendable {
         commands.compactMap { if case .setPowered(let isOn) = $0 { isOn } else { nil } }
     }
     /// The adapter's health events.
-    var health: [AdapterHealthEvent] { told.withLock { $0 } }
+    var health: [AdapterHealthEvent] { reported.withLock { $0 } }
     var central: CentralManager { CentralManager(adapter) }
 
     static func run(
@@ -44,12 +44,12 @@ struct KernelHost: Sendable {
             options.kernel = kernel
             let adapter = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
             guard let port = opened.withLock({ $0 }) else { throw BLEError.adapter(.closed) }
-            let host = KernelHost(air: air, kernel: kernel, port: port, adapter: adapter, told: Lock([]))
+            let host = KernelHost(air: air, kernel: kernel, port: port, adapter: adapter, reported: Lock([]))
             // What is sent before the silent command is given up altogether would wait for that.
             port.script(.readLocalVersionInformation, .late(.seconds(1)))
             let events = adapter.health()
             let watch = Task(executorPreference: loop) {
-                for try await event in events { host.told.withLock { $0.append(event) } }
+                for try await event in events { host.reported.withLock { $0.append(event) } }
             }
             try await body(host)
             await adapter.close()

@@ -164,10 +164,11 @@ struct KernelKeyringTests {
     @Test("keys of an ambiguous device end no other pairing")
     func ambiguousKeysEndNoPairing() {
         var keyring = KernelKeyring()
-        let told = ManagementEvent.newIdentityKey(
+        let reported = ManagementEvent.newIdentityKey(
             Management.IdentityKey(peer: lamp, value: 1), resolved: nil, isKept: true)
         let made = keyring.last(of: [
-            asks(unresolvable), asks(lamp), told, .newLongTermKey(key(.unauthenticatedP256, 4), isKept: true),
+            asks(unresolvable), asks(lamp), reported,
+            .newLongTermKey(key(.unauthenticatedP256, 4), isKept: true),
         ])
         #expect(made?.link == nil)
         #expect(keyring.isPairing(lamp, at: start))

@@ -28,20 +28,20 @@ import VirtualController
             }
             await other.close()
             await host.wait(.seconds(1))
-            var told: [String] = []
+            var shown: [String] = []
             for try await event in events {
                 switch event {
                 case .connected(let central, _):
                     #expect(central.address == (await other.address))
-                    told.append("connected")
+                    shown.append("connected")
                 case .disconnected(_, let reason):
-                    told.append("\(reason)")
+                    shown.append("\(reason)")
                 default: continue
                 }
-                if told.count == 4 { break }
+                if shown.count == 4 { break }
             }
             let reason = "\(DisconnectReason.status(.remoteUserTerminatedConnection))"
-            #expect(told == ["connected", reason, "connected", reason])
+            #expect(shown == ["connected", reason, "connected", reason])
         }
     }
 
@@ -82,16 +82,16 @@ import VirtualController
             #expect(try await served.read(try await served.sample()) == [7])
             await served.disconnect()
             await host.wait(.seconds(3))
-            var told: [String] = []
+            var shown: [String] = []
             for try await event in events {
                 switch event {
-                case .connected: told.append("connected")
-                case .disconnected: told.append("disconnected")
+                case .connected: shown.append("connected")
+                case .disconnected: shown.append("disconnected")
                 default: continue
                 }
-                if told.count == 2 { break }
+                if shown.count == 2 { break }
             }
-            #expect(told == ["connected", "disconnected"])
+            #expect(shown == ["connected", "disconnected"])
         }
     }
 
@@ -246,11 +246,11 @@ import VirtualController
     func refusedForeignCommandKeepsAdvertising() async throws {
         try await KernelHost.run { host in
             let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
-            let enables = { host.port.heard.count { $0 == .leSetExtendedAdvertisingEnable } }
+            let enables = { host.port.opcodes.count { $0 == .leSetExtendedAdvertisingEnable } }
             let before = enables()
             let status = Lock<HCIStatus?>(nil)
             // Sets are not cleared while one of them is on air.
-            host.kernel.emit(LEClearAdvertisingSets()) { told in status.withLock { $0 = told } }
+            host.kernel.emit(LEClearAdvertisingSets()) { shown in status.withLock { $0 = shown } }
             await host.wait(.seconds(5))
             #expect(status.withLock { $0 } == .commandDisallowed)
             #expect(enables() == before)

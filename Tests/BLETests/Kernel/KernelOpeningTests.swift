@@ -278,10 +278,10 @@ import VirtualController
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: isExtended ? .init() : nil))
             let kernel = try FakeKernel(controller, on: bed.loop, extended: isExtended, isOff: false)
-            let told = Lock<ControlledPort?>(nil)
+            let reported = Lock<ControlledPort?>(nil)
             kernel.wrapping = { raw in
                 let port = ControlledPort(raw, on: bed.loop)
-                told.withLock { $0 = port }
+                reported.withLock { $0 = port }
                 return port
             }
             let other = CentralManager(try await bed.host("other"))
@@ -294,11 +294,11 @@ import VirtualController
                 _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
                 // Nothing that has to do with their beginning is under way then.
                 await bed.wait(.seconds(1))
-                told.withLock { $0 }?.forget()
+                reported.withLock { $0 }?.forget()
                 withExtendedLifetime((adapter, advertising, scan)) {}
             }
             await bed.wait(.seconds(1))
-            let port = try #require(told.withLock { $0 })
+            let port = try #require(reported.withLock { $0 })
             // A stream holds the adapter, so that of the scan ends first, and what this queues does not leave any
             // more: each command comes once, by the end of the adapter.
             let set = LESetExtendedAdvertisingEnable.Entry(set: AdvertisingHandle(rawValue: 0xef))

@@ -394,7 +394,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
                     ])
             } else {
                 #expect(bonds == [bond(isAuthenticated: true)])
-                #expect(host.port.heard.contains(.disconnect))
+                #expect(host.port.opcodes.contains(.disconnect))
             }
             #expect(await host.adapter.hasRefused(link) == !isWilling)
             #expect(await host.adapter.security(of: link)?.isBonded == isWilling)

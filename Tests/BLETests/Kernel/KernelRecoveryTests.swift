@@ -143,16 +143,16 @@ import Testing
             _ = await host.loop.sleep(for: .milliseconds(50))
             host.kernel.emit(0x002d, [1])
             _ = await host.loop.sleep(for: .seconds(1))
-            let before = host.port.heard
+            let before = host.port.opcodes
             let gone = await failure { () throws(BLEError) in
                 _ = try await CentralManager(other).first(within: .seconds(60)) { $0.name == "A" }
             }
             #expect(gone == .notFound(.device(within: .seconds(60))))
-            #expect(host.port.heard == before)
+            #expect(host.port.opcodes == before)
             host.kernel.emit(0x002e, [0, 0, 0, 0, 0, 0, 0, 0])
             _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
             let enable: HCIOpcode = isExtended ? .leSetExtendedScanEnable : .leSetScanEnable
-            #expect(host.port.heard.dropFirst(before.count).contains(enable))
+            #expect(host.port.opcodes.dropFirst(before.count).contains(enable))
             scanning.cancel()
             await other.close()
         }

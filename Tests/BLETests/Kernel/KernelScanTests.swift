@@ -42,7 +42,7 @@ import VirtualController
     }
 
     private func enables(_ host: KernelHost) -> Int {
-        host.port.heard.count { $0 == .leSetExtendedScanEnable }
+        host.port.opcodes.count { $0 == .leSetExtendedScanEnable }
     }
 
     /// The kernel looks for devices of its list, and listens for them as much as a scan of ours would.
@@ -70,7 +70,7 @@ import VirtualController
         try await KernelHost.run(extended: isExtended) { host in
             lookForListed(host, isExtended: isExtended, isActive: isActive)
             await host.wait(.seconds(1))
-            let told = Lock<[String]>([])
+            let reported = Lock<[String]>([])
             let monitor = try host.kernel.monitor(on: host.loop)
             try monitor.start(
                 PacketPortHandlers(
@@ -78,7 +78,7 @@ import VirtualController
                         guard let packet = try? MonitorPacket(frame), packet.opcode == .command else {
                             return
                         }
-                        told.withLock { $0.append(packet.body.hex) }
+                        reported.withLock { $0.append(packet.body.hex) }
                     }, writable: {}, closed: { _ in }))
             let other = try await host.other()
             _ = try await PeripheralManager(other).advertise(.beacon("Unlisted"))
@@ -89,7 +89,7 @@ import VirtualController
                 ? ("412008" + "0000010160006000", "42200601", "42200600")
                 : ("0b2007" + "01600060000000", "0c200201", "0c200200")
             let opcodes = ["0b20", "0c20", "4120", "4220"]
-            let scanning = told.withLock { $0 }.filter { opcodes.contains(String($0.prefix(4))) }
+            let scanning = reported.withLock { $0 }.filter { opcodes.contains(String($0.prefix(4))) }
             let begun = scanning.prefix(4).map { $0 == parameters ? $0 : String($0.prefix(8)) }
             // They are refused while the kernel scans.
             #expect(begun == [parameters, off, parameters, on])

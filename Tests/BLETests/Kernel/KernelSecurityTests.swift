@@ -50,14 +50,14 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
                 await failure { () throws(BLEError) in try await host.adapter.secure(id, .secureConnections) }
                     == nil)
             #expect(socket.required == [.encrypted, .authenticated])
-            var told: [PeripheralEvent] = []
+            var shown: [PeripheralEvent] = []
             for try await event in events {
-                told.append(event)
-                if told.count == 2 { break }
+                shown.append(event)
+                if shown.count == 2 { break }
             }
             let central = Central(address: lamp, client: ClientID(id))
             #expect(
-                told == [
+                shown == [
                     .security(central, LinkSecurity(level: .encrypted)),
                     .security(central, LinkSecurity(level: .secureConnections)),
                 ])

@@ -36,7 +36,7 @@ func configuredBroadcast() async throws {
         content.serviceData = [ServiceData(service, [0xb2, 8])]
         try await advertising.update(AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)))
         await device.disconnect()
-        let heard = try await hosts.central.first(within: .seconds(5)) { !$0.fields.serviceData.isEmpty }
-        #expect(heard.fields.serviceData == content.serviceData)
+        let received = try await hosts.central.first(within: .seconds(5)) { !$0.fields.serviceData.isEmpty }
+        #expect(received.fields.serviceData == content.serviceData)
     }
 }

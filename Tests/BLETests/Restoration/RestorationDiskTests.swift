@@ -194,13 +194,13 @@ struct RestorationDiskTests {
                 }
             }
         }
-        let told = String(decoding: try Disk().contents(acknowledged) ?? [], as: UTF8.self)
+        let shown = String(decoding: try Disk().contents(acknowledged) ?? [], as: UTF8.self)
             .split(separator: "\n").compactMap { DeviceAddress($0) }
         let state = try #require(try await open())
         #expect(state.problems.isEmpty)
         // Making the folder and its name takes two steps, each write five.
-        #expect(told.isEmpty == (step <= 7))
-        #expect(Set(told.map { Peripheral.Identifier($0) }).isSubset(of: Set(state.value.latest)))
+        #expect(shown.isEmpty == (step <= 7))
+        #expect(Set(shown.map { Peripheral.Identifier($0) }).isSubset(of: Set(state.value.latest)))
         await state.end(.cancelled).value
     }
 }

@@ -26,14 +26,14 @@ struct ClientTester: Tester {
 
     mutating func receive(_ pdu: [UInt8]) { connection.receive(pdu.span, at: now) }
 
-    mutating func turn() -> (sent: [[UInt8]], told: [String]) {
-        var told = events()
+    mutating func turn() -> (sent: [[UInt8]], reported: [String]) {
+        var reported = events()
         var sent: [[UInt8]] = []
         while let frame = connection.frame(at: now) {
             sent.append(frame)
-            told += events()
+            reported += events()
         }
-        return (sent, told + events())
+        return (sent, reported + events())
     }
 
     /// `do PROCEDURE …`.
@@ -62,19 +62,19 @@ struct ClientTester: Tester {
     }
 
     private mutating func events() -> [String] {
-        var told: [String] = []
+        var reported: [String] = []
         var isDone = false
         while !isDone {
             isDone = true
             while let event = connection.nextEvent(serving: &server) {
-                if let line = describe(event) { told.append(line) }
+                if let line = describe(event) { reported.append(line) }
             }
             while let event = connection.session.nextEvent() {
                 isDone = false
-                told += describe(event) ?? finished(event)
+                reported += describe(event) ?? finished(event)
             }
         }
-        return told
+        return reported
     }
 
     private mutating func finished(_ event: ClientSession.Event) -> [String] {

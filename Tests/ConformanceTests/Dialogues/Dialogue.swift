@@ -11,7 +11,7 @@ struct Dialogue: Sendable {
         /// `< octets`: we send one.
         case ours([UInt8])
         /// `= words`: our side reports an event to its user.
-        case told(String)
+        case reported(String)
         /// `word words`: something happens on our side.
         case happens(String, [String])
     }
@@ -46,7 +46,7 @@ struct Dialogue: Sendable {
         case ">": return .theirs(try octets(rest, place), more: false)
         case ">>": return .theirs(try octets(rest, place), more: true)
         case "<": return .ours(try octets(rest, place))
-        case "=": return .told(rest.joined(separator: " "))
+        case "=": return .reported(rest.joined(separator: " "))
         default: return .happens(words[0], Array(rest))
         }
     }

@@ -20,11 +20,11 @@ func implementationFollowsDialogue(_ dialogue: Dialogue) throws {
 /// Speaks the peer's lines and compares ours. What we send or report beside the script is an issue.
 private func hold(_ dialogue: Dialogue, with tester: inout some Tester) throws {
     var sent: [[UInt8]] = []
-    var told: [String] = []
+    var shown: [String] = []
     func turn(_ place: Comment) {
         #expect(sent.map(\.hex) == [], "sent before \(place)")
-        #expect(told == [], "reported before \(place)")
-        (sent, told) = tester.turn()
+        #expect(shown == [], "reported before \(place)")
+        (sent, shown) = tester.turn()
     }
     let lines = try dialogue.lines()
     #expect(!lines.isEmpty)
@@ -35,14 +35,14 @@ private func hold(_ dialogue: Dialogue, with tester: inout some Tester) throws {
             tester.receive(pdu)
             if !more { turn(place) }
         case .ours(let pdu): #expect(sent.popFirst()?.hex == pdu.hex, place)
-        case .told(let text): #expect(told.popFirst() == text, place)
+        case .reported(let text): #expect(shown.popFirst() == text, place)
         case .happens(let command, let arguments):
             try tester.perform(command, arguments)
             turn(place)
         }
     }
     #expect(sent.map(\.hex) == [], "sent at the end")
-    #expect(told == [], "reported at the end")
+    #expect(shown == [], "reported at the end")
 }
 
 extension Array {

@@ -43,23 +43,23 @@ struct ServerTester: Tester {
 
     mutating func receive(_ pdu: [UInt8]) { links[peer]?.connection.receive(pdu.span, at: now) }
 
-    mutating func turn() -> (sent: [[UInt8]], told: [String]) {
-        var told: [String] = []
+    mutating func turn() -> (sent: [[UInt8]], reported: [String]) {
+        var reported: [String] = []
         for number in links.keys.sorted() {
             guard var link = links.removeValue(forKey: number) else { continue }
             while let event = link.connection.nextEvent(serving: &server) {
-                if let text = describe(event) { told.append(text) }
+                if let text = describe(event) { reported.append(text) }
             }
-            while let event = link.connection.session.nextEvent() { told += describe(event) ?? [] }
+            while let event = link.connection.session.nextEvent() { reported += describe(event) ?? [] }
             while let frame = link.connection.frame(at: now) { link.waiting.append(frame) }
             links[number] = link
         }
         while let event = server.nextEvent() {
-            if let text = describe(event) { told.append(text) }
+            if let text = describe(event) { reported.append(text) }
         }
         let sent = links[peer]?.waiting ?? []
         links[peer]?.waiting = []
-        return (sent, told)
+        return (sent, reported)
     }
 
     /// `database NAME`: the server has the reference database of that name.

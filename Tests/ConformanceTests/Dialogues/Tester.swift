@@ -6,7 +6,7 @@ protocol Tester {
     /// Takes a PDU.
     mutating func receive(_ pdu: [UInt8])
     /// Does all that is to be done; returns the PDUs for the peer, and the events for the user.
-    mutating func turn() -> (sent: [[UInt8]], told: [String])
+    mutating func turn() -> (sent: [[UInt8]], reported: [String])
 }
 
 /// A command that the tester does not have, or that has not the arguments it needs.

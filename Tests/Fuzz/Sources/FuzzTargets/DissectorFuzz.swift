@@ -27,10 +27,10 @@ public func fuzzDissector(_ bytes: Span<UInt8>) {
             _ = layer.fields
         }
         let note = MonitorOpcode(rawValue: UInt16(head & 31))
-        let told = dissector.dissect(Record(time: time, content: .note(note, packet)))
+        let reported = dissector.dissect(Record(time: time, content: .note(note, packet)))
         frames += 1
-        precondition(!told.top.name.isEmpty)
-        _ = told.top.fields
+        precondition(!reported.top.name.isEmpty)
+        _ = reported.top.fields
         statistics.add(decoded)
     }
     precondition(statistics.packets * 2 == frames)
