@@ -44,6 +44,17 @@ import VirtualController
         #expect(bench.packets(central).isEmpty)
     }
 
+    @Test func terminationOfRemovedControllerArrives() throws {
+        var (bench, central, peripheral, one, other) = try Bench.pair()
+        bench.air.conditions = .init(delay: .milliseconds(20))
+        bench.perform(Disconnect(connection: one), on: central)
+        bench.remove(central)
+        bench.run(for: .milliseconds(19))
+        #expect(bench.events(peripheral).isEmpty)
+        bench.run(for: .milliseconds(1))
+        #expect(bench.events(peripheral) == [Self.ended(other, .remoteUserTerminatedConnection)])
+    }
+
     @Test func resetCausesConnectionTimeoutAtPeer() throws {
         var (bench, central, peripheral, _, other) = try Bench.pair()
         bench.perform(Reset(), on: central)

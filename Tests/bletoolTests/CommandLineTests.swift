@@ -234,7 +234,7 @@ struct CommandLineTests {
             ("advertise --name x --and --name y --json", "advertise --name x --json --and --name y"),
             (
                 "advertise --and --duration 1s --name y --adapter=hci0 --and --dry-run",
-                "advertise --duration 1s --adapter=hci0 --dry-run --and --name y --and"
+                "advertise --duration 1s --adapter=hci0 --dry-run --and --name y --and --and"
             ),
             ("scan --and --json", "scan --and --json"),
         ])

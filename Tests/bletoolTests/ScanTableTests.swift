@@ -52,6 +52,21 @@ struct ScanTableTests {
         #expect(lines.allSatisfy { $0.columns <= 80 })
     }
 
+    @Test("the last packets of a row are those of the connectable advertisement and of the beacon beside it")
+    func rowHasLastPacketOfEachAdvertisement() throws {
+        let beacon: [UInt8] = [5, 0xff, 0x4c, 0, 0x10, 5]
+        for ago in [[2, 1], [1, 2]] as [[Int64]] {
+            let events = [
+                event(1, name: "Lamp", ago: ago[0]),
+                event(1, ago: ago[1], connectable: false, payload: beacon),
+            ]
+            let row = try #require(table(events.sorted { $0.time < $1.time }).shown(at: now).first)
+            #expect(row.lastEvents.map(\.payload) == events.map(\.payload))
+        }
+        let row = try #require(table([event(1, connectable: false, payload: beacon)]).shown(at: now).first)
+        #expect(row.lastEvents.map(\.payload) == [beacon])
+    }
+
     @Test(
         "narrow windows drop the least important columns, and every line fits",
         arguments: [1, 2, 5, 9, 10, 20, 30, 39, 40, 60, 79, 80, 100, 132, 200, 400])

@@ -20,6 +20,20 @@ struct ShellCompletionTests {
     private let completion = ShellCompletion(
         verbs: ShellVerbs.table, attributes: Self.database.spelledAttributes)
 
+    @Test("the path of a service alone is not found, with its characteristics as a hint")
+    func serviceIsNoAttribute() throws {
+        let device = DeviceAddress(0xc0_11_22_33_44_55, type: .random)
+        let battery = try AttributePath(text: "180f", names: Names.uuid)
+        #expect(Self.database.attributes(battery).isEmpty)
+        let failure = Self.database.failure(toFind: battery, on: device)
+        #expect(failure.message == "180f: is a service, not a characteristic")
+        #expect(failure.hint == "its characteristics: 2a19" && failure.kind == .notFound)
+        let absent = try AttributePath(text: "2a1a", names: Names.uuid)
+        #expect(
+            Self.database.failure(toFind: absent, on: device).message
+                == "2a1a: C0:11:22:33:44:55 has no such attribute")
+    }
+
     @Test(arguments: [
         ("re", "ad "), ("read ", ""), ("read b", "attery_level "), ("read 0x0003", " "), ("read 2", "a19 "),
         ("read 2a19 --f", "ormat "), ("read 2a19 --format u1", "6 "), ("write 2a19 u1", "6:"),

@@ -51,10 +51,15 @@ struct Medium: Sendable {
         levels[Pair(one, other)] = .some(rssi)
     }
 
-    /// Removes a controller, with its levels and all signals in transit from or to it.
+    /// Removes a controller, with its levels and the signals in transit to it. What it has sent on its links
+    /// still arrives, so that a peer receives the termination of a controller that leaves right after it.
     mutating func forget(_ id: VirtualController.ID) {
         levels = levels.filter { $0.key.low != id && $0.key.high != id }
-        flights.removeAll { $0.sender == id || $0.arrival.receiver == id }
+        flights.removeAll { flight in
+            if flight.arrival.receiver == id { return true }
+            if case .link = flight.arrival.signal { return false }
+            return flight.sender == id
+        }
     }
 
     var deadline: Instant? { flights.first?.due }

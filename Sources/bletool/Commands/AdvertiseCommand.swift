@@ -135,6 +135,8 @@ struct AdvertiseCommand: RadioCommand {
             if isWhole { whole += rest.prefix(count) } else { others += rest.prefix(count) }
             rest = rest.dropFirst(count)
         }
+        // The parser drops the first --and: another one makes the missing advertisement visible to `wanted`.
+        if others.last == "--and" { others.append("--and") }
         return whole + others
     }
 }

@@ -11,7 +11,8 @@ struct BLETool: ParsableCommand {
             bletool --json advertise --dry-run.
 
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
-            4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved.
+            4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved; 128 and the \
+            signal's number after a signal, as in 130 after Ctrl-C.
             """,
         version: Version.text,
         subcommands: [

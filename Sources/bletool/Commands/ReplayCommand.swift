@@ -13,7 +13,8 @@ struct ReplayCommand: ToolCommand {
             No radio is used: the server that `serve` would run receives what the recorded clients sent, and \
             its answers are compared with the recorded ones, octet by octet. Differences are shown as a \
             diff, - for recorded answers and + for new ones, and the exit status is then 1. So a recording \
-            can serve as a regression test.
+            can serve as a regression test. It should begin with a server that was just started: what clients \
+            wrote before it is not in it.
 
             Values from the configuration's programs cannot be compared, and count as equal. An encrypted \
             link is assumed to have the highest security level.
@@ -62,7 +63,8 @@ struct ReplayCommand: ToolCommand {
         guard update else {
             throw Failure(
                 .input, "replay",
-                "\(differences.count) of \(replay.answers + replay.notifications) answers differ",
+                "\(differences.count) of \(replay.answers + replay.notifications) "
+                    + (replay.notifications > 0 ? "answers and notifications differ" : "answers differ"),
                 hint: "if the new answers are right, --update records them")
         }
         try write(RecordingUpdate.records(records, differences))

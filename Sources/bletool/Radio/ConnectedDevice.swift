@@ -45,9 +45,7 @@ struct ConnectedDevice: Sendable {
             let matches = database.attributes(path)
             if let others = matches.first?.rivals(matches.count) { console.note("\(path): \(others)") }
             if let found = matches.first { return found }
-            throw Failure(
-                .notFound, "\(path)", "\(peripheral.address.text) has no such attribute",
-                hint: "bletool gatt \(peripheral.address) tree shows what it has")
+            throw database.failure(toFind: path, on: peripheral.address)
         }
     }
 
@@ -83,6 +81,21 @@ struct RemoteAttribute: Sendable {
 }
 
 extension RemoteDatabase {
+    /// Returns the failure for a path that refers to no attribute.
+    func failure(toFind path: AttributePath, on device: DeviceAddress) -> Failure {
+        if case .uuids(nil, let uuid, nil) = path, let service = services.first(where: { $0.uuid == uuid }) {
+            let characteristics = service.characteristics.map { "\($0.uuid)" }
+            return Failure(
+                .notFound, "\(path)", "is a service, not a characteristic",
+                hint: characteristics.isEmpty
+                    ? "it has no characteristics"
+                    : "its characteristics: \(characteristics.joined(lastBy: "and"))")
+        }
+        return Failure(
+            .notFound, "\(path)", "\(device.text) has no such attribute",
+            hint: "bletool gatt \(device) tree shows what it has")
+    }
+
     /// Returns the attributes that a path can refer to, in the order of their handles. A handle need not have
     /// been discovered.
     func attributes(_ path: AttributePath) -> [RemoteAttribute] {

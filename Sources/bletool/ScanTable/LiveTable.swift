@@ -70,7 +70,7 @@ actor LiveTable {
     }
 
     /// Releases the terminal, and then prints the messages and a summary. If `leavingDevices`, the devices
-    /// that fit stay on the screen, one line each.
+    /// that fit stay on the screen, one line for each advertisement.
     func finish(leavingDevices: Bool) {
         guard !isFinished else { return }
         isFinished = true
@@ -81,7 +81,9 @@ actor LiveTable {
         if leavingDevices {
             let room = max(1, console.output.size.lines - 2)
             for row in table.shown(at: .now).prefix(room) {
-                for line in row.event.lines(colored: console.isColored) { console.output.line(line) }
+                for event in row.lastEvents {
+                    for line in event.lines(colored: console.isColored) { console.output.line(line) }
+                }
             }
         }
         let packets = table.packets == 1 ? "1 packet" : "\(table.packets) packets"

@@ -26,6 +26,13 @@ struct ScanRow: Sendable {
     /// The last connectable packet, or nil if there was none. A device with several advertisements can send
     /// others meanwhile.
     private(set) var connectable: AdvertisementEvent?
+    /// The last advertisement that is not connectable, such as a beacon, or nil if there was none.
+    private var unconnectable: AdvertisementEvent?
+    /// The last packets of the device's advertisements: of the connectable one, and of those that are not.
+    var lastEvents: [AdvertisementEvent] {
+        let both = [connectable, unconnectable].compactMap { $0 }
+        return both.isEmpty ? [event] : both
+    }
     /// The last name of the device, safe on a terminal.
     private(set) var name: String
     /// The names of the device's last services, or their UUIDs.
@@ -65,7 +72,11 @@ struct ScanRow: Sendable {
 
     /// Stores the contents of a packet. What it does not contain stays as earlier packets had it.
     private mutating func keep(_ event: AdvertisementEvent) {
-        if event.isConnectable { connectable = event }
+        if event.isConnectable {
+            connectable = event
+        } else if !event.isScanResponse {
+            unconnectable = event
+        }
         let (name, services) = (event.shownName, event.shownServices)
         if !name.isEmpty { self.name = name }
         if !services.isEmpty { self.services = services }

@@ -185,7 +185,7 @@ extension PairingArguments {
         do throws(BadInput) {
             text = try File.contents(passkeyFile, limit: 4096, takesPipes: true)
         } catch {
-            throw Failure("--passkey-file", error, kind: .input)
+            throw Failure("--passkey-file \(passkeyFile.printable)", error, kind: .input)
         }
         let line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         return try read(String(decoding: line, as: UTF8.self), from: "--passkey-file")

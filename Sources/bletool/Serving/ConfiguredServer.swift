@@ -101,7 +101,7 @@ struct ConfiguredServer: Sendable {
     private func refusal(of request: GATTWriteRequest, limit: Int) -> ATTErrorCode {
         let isEnding = ending.withLock { ending in
             guard ending.task != nil else { return false }
-            if request.isWithoutResponse { ending.lateWrites += 1 }
+            if request.kind.isCommand { ending.lateWrites += 1 }
             return true
         }
         show(request) { .dropped($0, $1, limit: isEnding ? nil : limit) }
@@ -114,7 +114,7 @@ struct ConfiguredServer: Sendable {
         _ request: GATTWriteRequest,
         as what: (ServerEvent.Access, ServerEvent.WriteKind) -> ServerEvent.What
     ) {
-        guard request.isWithoutResponse else { return }
+        guard request.kind.isCommand else { return }
         let write = request.write
         let access = ServerEvent.Access(handle: write.handle, uuid: write.uuid, value: write.value)
         let kind = ServerEvent.WriteKind(rawValue: request.kind.rawValue) ?? .command
@@ -214,9 +214,4 @@ struct ConfiguredServer: Sendable {
             }
         }
     }
-}
-
-extension GATTWriteRequest {
-    /// Whether the central gets no response to this write.
-    fileprivate var isWithoutResponse: Bool { kind == .command || kind == .signed }
 }
