@@ -83,6 +83,23 @@ struct ContractTests {
         #expect(result.status == 2)
     }
 
+    /// Each failure is shown with its line, and the end has their number and the last one's status.
+    @Test func scriptThatKeepsGoingCountsFailures() async throws {
+        let result = try await beside(
+            """
+            printf 'read 2a06\\nread 2a19\\nread 2a06\\nread 2a1a\\n' |
+                bletool gatt name:Lamp run - --keep-going --adapter virtual 2>messages
+            """)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 5)
+        for (index, line) in [1: 2, 3: 4] where lines.count == 5 {
+            #expect(
+                lines[index].hasPrefix(#"{"event":"error""#) && lines[index].hasSuffix(#""line":\#(line)}"#))
+        }
+        #expect(lines.last?.contains(#""message":"stdin: 2 lines failed""#) == true, "\(result.output)")
+        #expect(result.status == 2)
+    }
+
     @Test func unsignableWriteFailsWithSecurityStatus() async throws {
         let result = try await beside("bletool gatt name:Lamp write 2a06 01 --signed --adapter virtual")
         #expect(result.status == 6)

@@ -48,7 +48,7 @@ struct YAMLTests {
         ("? {a: 1}\n: 2", 1, "a key"),
         ("a: !!binary AAAA", 1, "tag"), ("a: !x b", 1, "tag"), ("a: !!int 1", 1, "tag"),
         ("a: [1", 2, "YAML: "),
-        ("a: b: c", 1, "YAML: "), ("a:\n\t- b", 2, "YAML: "), ("x\ny: \u{1}", 2, "not text"),
+        ("a: b: c", 1, "YAML: "), ("a:\n\t- b", 2, "; tabs do not indent"), ("x\ny: \u{1}", 2, "not text"),
         ("a: \"", 1, "YAML: "),
         ("%YAML 3.0\n---\na", 1, "YAML: "), ("}", 1, "YAML: "), ("a: 'x\n", 2, "YAML: "),
     ])

@@ -42,7 +42,7 @@ extension StateOptions {
         do throws(BLEError) {
             return try await BondStore.open(path)
         } catch {
-            throw Failure(error, while: "bonds")
+            throw Failure(error, while: stateDir == nil ? "bonds" : "--state-dir")
         }
     }
 

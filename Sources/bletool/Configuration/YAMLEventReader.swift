@@ -89,7 +89,16 @@ final class YAMLEventReader {
         let context = state.context.map { context in
             " \(String(cString: context)) that begins at line \(state.context_mark.line + 1)"
         }
-        return ConfigurationError(SourcePosition(state.problem_mark), "YAML: \(reason)\(context ?? "")")
+        let tabs = isIndentedWithTabs(line: Int(state.problem_mark.line)) ? "; tabs do not indent" : ""
+        return ConfigurationError(
+            SourcePosition(state.problem_mark), "YAML: \(reason)\(context ?? "")\(tabs)")
+    }
+
+    /// Returns whether there is a tab in the white space at the start of a line, which counts from 0.
+    private func isIndentedWithTabs(line: Int) -> Bool {
+        input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropFirst(line).first?
+            .prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.contains(UInt8(ascii: "\t"))
+            ?? false
     }
 
     private func position(ofOctet offset: Int) -> SourcePosition {

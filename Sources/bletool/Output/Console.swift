@@ -23,10 +23,15 @@ struct Console: Sendable {
     @discardableResult
     func show(_ event: some Event) -> Bool {
         if isJSON {
-            guard let line, case .object(let members) = event.json else { return output.line(event.json) }
-            return output.line(.object(members + [.init("line", JSONValue(line))]))
+            return output.line(placed(event.json))
         }
         return event.lines(colored: isColored).allSatisfy { output.line($0) }
+    }
+
+    /// Returns the object with the number of the script's line, if there is one.
+    private func placed(_ json: JSONValue) -> JSONValue {
+        guard let line, case .object(let members) = json else { return json }
+        return .object(members + [.init("line", JSONValue(line))])
     }
 
     /// Prints a message that is not a result.
@@ -34,7 +39,7 @@ struct Console: Sendable {
 
     /// Prints why the command failed: on stderr, and with `--json` also as the last line of stdout.
     func show(_ failure: Failure) {
-        if isJSON, !failure.isShown { output.line(failure.json) }
+        if isJSON, !failure.isShown { output.line(placed(failure.json)) }
         let colored = color.allows(terminal: errors.isTerminal)
         for (index, line) in failure.lines.enumerated() {
             errors.line((index == 0 ? Style.red : .dim)(line, when: colored))

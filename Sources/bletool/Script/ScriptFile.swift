@@ -23,7 +23,7 @@ struct ScriptFile: Sendable {
 
     private func runLines(on device: ConnectedDevice) async throws(Failure) {
         let runner = ScriptRunner(device)
-        var failed: Failure?
+        var failures: [Failure] = []
         if path == "-" {
             var lines = LineReader(STDIN_FILENO, on: device.radio.adapter.loop)
             var number = 0
@@ -33,7 +33,7 @@ struct ScriptFile: Sendable {
                     guard let step = try ScriptStep(line, json: device.console.isJSON) else { continue }
                     try await runner.run(step, line: number)
                 } catch {
-                    failed = try goOn(after: error, at: number, device.console)
+                    failures.append(try goOn(after: error, at: number, device.console))
                 }
             }
         } else {
@@ -41,14 +41,14 @@ struct ScriptFile: Sendable {
                 do throws(Failure) {
                     try await runner.run(step, line: number)
                 } catch {
-                    failed = try goOn(after: error, at: number, device.console)
+                    failures.append(try goOn(after: error, at: number, device.console))
                 }
             }
         }
-        if var failed {
-            failed.hint = nil
-            throw failed
-        }
+        // Each of them has been shown.
+        guard let last = failures.last else { return }
+        let count = failures.count == 1 ? "1 line" : "\(failures.count) lines"
+        throw Failure(last.kind, place, "\(count) failed", number: last.number)
     }
 
     private func next(_ lines: inout LineReader) async throws(Failure) -> String? {
@@ -59,11 +59,16 @@ struct ScriptFile: Sendable {
         }
     }
 
+    /// The script in messages.
+    private var place: String { path == "-" ? "stdin" : path }
+
     /// Handles a failure at a line. Throws it if the script does not continue after failures, or if the link
     /// was lost; otherwise shows it and returns it.
     private func goOn(after failure: Failure, at line: Int, _ console: Console) throws(Failure) -> Failure {
-        let placed = failure.at("\(path == "-" ? "stdin" : path):\(line)")
+        let placed = failure.at("\(place):\(line)")
         guard keepsGoing, failure.kind != .linkLost else { throw placed }
+        var console = console
+        console.line = line
         console.show(placed)
         return placed
     }
