@@ -436,6 +436,35 @@ struct ConnectingTests {
         }
     }
 
+    @Test("a link without an exchange of the MTU is not handed out before the peer has answered on it")
+    func smallestMTULinkWaitsForPeer() async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(), on: bed.loop)
+            let client = try await bed.host("client", on: port)
+            port.play { command in
+                switch command.opcode {
+                case .leCreateConnection: Array(Self.neverEstablished(command)?.dropLast() ?? [])
+                case .leReadRemoteFeatures: [CommandStatus(status: .success, opcode: command.opcode).packet]
+                default: nil
+                }
+            }
+            let connect = Task(executorPreference: bed.loop) {
+                await failure { () throws(BLEError) in
+                    var options = ConnectionOptions()
+                    options.mtu = .default
+                    options.establishmentAttempts = 1
+                    _ = try await CentralManager(client).connect(to: Self.nowhere, options: options)
+                }
+            }
+            await bed.wait(.milliseconds(90))
+            port.emit(
+                DisconnectionComplete(
+                    connection: ConnectionHandle(0x40), reason: .connectionFailedToBeEstablished
+                ).packet)
+            #expect(await connect.value == .connectFailed(.status(.connectionFailedToBeEstablished)))
+        }
+    }
+
     @Test("a peripheral's state stays connecting between two attempts")
     func peripheralStaysConnectingBetweenAttempts() async throws {
         try await VirtualTestbed.run { bed in

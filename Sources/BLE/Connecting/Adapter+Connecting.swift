@@ -1,4 +1,5 @@
 import BLECore
+import GATT
 import HCI
 import HCISocket
 import Logging
@@ -173,11 +174,30 @@ extension Adapter {
             }
             if options.security > .open { try await secure(user.link, options.security) }
             try await offerMTU(on: user.link)
+            try await confirmEstablishment(of: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
             // The caller receives the error at once, without waiting for the end of the link.
             leave(user)
             throw error
+        }
+    }
+
+    /// Waits until the peer has answered on a new link, if no exchange of the MTU has shown that. Until then,
+    /// the link can still end as not established (Core Specification 5.4, Vol 6, Part B, 4.5.2), and another
+    /// attempt is made. The kernel waits for an answer itself.
+    private func confirmEstablishment(of id: LinkID) async throws(BLEError) {
+        let link = try link(id)
+        guard kernel == nil, link.role == .central, link.gatt.configuration.receiveMTU == .default else {
+            return
+        }
+        do throws(BLEError) {
+            _ = try await remoteFeatures(of: id)
+        } catch .hci(let status, _) {
+            // This event comes before that of the disconnection.
+            if status == .connectionFailedToBeEstablished { throw .disconnected(.status(status)) }
+            // A refusal is an answer, too.
+            log.debug("the features of \(link.peer) are unknown: \(status)")
         }
     }
 
