@@ -93,6 +93,7 @@ struct CommandLineTests {
         let none = try RadioOptions.parse([])
         #expect(try none.adapter { $0 == "BLETOOL_ADAPTER" ? "virtual" : nil } == .virtual(name: nil))
         #expect(try none.adapter { _ in "" } == nil)
+        #expect(try none.hasPassingAddress { _ in "virtual" } && !none.hasPassingAddress { _ in "virtual:a" })
         let failure = #expect(throws: Failure.self) { try none.adapter { _ in "usb" } }
         #expect(failure?.what == "BLETOOL_ADAPTER")
     }
@@ -136,7 +137,7 @@ struct CommandLineTests {
                 ],
                 "--ibeacon", "takes 27 octets", "--overflow scan-response or extended makes room"
             ),
-            // Two lists that say that there are more.
+            // Two incomplete lists have room for the UUIDs: one in the packet and one in the scan response.
             (
                 [
                     "--service", "9d2a0001-0000-4000-8000-000000000001", "--service",
@@ -144,7 +145,7 @@ struct CommandLineTests {
                 ],
                 "--service", "takes 34 octets", "--overflow scan-response or extended makes room"
             ),
-            // Of three, one would be left out.
+            // Two incomplete lists have no room for the third UUID.
             (
                 [
                     "--service", "9d2a0001-0000-4000-8000-000000000001", "--service",
@@ -175,13 +176,13 @@ struct CommandLineTests {
         #expect(request.channels == [.channel37, .channel39])
         #expect(request.primaryPHY == .leCoded && request.secondaryPHY == .le2M)
         #expect(request.isAnonymous && request.sid == 7 && request.maximumEvents == 255)
-        // Only extended packets can be all that.
+        // Only extended advertising supports all these options.
         #expect(request.plan.extended == [])
     }
 
     @Test func periodicAdvertisingOptionsAreParsed() throws {
         let same = try settings(["--name", "T", "--periodic", "100ms"]).checkedRequest()
-        // Nonconnectable and extended; the train says what the advertisement says.
+        // The advertisement is nonconnectable and extended. The train has the same data as the advertisement.
         #expect(same.kind == .nonconnectable && same.plan.extended == [2, 9, 0x54])
         #expect(same.periodic == PeriodicAdvertisingTrain([2, 9, 0x54], every: .milliseconds(100)))
         let other = try settings([
@@ -228,7 +229,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "options of the whole command are moved before --and",
+        "options of the whole command are moved before --and, and one at the end is doubled",
         arguments: [
             ("advertise --name x", "advertise --name x"),
             ("advertise --name x --and --name y --json", "advertise --name x --json --and --name y"),

@@ -69,7 +69,8 @@ struct BenchCommand: RadioCommand {
     private var wanted: [String] { [read, write, notify].compactMap { $0 } }
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(console, showsPairing: true)
+        try await pairing.options(
+            console, showsPairing: true, hasPassingAddress: try global.radio.hasPassingAddress())
     }
 
     func check() throws(Failure) {

@@ -58,7 +58,8 @@ extension GATTVerb {
     func checkArguments() throws(Failure) {}
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await options.pairing.options(console, showsPairing: true)
+        try await options.pairing.options(
+            console, showsPairing: true, hasPassingAddress: try global.radio.hasPassingAddress())
     }
 
     func check() throws(Failure) {

@@ -41,7 +41,8 @@ struct MaintainCommand: RadioCommand {
     @OptionGroup var global: GlobalOptions
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(console, showsPairing: true)
+        try await pairing.options(
+            console, showsPairing: true, hasPassingAddress: try global.radio.hasPassingAddress())
     }
 
     func check() throws(Failure) {

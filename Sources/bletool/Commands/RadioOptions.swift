@@ -48,6 +48,14 @@ extension RadioOptions {
         return try specification(variable, from: "BLETOOL_ADAPTER")
     }
 
+    /// Returns whether the adapter is a virtual controller without a name, which has another address in each
+    /// run.
+    func hasPassingAddress(
+        environment: (String) -> String? = Environment.value
+    ) throws(Failure) -> Bool {
+        try adapter(environment: environment) == .virtual(name: nil)
+    }
+
     private func specification(_ text: String, from place: String) throws(Failure) -> AdapterSpecification {
         try reading(place) { () throws(BadInput) in
             do throws(AdapterSpecificationError) {

@@ -17,6 +17,8 @@ struct PairingAgent: PairingDelegate {
     /// Whether pairing with a new device is reported: a user who only reads a value may not know that this
     /// leaves a bond.
     var showsPairing = false
+    /// Whether bonds are stored. Otherwise they end with the run.
+    var storesBonds = true
     /// The folder of bonds on the command line, which recommended commands must contain, too.
     var stateDir: String?
 
@@ -66,7 +68,10 @@ struct PairingAgent: PairingDelegate {
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
         guard isBonded else {
             if showsPairing {
-                console.note("pairing with \(peer.text); bletool bonds list\(place) shows what is kept")
+                console.note(
+                    storesBonds
+                        ? "pairing with \(peer.text); bletool bonds list\(place) shows what is kept"
+                        : "pairing with \(peer.text), for this run only")
             }
             return true
         }

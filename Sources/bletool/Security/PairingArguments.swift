@@ -87,25 +87,28 @@ extension PairingArguments {
 
     /// Returns the security options of the command line. Those in `configured`, of the configuration, apply
     /// where the command line has none. If `needsFolder`, bonds that cannot be stored are an error instead of
-    /// a note. `showsPairing` is true if the command does not show a pairing itself. `role` is that of the
-    /// links on which it pairs.
+    /// a note. `showsPairing` is true if the command does not show a pairing itself. `hasPassingAddress` is
+    /// true if the adapter has its address for this run only. Its bonds are useless afterwards, and are stored
+    /// only with `--state-dir`. `role` is that of the links on which it pairs.
     func options(
         _ console: Console, configured: SecurityConfiguration = SecurityConfiguration(),
         role: LinkRole = .central,
-        needsFolder: Bool = false, showsPairing: Bool = false
+        needsFolder: Bool = false, showsPairing: Bool = false, hasPassingAddress: Bool = false
     ) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
         var agent = try agent(console, configured: configured.io, role: role)
         agent.showsPairing = showsPairing
         agent.stateDir = state.stateDir
+        let storesBonds = !hasPassingAddress || state.stateDir != nil
+        agent.storesBonds = storesBonds
+        options.isBonding = configured.isBonding
         options.delegate = agent
         options.fixedPasskey = agent.passkey
-        options.isBonding = configured.isBonding
         options.minimumKeySize = try minimumKeySize()
         try outOfBand.apply(to: &options)
         if secureConnectionsOnly || configured.isSecureConnectionsOnly { options.secureConnections = .only }
         options.managesKernelPairing = needsFolder || managesKernelPairing(configured)
-        try await state.apply(to: &options, console, needsFolder: needsFolder)
+        if storesBonds { try await state.apply(to: &options, console, needsFolder: needsFolder) }
         return options
     }
 
