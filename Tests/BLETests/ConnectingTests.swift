@@ -6,8 +6,8 @@ import VirtualController
 
 @testable import BLE
 
-/// Making links: one initiator for all callers that wait, links that are shared, and the end of links that no
-/// caller uses any more.
+/// Tests of connecting: one initiator for all callers that wait, shared links, and the end of links that no caller
+/// uses any more.
 struct ConnectingTests {
     private static let nowhere = DeviceAddress(0xc0ff_ee00_0001, type: .random)
 
@@ -25,7 +25,7 @@ struct ConnectingTests {
             await bed.wait(.seconds(60))
             let first = try await client.connect(to: early)
             #expect(try await first.connection.rssi() == -50)
-            // A scan goes on beside it.
+            // A scan runs beside the attempt.
             let found = try await CentralManager(client).first(within: .seconds(5))
             #expect(await found.address == other.address)
             await bed.wait(.seconds(600))
@@ -82,7 +82,7 @@ struct ConnectingTests {
                 await bed.wait(.seconds(12))
                 #expect(sightings.withLock { $0 } > 20)
             }
-            // What follows does not know when the attempt ends.
+            // The rule cannot detect the end of the attempt, so it is removed.
             port.play(nil)
             try await late.serve([2])
             let device = try await waiting.value
@@ -168,7 +168,7 @@ struct ConnectingTests {
             await bed.wait(.milliseconds(1))
             await first.disconnect()
             #expect(try await left.value == .status(.connectionTerminatedByLocalHost))
-            // Once is enough: the others keep theirs.
+            // A second disconnect has no effect: the other callers keep the link.
             await first.disconnect()
             #expect(try await second.read(value) == [1])
             await second.disconnect()
@@ -198,7 +198,7 @@ struct ConnectingTests {
             let last = try #require(port.commands.last { $0.opcode == create })
             let timing = last.parameters.dropFirst(isExtended ? 10 : 0)
             #expect(Array(timing.prefix(4)) == preset.timing.octets)
-            // A new connect makes the radio listen all the time.
+            // A connect with a time limit makes the initiator listen all the time.
             let hurried = bed.task { try await client.connect(to: server, timeout: .seconds(60)) }
             await bed.wait(.seconds(1))
             #expect(port.opcodes.count { $0 == create } == (preset == .lowLatency ? 1 : 3))
@@ -221,7 +221,7 @@ struct ConnectingTests {
             let server = try await bed.host("server")
             try await server.serve()
             let first = try await client.connect(to: server)
-            // It takes the commands and does nothing.
+            // The controller accepts the commands and does nothing.
             port.play { command in
                 [.disconnect, .leCreateConnection].contains(command.opcode)
                     ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
@@ -288,7 +288,7 @@ struct ConnectingTests {
             let made = try await two.connect(to: one)
             let joined = try await waiting.value
             #expect(try await made.read(made.sample()) == [1])
-            // The attempt is over: the controller makes other connections.
+            // The attempt has ended, so the controller can make another connection.
             try await third.serve([3])
             let other = try await one.connect(to: third)
             #expect(try await other.read(other.sample()) == [3])
@@ -320,7 +320,7 @@ struct ConnectingTests {
             var events = PeripheralManager(server).events().makeAsyncIterator()
             let waiting = bed.task { try await client.connect(to: server, timeout: nil) }
             await bed.wait(.seconds(1))
-            // The cancel comes too late: the controller has the link already, and refuses.
+            // The controller refuses the cancel, as if it came after the link was made.
             port.play { command in
                 command.opcode == .leCreateConnectionCancel
                     ? [CommandComplete(command.opcode, status: .commandDisallowed).packet] : nil
@@ -369,7 +369,7 @@ struct ConnectingTests {
             let client = try await bed.host("client", on: port)
             let server = try await bed.host("server")
             try await server.serve()
-            // It takes both commands and does nothing.
+            // The controller accepts both commands and does nothing.
             port.play { command in
                 switch command.opcode {
                 case .leCreateConnection: [CommandStatus(status: .success, opcode: command.opcode).packet]
@@ -436,8 +436,11 @@ struct ConnectingTests {
         }
     }
 
-    @Test("a link without an exchange of the MTU is not handed out before the peer has answered on it")
-    func smallestMTULinkWaitsForPeer() async throws {
+    /// The controller reports the end of the link, or before that the end of the procedure.
+    @Test(
+        "a link without an exchange of the MTU is not handed out before the peer has answered on it",
+        arguments: [false, true], [1, 2])
+    func smallestMTULinkWaitsForPeer(isProcedureFirst: Bool, attempts: Int) async throws {
         try await VirtualTestbed.run { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
@@ -452,15 +455,24 @@ struct ConnectingTests {
                 await failure { () throws(BLEError) in
                     var options = ConnectionOptions()
                     options.mtu = .default
-                    options.establishmentAttempts = 1
+                    options.establishmentAttempts = attempts
                     _ = try await CentralManager(client).connect(to: Self.nowhere, options: options)
                 }
             }
-            await bed.wait(.milliseconds(90))
-            port.emit(
-                DisconnectionComplete(
-                    connection: ConnectionHandle(0x40), reason: .connectionFailedToBeEstablished
-                ).packet)
+            for _ in 1...attempts {
+                await bed.wait(.milliseconds(90))
+                if isProcedureFirst {
+                    port.emit(
+                        LEReadRemoteFeaturesComplete(
+                            status: .connectionFailedToBeEstablished, connection: ConnectionHandle(0x40),
+                            features: []
+                        ).packet)
+                }
+                port.emit(
+                    DisconnectionComplete(
+                        connection: ConnectionHandle(0x40), reason: .connectionFailedToBeEstablished
+                    ).packet)
+            }
             #expect(await connect.value == .connectFailed(.status(.connectionFailedToBeEstablished)))
         }
     }
@@ -487,7 +499,7 @@ struct ConnectingTests {
         }
     }
 
-    /// Links that end at once since the peer never takes part.
+    /// A rule for links that end at once because the peer never responds on them.
     private static let neverEstablished: @Sendable (HCICommandPacket) -> [HCIEventPacket]? = { command in
         guard command.opcode == .leCreateConnection else { return nil }
         return [
@@ -588,7 +600,7 @@ struct ConnectingTests {
         }
     }
 
-    /// How a connect ended.
+    /// Returns the error of a connect; nil if it succeeded.
     private func end(of task: Task<Peripheral, any Error>) async -> BLEError? {
         do {
             _ = try await task.value
@@ -600,12 +612,12 @@ struct ConnectingTests {
 }
 
 extension Adapter {
-    /// The connections of its links.
+    /// The connection handles of the adapter's links.
     fileprivate var handles: [ConnectionHandle] { Array(linkOfHandle.keys) }
 }
 
 extension ScanTiming {
-    /// Interval and window as commands have them.
+    /// The interval and the window as encoded in commands.
     fileprivate var octets: [UInt8] {
         [interval, window].flatMap { [UInt8(Slots($0).rawValue & 0xff), UInt8(Slots($0).rawValue >> 8)] }
     }

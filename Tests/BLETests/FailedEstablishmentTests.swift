@@ -4,11 +4,13 @@ import Testing
 
 @testable import BLE
 
-/// The errors of a link that was not established and not refused, after which it is tried again.
+/// Tests of the errors after which connecting is retried: the link was neither established nor refused.
 struct FailedEstablishmentTests {
     @Test(arguments: [
         BLEError.disconnected(.status(.connectionFailedToBeEstablished)),
         .connectFailed(.status(.connectionFailedToBeEstablished)),
+        .hci(.connectionFailedToBeEstablished, command: .leReadRemoteFeatures),
+        .encryption(.connectionFailedToBeEstablished),
         .disconnected(.errno(Errno.noFunction.rawValue)),
         .connectFailed(.errno(Errno.noFunction.rawValue)),
         .connectFailed(.errno(Errno.connectionReset.rawValue)),

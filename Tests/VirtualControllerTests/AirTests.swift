@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct AirTests {
-    /// A short life of three controllers; everything their hosts get.
+    /// Runs three controllers for 2 s and returns all packets to their hosts.
     static func life(seed: UInt64, _ conditions: VirtualAir.Conditions) -> [[HCIPacket]] {
         var bench = Bench(seed: seed, conditions: conditions)
         let (central, peripheral, scanner) = (bench.join(), bench.join(), bench.join())
@@ -37,7 +37,7 @@ import VirtualController
         bench.run(for: .seconds(20))
         #expect((50...140).contains(bench.reports(scanner).count), "about half of 190")
 
-        // Data arrive all the same, in order, if later.
+        // Data on a connection arrive late, but completely and in order.
         var (pair, central, peripheral, one, _) = try Bench.pair()
         pair.air.conditions = .init(loss: 0.5, delay: .milliseconds(1))
         for octet: UInt8 in 1...12 {
@@ -48,7 +48,7 @@ import VirtualController
         #expect(pair.air.deadline == nil)
     }
 
-    /// Each loss of a packet on a link costs an interval of it.
+    /// Each loss of a packet delays the data by one connection interval.
     @Test func lossOnLinkDelaysDataByWholeIntervals() throws {
         var slowest = Bench.parameters
         slowest.intervalMin = ConnectionInterval(rawValue: 80)
@@ -79,8 +79,8 @@ import VirtualController
         }
     }
 
-    /// With traffic, a link is lost when a packet is lost for as long as the supervision timeout; without
-    /// traffic when everything is.
+    /// A link with traffic ends if one packet is lost for the whole supervision timeout. An idle link ends only
+    /// if all packets are lost for that time.
     @Test func lossForSupervisionTimeoutEndsLink() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.air.conditions = .init(loss: 0.999)
@@ -114,15 +114,15 @@ import VirtualController
             for case .disconnectionComplete(let event) in bench.events(central) {
                 outcomes.insert(event.reason)
             }
-            // Both sides have a connection or, a supervision timeout later, none has.
+            // Both sides have a connection or, after the supervision timeout, neither has one.
             let counts = [central, peripheral].map { bench.air.controller($0)?.connections.count }
             #expect(counts == [1, 1] || counts == [0, 0])
         }
         #expect(outcomes == [.connectionFailedToBeEstablished])
     }
 
-    /// However long signals take, a connection is made and answered: a report, a request and its answer are on
-    /// their way for 300 ms each, so that a question has its answer after 600 ms.
+    /// A connection is established and used despite a long delay. A report, a request and its answer take 300 ms
+    /// each, so that a procedure completes after 600 ms.
     @Test func connectionSurvivesLongSignalDelay() throws {
         var bench = Bench(conditions: .init(delay: .milliseconds(300)))
         let (central, peripheral) = (bench.join(), bench.join())
@@ -141,6 +141,24 @@ import VirtualController
         #expect(bench.events(central).isEmpty, "it lasts")
     }
 
+    /// The RSSI is that of the time at which a packet was sent, also if its sender has moved or is removed.
+    @Test func delayedPacketKeepsLevelOfSending() throws {
+        for isRemoved in [false, true] {
+            var (bench, central, peripheral, one, other) = try Bench.pair()
+            bench.air.conditions = .init(delay: .milliseconds(20))
+            bench.setRSSI(-70, between: central, and: peripheral)
+            bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+            if isRemoved {
+                bench.remove(central)
+            } else {
+                bench.setRSSI(-40, between: central, and: peripheral)
+            }
+            bench.run(for: .milliseconds(20))
+            #expect(bench.data(peripheral).count == 1)
+            #expect(try bench.ask(ReadRSSI(connection: other), on: peripheral).value == -70)
+        }
+    }
+
     @Test func dataAndCompletionsAreDelayed() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.air.conditions = .init(delay: .milliseconds(20))
@@ -153,7 +171,7 @@ import VirtualController
         bench.run(for: .milliseconds(20))
         #expect(bench.events(central) == [DataTests.completed(one, 1)])
 
-        // What was on its way when a controller left still arrives.
+        // Data that were on their way when their sender was removed still arrive.
         bench.send(.acl(ACLPacket(handle: other, boundary: .firstNonFlushable, data: [1])), on: peripheral)
         bench.remove(peripheral)
         bench.run(for: .milliseconds(400))
@@ -198,7 +216,7 @@ import VirtualController
         #expect(new != gone)
     }
 
-    /// A driver that comes late finds everything that was due, and one that comes at the end of time ends.
+    /// A late call of `expire` processes all events that were due, and a call for the last instant returns.
     @Test func lateDriverProcessesAllDueEvents() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())

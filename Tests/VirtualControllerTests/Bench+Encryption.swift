@@ -3,11 +3,11 @@ import HCI
 import Testing
 import VirtualController
 
-/// What tests of encryption begin with.
+/// Helpers for tests of encryption.
 extension Bench {
     static let key: UInt128 = 0x4c68_3841_39f5_74d8_36bc_f34e_9dfb_01bf
 
-    /// Encrypts a link, or does so anew, and drops all events about it.
+    /// Encrypts a link, or refreshes its key, and drops all events about it.
     mutating func encrypt(
         _ central: (ID, ConnectionHandle), _ peripheral: (ID, ConnectionHandle), key: UInt128 = key
     ) {
@@ -35,7 +35,7 @@ extension Bench {
         .encryptionChange(EncryptionChange(status: status, connection: handle, mode: mode))
     }
 
-    /// Data of one octet each, and what a peer's host gets of them.
+    /// Sends one data packet for each of the octets.
     mutating func send(_ octets: [UInt8], _ handle: ConnectionHandle, on id: ID) {
         for octet in octets {
             send(.acl(ACLPacket(handle: handle, boundary: .firstNonFlushable, data: [octet])), on: id)

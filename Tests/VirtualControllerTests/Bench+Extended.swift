@@ -3,11 +3,11 @@ import HCI
 import Testing
 import VirtualController
 
-/// What tests of the extended family begin with.
+/// Helpers for tests of the extended family.
 extension Bench {
     typealias SetParameters = LESetExtendedAdvertisingParameters
 
-    /// A controller with the extended commands, whose host wants all events.
+    /// Adds a controller with the extended commands, whose host enables all events.
     mutating func joinExtended(
         _ abilities: VirtualController.ExtendedAbilities = .init(),
         _ change: (inout VirtualController.Configuration) -> Void = { _ in }
@@ -21,7 +21,7 @@ extension Bench {
 
     static func set(_ number: UInt8) -> AdvertisingHandle { AdvertisingHandle(rawValue: number) }
 
-    /// Parameters for 100 ms as the set's random address.
+    /// Returns parameters with the random address of the set and, by default, an interval of 100 ms.
     static func parameters(
         _ number: UInt8 = 0, _ properties: SetParameters.Properties, interval: UInt32 = 160,
         target: DeviceAddress? = nil, primary: PHY = .le1M, secondary: PHY = .le1M, sid: UInt8 = 0
@@ -33,7 +33,7 @@ extension Bench {
             secondaryPHY: secondary, sid: sid)
     }
 
-    /// Makes a set with data and an address, the one of `id`.
+    /// Creates a set with data and with the random address of `id`.
     mutating func make(_ parameters: SetParameters, on id: ID, data: [UInt8] = [], response: [UInt8] = []) {
         _ = status(parameters, on: id)
         perform(LESetAdvertisingSetRandomAddress(set: parameters.set, address: address(id)), on: id)
@@ -45,7 +45,7 @@ extension Bench {
         }
     }
 
-    /// The pieces of data that a host sends.
+    /// Returns the fragments in which a host sends the data.
     static func fragments(_ data: [UInt8], _ set: AdvertisingHandle) -> [AdvertisingDataFragment] {
         let starts = Array(stride(from: 0, to: data.count, by: 251))
         return starts.compactMap { start in
@@ -78,7 +78,7 @@ extension Bench {
             ])
     }
 
-    /// Scans always, as the random address of `id`.
+    /// Scans with the random address of `id`, for the whole scan interval.
     mutating func scanExtended(
         on id: ID, _ type: ScanType = .passive, phys: PHYSet = .le1M, filter: ScanFilterPolicy = [],
         duplicates: LESetExtendedScanEnable.DuplicateFilter = .off, for centiseconds: UInt16 = 0,
@@ -95,14 +95,14 @@ extension Bench {
                 period: ScanPeriod(rawValue: period)), on: id)
     }
 
-    /// What `id` has reported since the last time, with all other events dropped.
+    /// Returns the reports of `id` since the last call, and drops all other events.
     mutating func extendedReports(_ id: ID) -> [LEExtendedAdvertisingReports.Report] {
         events(id).flatMap { event -> [LEExtendedAdvertisingReports.Report] in
             if case .leMeta(.extendedAdvertisingReports(let reports)) = event { reports.reports } else { [] }
         }
     }
 
-    /// The ends of sets that `id` has reported since the last call, with all other events dropped.
+    /// Returns the ends of sets that `id` has reported since the last call, and drops all other events.
     mutating func terminations(_ id: ID) -> [LEAdvertisingSetTerminated] {
         events(id).compactMap {
             if case .leMeta(.advertisingSetTerminated(let event)) = $0 { event } else { nil }
@@ -121,7 +121,7 @@ extension Bench {
                     parameters: Self.parameters)))
     }
 
-    /// Two controllers with the extended commands that are connected, without events that wait.
+    /// Returns two connected controllers with the extended commands and without pending events.
     static func extendedPair() throws -> (
         Bench, central: ID, peripheral: ID, ConnectionHandle, ConnectionHandle
     ) {

@@ -3,9 +3,9 @@ import HCI
 import Testing
 import VirtualController
 
-/// What tests of periodic advertising begin with.
+/// Helpers for tests of periodic advertising.
 extension Bench {
-    /// Makes set 0 with a train of 100 ms, and sends both.
+    /// Creates set 0 with a train, by default with an interval of 100 ms, and enables both.
     mutating func makeTrain(
         on id: ID, interval: UInt16 = 80, data: [UInt8] = [], adi: Bool = false, sid: UInt8 = 3,
         secondary: PHY = .le1M
@@ -26,7 +26,7 @@ extension Bench {
             intervalMax: ConnectionInterval(rawValue: max(interval, 800)))
     }
 
-    /// The pieces of data that a host sends.
+    /// Returns the fragments in which a host sends the data.
     static func trainFragments(_ data: [UInt8]) -> [PeriodicAdvertisingDataFragment] {
         fragments(data, set(0)).compactMap {
             try? PeriodicAdvertisingDataFragment(set: $0.set, operation: $0.operation, $0.data)
@@ -42,7 +42,7 @@ extension Bench {
             timeout: Centiseconds(rawValue: timeout), excluded: excluded)
     }
 
-    /// The events about trains that `id` has reported since the last call, with all others dropped.
+    /// Returns the events about trains that `id` has reported since the last call, and drops all others.
     mutating func trainEvents(_ id: ID) -> TrainEvents {
         var all = TrainEvents()
         for case .leMeta(let event) in events(id) {
@@ -62,7 +62,7 @@ extension Bench {
         var lost: [SyncHandle] = []
     }
 
-    /// A sender and a receiver that follows its train, and the number of it.
+    /// Returns a sender, a receiver that is synchronized to its train, and the sync handle.
     static func train(
         data: [UInt8] = [1, 2], adi: Bool = false, skip: UInt16 = 0, timeout: UInt16 = 100,
         options: LEPeriodicAdvertisingCreateSync.Options = []

@@ -3,11 +3,11 @@ import HCI
 import Testing
 import VirtualController
 
-/// What tests of privacy begin with: the key of a controller is its number, many times.
+/// Helpers for tests of privacy. Each hexadecimal digit of a controller's key is its number.
 extension Bench {
     static func key(_ id: ID) -> UInt128 { UInt128(id.number) * 0x1111_1111_1111_1111_1111_1111_1111_1111 }
 
-    /// Makes `id` know `peer` and hide from it, by their keys or others.
+    /// Adds `peer` to the resolving list of `id`, by default with the keys of both controllers.
     mutating func introduce(
         _ peer: ID, to id: ID, peerKey: UInt128? = nil, localKey: UInt128? = nil,
         mode: LESetPrivacyMode.Mode = .network
@@ -24,7 +24,7 @@ extension Bench {
         perform(LESetAddressResolutionEnable(enable: enable), on: id)
     }
 
-    /// Advertises as a private address made for `peer`.
+    /// Advertises with a private address that is generated for `peer`.
     mutating func advertisePrivately(
         on id: ID, towards peer: ID, _ properties: SetParameters.Properties = .connectable,
         data: [UInt8] = [], filter: AdvertisingFilterPolicy = []

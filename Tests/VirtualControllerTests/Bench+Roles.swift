@@ -3,9 +3,9 @@ import HCI
 import Testing
 import VirtualController
 
-/// What most tests begin with.
+/// Helpers for most tests.
 extension Bench {
-    /// Advertises every 100 ms as the random address of `id`.
+    /// Advertises with the random address of `id`, by default every 100 ms.
     mutating func advertise(
         on id: ID, _ type: AdvertisingType = .connectable, data: [UInt8] = [2, 1, 6],
         scanResponse: [UInt8] = [2, 0x0a, 0], at target: DeviceAddress? = nil,
@@ -25,7 +25,7 @@ extension Bench {
         perform(LESetAdvertisingEnable(enable: true), on: id)
     }
 
-    /// Scans as the random address of `id`.
+    /// Scans with the random address of `id`.
     mutating func scan(
         on id: ID, _ type: ScanType = .passive, interval: UInt16 = 16, window: UInt16 = 16,
         filter: ScanFilterPolicy = [], filterDuplicates: HCIFlag = false
@@ -37,7 +37,7 @@ extension Bench {
         perform(LESetScanEnable(enable: true, filterDuplicates: filterDuplicates), on: id)
     }
 
-    /// What `id` has reported since the last time, with all other events dropped.
+    /// Returns the reports of `id` since the last call, and drops all other events.
     mutating func reports(_ id: ID) -> [LEAdvertisingReports.Report] {
         events(id).flatMap { event -> [LEAdvertisingReports.Report] in
             if case .leMeta(.advertisingReports(let reports)) = event { reports.reports } else { [] }
@@ -56,14 +56,14 @@ extension Bench {
             peer: HCIAddress(address(peer)), ownAddressType: .random, parameters: parameters)
     }
 
-    /// The connections that `id` has reported since the last call, with all other events dropped.
+    /// Returns the connections that `id` has reported since the last call, and drops all other events.
     mutating func connections(_ id: ID) -> [LEConnectionComplete] {
         events(id).compactMap {
             if case .leMeta(.connectionComplete(let event)) = $0 { event } else { nil }
         }
     }
 
-    /// Connects, and drops all events about it.
+    /// Connects two controllers, and drops all events about the connection.
     mutating func connect(
         _ central: ID, to peripheral: ID, parameters: LEConnectionParameters = parameters
     ) throws -> (central: ConnectionHandle, peripheral: ConnectionHandle) {
@@ -74,11 +74,11 @@ extension Bench {
         return (try #require(one.first).connection, try #require(other.first).connection)
     }
 
-    /// Two controllers that are connected.
+    /// Returns two connected controllers, and the connection handle at each end.
     static func pair(
-        _ configuration: VirtualController.Configuration = .init()
+        _ configuration: VirtualController.Configuration = .init(), seed: UInt64 = 1
     ) throws -> (bench: Bench, central: ID, peripheral: ID, ConnectionHandle, ConnectionHandle) {
-        var bench = Bench()
+        var bench = Bench(seed: seed)
         let (central, peripheral) = (bench.join(configuration), bench.join(configuration))
         let handles = try bench.connect(central, to: peripheral)
         return (bench, central, peripheral, handles.central, handles.peripheral)

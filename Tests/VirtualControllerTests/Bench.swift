@@ -10,15 +10,15 @@ struct Bench {
     var air: VirtualAir
     private(set) var now = Instant.zero
     private var inbox: [ID: [HCIPacket]] = [:]
-    /// Hosts that take no packets.
+    /// The controllers whose hosts receive no packets.
     var deaf: Set<ID> = []
 
     init(seed: UInt64 = 1, conditions: VirtualAir.Conditions = .init()) {
         air = VirtualAir(seed: seed, conditions: conditions)
     }
 
-    /// A controller whose host wants all events of the legacy family, with a random address that shows its
-    /// number: `C0:00:00:00:00:01`.
+    /// Adds a controller whose host enables all events of the legacy family. The random address contains the
+    /// number of the controller: `C0:00:00:00:00:01`.
     mutating func join(_ configuration: VirtualController.Configuration = .init()) -> ID {
         let id = air.add(configuration)
         setUp(id)
@@ -31,7 +31,7 @@ struct Bench {
         perform(LESetRandomAddress(address: address(id)), on: id)
     }
 
-    /// The random address that `setUp` gives.
+    /// Returns the random address that `setUp` sets.
     func address(_ id: ID) -> DeviceAddress { DeviceAddress(0xc000_0000_0000 + id.number, type: .random) }
 
     // MARK: Packets
@@ -67,17 +67,17 @@ struct Bench {
         }
     }
 
-    /// All that the host of `id` has got since the last time.
+    /// Returns all packets that the host of `id` has received since the last call.
     mutating func packets(_ id: ID) -> [HCIPacket] { inbox.removeValue(forKey: id) ?? [] }
 
-    /// The events that the host of `id` has got since the last time; its data stay.
+    /// Returns the events that the host of `id` has received since the last call. Its data remain.
     mutating func events(_ id: ID) -> [HCIEvent] {
         let all = packets(id)
         inbox[id] = all.filter { if case .event = $0 { false } else { true } }
         return all.compactMap { if case .event(let event) = $0 { try? HCIEvent(event) } else { nil } }
     }
 
-    /// The data that the host of `id` has got since the last time; its events stay.
+    /// Returns the data that the host of `id` has received since the last call. Its events remain.
     mutating func data(_ id: ID) -> [ACLPacket] {
         let all = packets(id)
         inbox[id] = all.filter { if case .acl = $0 { false } else { true } }
@@ -86,7 +86,7 @@ struct Bench {
 
     // MARK: Commands
 
-    /// Sends a command and takes its answer out of the inbox: the status and what follows it.
+    /// Sends a command and removes its answer from the inbox: the status and the parameters after it.
     mutating func answer(
         _ packet: HCICommandPacket, on id: ID, sourceLocation: SourceLocation = #_sourceLocation
     ) -> (status: HCIStatus, returned: [UInt8]) {
@@ -98,14 +98,14 @@ struct Bench {
         return answers.first ?? (.unspecifiedError, [])
     }
 
-    /// The status that a command gets.
+    /// Sends a command and returns its status.
     mutating func status(
         _ command: some HCICommand, on id: ID, sourceLocation: SourceLocation = #_sourceLocation
     ) -> HCIStatus {
         answer(command.packet, on: id, sourceLocation: sourceLocation).status
     }
 
-    /// Carries out a command that must succeed.
+    /// Sends a command that must succeed.
     mutating func perform(
         _ command: some HCICommand, on id: ID, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -113,7 +113,7 @@ struct Bench {
         #expect(status == .success, "\(type(of: command))", sourceLocation: sourceLocation)
     }
 
-    /// What a command that must succeed returns.
+    /// Sends a command that must succeed, and returns its return parameters.
     mutating func ask<Command: HCICommand>(
         _ command: Command, on id: ID, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Command.ReturnParameters {
@@ -124,7 +124,7 @@ struct Bench {
 
     // MARK: Time
 
-    /// Lets time pass, from one deadline to the next.
+    /// Advances the time by `duration`, from one deadline to the next.
     mutating func run(for duration: Duration) {
         let end = now + duration
         while let deadline = air.deadline, deadline <= end {
@@ -149,7 +149,7 @@ struct Bench {
 }
 
 extension HCIPacket {
-    /// The status and return parameters, if this is the answer to a command.
+    /// Returns the status and the return parameters, if this is the answer to a command with the opcode.
     func answer(to opcode: HCIOpcode) -> (status: HCIStatus, returned: [UInt8])? {
         guard case .event(let packet) = self else { return nil }
         switch try? HCIEvent(packet) {

@@ -15,7 +15,7 @@ import VirtualController
         return try claim(command.packet.parameters, on: id, &bench)
     }
 
-    /// FNV-1a of "kitchen" is 0xbf9f3cbc9ac75fb9 (64 bits); its low 46 bits behind 0b11.
+    /// FNV-1a of "kitchen" is 0x857ba31dc6b8878f (64 bits). The address consists of 0b11 and the low 46 bits.
     @Test func addressDependsOnlyOnName() throws {
         var first = Bench(seed: 1)
         var second = Bench(seed: 2)
@@ -25,6 +25,7 @@ import VirtualController
         #expect(answer.status == .success)
         #expect(answer.address.kind == .static)
         #expect(answer.address == .randomStatic(named: "kitchen".utf8))
+        #expect(answer.address == DeviceAddress(0xe31d_c6b8_878f, type: .random))
         #expect(answer.address == (try Self.claim("kitchen", on: two, &second)).address)
         #expect(answer.address != (try Self.claim("Kitchen", on: one, &first)).address)
         #expect(DeviceAddress.randomStatic(named: "a".utf8) == .randomStatic(0xaf63_dc4c_8601_ec8c))
@@ -54,7 +55,7 @@ import VirtualController
                 == ClaimName.Answer(status: .commandDisallowed, holder: 4711))
         bench.perform(Reset(), on: holder)
         #expect(try Self.claim("door", on: other, &bench).status == .commandDisallowed)
-        // Another name, an empty name, and leaving give it up.
+        // Another name, an empty name, and the removal of the controller release the name.
         #expect(try Self.claim("gate", on: holder, &bench).status == .success)
         #expect(try Self.claim("door", on: other, &bench).status == .success)
         #expect(

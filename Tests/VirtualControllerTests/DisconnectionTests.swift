@@ -30,7 +30,7 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    /// A controller that is gone is missed after the supervision timeout, 420 ms here.
+    /// The peer of a removed controller disconnects after the supervision timeout, 420 ms here.
     @Test func removedControllerCausesConnectionTimeout() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.remove(peripheral)
@@ -53,6 +53,21 @@ import VirtualController
         #expect(bench.events(peripheral).isEmpty)
         bench.run(for: .milliseconds(1))
         #expect(bench.events(peripheral) == [Self.ended(other, .remoteUserTerminatedConnection)])
+    }
+
+    /// A lost packet is not sent again, because its sender is removed before the next connection event.
+    @Test func removedControllerSendsNothingAgain() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var (bench, central, peripheral, one, _) = try Bench.pair(seed: seed)
+            bench.setRSSI(-80, between: central, and: peripheral)
+            bench.air.conditions = .init(loss: 0.5, delay: .milliseconds(5))
+            bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
+            bench.remove(central)
+            bench.run(for: .milliseconds(5))
+            _ = bench.packets(peripheral)
+            bench.run(for: .milliseconds(400))
+            #expect(bench.packets(peripheral).isEmpty)
+        }
     }
 
     @Test func resetCausesConnectionTimeoutAtPeer() throws {
@@ -90,7 +105,7 @@ import VirtualController
         #expect(bench.packets(central).isEmpty && bench.packets(peripheral).isEmpty)
     }
 
-    /// What the host waits for ends with the link, and before it.
+    /// The events of pending procedures have the status of the disconnection, and precede its event.
     @Test func pendingProceduresFailBeforeConnectionTimeout() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)
@@ -109,7 +124,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Self.ended(other, .connectionTimeout)])
     }
 
-    /// A disconnect that cannot reach the peer waits until it can.
+    /// Until the peer is in range, Disconnect does not complete and further commands for the link are refused.
     @Test func disconnectWaitsUntilPeerIsInRange() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.setRSSI(nil, between: central, and: peripheral)
@@ -143,7 +158,7 @@ import VirtualController
         #expect(
             bench.status(LESetScanEnable(enable: true), on: central) == .invalidCommandParameters,
             "the random address is gone")
-        // So are the masks: LE events are off.
+        // The event masks are reset, too: LE events are disabled.
         bench.perform(LESetRandomAddress(address: bench.address(central)), on: central)
         bench.perform(LESetScanEnable(enable: true), on: central)
         bench.run(for: .seconds(1))

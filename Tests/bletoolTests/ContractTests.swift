@@ -1,22 +1,22 @@
 import Testing
 
-/// What scripts rely on, seen from a shell.
+/// The behavior that scripts rely on, tested from a shell.
 struct ContractTests {
     @Test(arguments: [
         ("lookup company 76 --timeout 5s", 0, "Apple"), ("bonds list --timeout 5s", 0, ""),
         ("lookup company 76 --timeout 0s", 1, "--timeout"),
-        // What would be mixed with what is shown.
+        // A recording on stdout would be mixed with the output.
         ("scan --capture - --adapter virtual", 1, "name a file"),
         ("capture - --json --adapter virtual", 1, "stdout is the recording"),
-        // What users of other tools type.
+        // Incomplete command lines, and help.
         ("gatt", 1, "a verb is missing: tree, read, write"), ("bonds --json", 1, #""kind":"usage""#),
         ("gatt --help", 0, "USAGE"), ("--help >/dev/full", 1, "No space left on device"), ("", 0, "USAGE"),
-        // What would be something else than it looks.
+        // Arguments that would be misread, and a closed stdout.
         ("lookup company 76 >&-", 1, "stdout: Bad file descriptor"),
         ("scan --name '' --adapter virtual", 1, "--name: is empty"),
         (#"advertise --dry-run --name "$(printf '\377')""#, 1, "argument 4: is not UTF-8"),
         ("gatt 11:22:33:44:55:66/public write 2a06 123 --adapter virtual", 1, "for a number u8:123"),
-        // What all commands take has a page of its own.
+        // The options that all commands accept have a help page of their own.
         ("help options", 0, "--address-lifetime <duration>"),
         (
             "help options", 0,
@@ -33,12 +33,14 @@ struct ContractTests {
         ("help options", 0, "OPTIONS OF THE VERBS OF gatt, after the verb:\n  --io <capability>"),
         ("lookup --help", 0, "  --json and others: bletool help options"),
         ("gatt x read --help", 0, "(values: auto, hex, utf8"),
-        // The number of devices is printed, also when it is 0.
+        // The number of devices is printed even if it is 0. Then follow commands of other tools and unknown
+        // options.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
         ("-V", 1, "hint: the command for this is bletool --version"),
         ("version", 1, "the command for this is bletool --version"),
         ("hcitool", 1, "the command for this is bletool adapters, scan or gatt"),
         ("scan --foo", 1, "scan: unknown option '--foo'\nhint: "),
+        ("advertise --dry-run --name x --and", 1, "--and: needs an advertisement after it"),
         ("lescan", 1, "the command for this is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])
     func commandsExitWithStatusAndText(arguments: String, status: Int32, text: String) async throws {
@@ -54,7 +56,7 @@ struct ContractTests {
             characteristics: [{uuid: 2a06, properties: [read, write, signedWrite], value: {u8: 0}}]
         """
 
-    /// Runs a script beside a lamp on its air.
+    /// Runs a script while `lamp.yaml` is served on the same air.
     private func beside(_ script: String) async throws -> (status: Int32, output: String) {
         let shell = try Shell()
         try shell.write(Self.lamp, to: "lamp.yaml")
@@ -70,7 +72,7 @@ struct ContractTests {
             """)
     }
 
-    /// Answers that do not go to a terminal are objects, and so is the error that ended them.
+    /// If stdout is not a terminal, the answers are JSON objects, and so is the error that ends the script.
     @Test func failingScriptEndsWithErrorObject() async throws {
         let result = try await beside(
             """
@@ -83,7 +85,8 @@ struct ContractTests {
         #expect(result.status == 2)
     }
 
-    /// Each failure is shown with its line, and the end has their number and the last one's status.
+    /// Each failure is reported with its line. The last object has the number of failures, and the status is
+    /// that of the last failure.
     @Test func scriptThatKeepsGoingCountsFailures() async throws {
         let result = try await beside(
             """
@@ -161,7 +164,8 @@ struct ContractTests {
                 """)
     }
 
-    /// A program that runs when a link is made also runs when it ends, also when the command ends it.
+    /// A program that runs when a link is established also runs when the link ends, even if the command ends
+    /// it.
     @Test func maintainRunsProgramOnFinalDisconnection() async throws {
         let result = try await beside(
             """

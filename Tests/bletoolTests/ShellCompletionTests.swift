@@ -28,6 +28,10 @@ struct ShellCompletionTests {
         let failure = Self.database.failure(toFind: battery, on: device)
         #expect(failure.message == "180f: is a service, not a characteristic")
         #expect(failure.hint == "its characteristics: 2a19" && failure.kind == .notFound)
+        let empty = RemoteService(
+            uuid: 0x180f, handle: AttributeHandle(5), endHandle: AttributeHandle(5), characteristics: [])
+        let repeated = RemoteDatabase(services: [empty] + Self.database.services)
+        #expect(repeated.failure(toFind: battery, on: device).hint == "its characteristics: 2a19")
         let absent = try AttributePath(text: "2a1a", names: Names.uuid)
         #expect(
             Self.database.failure(toFind: absent, on: device).message
@@ -60,7 +64,7 @@ struct ShellCompletionTests {
     func verbsOfferSupportedAttributes() {
         let candidates = { (line: String) in completion.candidates(before: line).candidates }
         #expect(candidates("subscribe ") == ["0x0003", "2a19", "battery_level"])
-        // It cannot be written, but its descriptor can.
+        // The battery level cannot be written, but its descriptor can.
         #expect(candidates("write ") == ["0x0004"])
     }
 

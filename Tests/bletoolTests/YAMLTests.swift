@@ -58,6 +58,12 @@ struct YAMLTests {
         #expect(error.position?.line == line, "\(error)")
     }
 
+    @Test func errorOfAnotherKindDoesNotMentionTabs() throws {
+        let error = try #require(
+            #expect(throws: ConfigurationError.self) { try tree("a: [b\n\t}]") })
+        #expect(error.reason.contains("YAML: ") && !error.reason.contains("tabs"), "\(error.reason)")
+    }
+
     @Test func invalidUTF8ErrorHasPosition() throws {
         let text = Array("a: é\nb: \"".utf8) + [0xff, 0xfe] + Array("\"".utf8)
         let error = try #require(#expect(throws: ConfigurationError.self) { try YAMLComposer.tree(text) })
@@ -86,7 +92,7 @@ struct YAMLTests {
             try tree(String(repeating: "[", count: 500_000))
         }
         #expect(abyss != nil)
-        // Aliases of aliases go as deep as what they stand for.
+        // The depth of an alias includes the depth of the node that it refers to.
         let chain = (1...31).map { "a\($0): &a\($0) [\($0 == 1 ? "x" : "*a\($0 - 1)")]" }.joined(
             separator: "\n")
         let alias = #expect(throws: ConfigurationError.self) { try tree(chain) }

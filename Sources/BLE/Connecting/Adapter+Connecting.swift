@@ -188,15 +188,13 @@ extension Adapter {
     /// attempt is made. The kernel waits for an answer itself.
     private func confirmEstablishment(of id: LinkID) async throws(BLEError) {
         let link = try link(id)
-        guard kernel == nil, link.role == .central, link.gatt.configuration.receiveMTU == .default else {
-            return
-        }
+        guard kernel == nil, link.role == .central, link.gatt.configuration.receiveMTU == .default,
+            link.remoteFeatures == nil
+        else { return }
         do throws(BLEError) {
             _ = try await remoteFeatures(of: id)
-        } catch .hci(let status, _) {
-            // This event comes before that of the disconnection.
-            if status == .connectionFailedToBeEstablished { throw .disconnected(.status(status)) }
-            // A refusal is an answer, too.
+        } catch .hci(let status, _) where status != .connectionFailedToBeEstablished {
+            // The peer refuses, which is an answer, too, or this controller does: then nothing is known.
             log.debug("the features of \(link.peer) are unknown: \(status)")
         }
     }
@@ -225,6 +223,9 @@ extension BLEError {
         switch self {
         case .disconnected(.status(.connectionFailedToBeEstablished)),
             .connectFailed(.status(.connectionFailedToBeEstablished)):
+            return .status(.connectionFailedToBeEstablished)
+        // A procedure of the link can report its end before the disconnection does.
+        case .hci(.connectionFailedToBeEstablished, _), .encryption(.connectionFailedToBeEstablished):
             return .status(.connectionFailedToBeEstablished)
         case .disconnected(.errno(let number)):
             return Errno(rawValue: number) == .noFunction ? .errno(number) : nil

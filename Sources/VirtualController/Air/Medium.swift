@@ -11,6 +11,9 @@ struct Medium: Sendable {
         var signal: AirSignal
         /// The transmit power in dBm.
         var power: Int8
+        /// The level at which the two controllers received each other when a signal in transit was sent; nil
+        /// for a signal that arrives at once.
+        var level: Int8?
     }
 
     /// The outcome of sending a signal.
@@ -51,13 +54,14 @@ struct Medium: Sendable {
         levels[Pair(one, other)] = .some(rssi)
     }
 
-    /// Removes a controller, with its levels and the signals in transit to it. What it has sent on its links
-    /// still arrives, so that a peer receives the termination of a controller that leaves right after it.
-    mutating func forget(_ id: VirtualController.ID) {
+    /// Removes a controller, with its levels and the signals in transit to it. Packets that it has sent on its
+    /// links still arrive, so that a peer receives the termination of a controller that leaves right after it;
+    /// those that it would have had to send again, which arrive after `limit`, do not.
+    mutating func forget(_ id: VirtualController.ID, keepingUntil limit: Instant) {
         levels = levels.filter { $0.key.low != id && $0.key.high != id }
         flights.removeAll { flight in
             if flight.arrival.receiver == id { return true }
-            if case .link = flight.arrival.signal { return false }
+            if case .link = flight.arrival.signal { return flight.sender == id && flight.due > limit }
             return flight.sender == id
         }
     }
@@ -103,7 +107,8 @@ struct Medium: Sendable {
         let place = flights.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
         flights.insert(
             Flight(
-                arrival: Arrival(receiver: receiver, signal: signal, power: transmission.power),
+                arrival: Arrival(
+                    receiver: receiver, signal: signal, power: transmission.power, level: level),
                 sender: sender, due: due), at: place)
         return .settled
     }

@@ -118,14 +118,14 @@ extension VirtualAir {
         return id
     }
 
-    /// Removes a controller without notice, as in a power failure. Its peers no longer receive signals from
-    /// it.
+    /// Removes a controller without notice, as in a power failure. Its peers still receive the
+    /// packets that it has sent on its links before, except those that it would have to send again.
     package mutating func remove(_ id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
         seats.remove(at: index)
         agenda.forget(id)
-        medium.forget(id)
+        medium.forget(id, keepingUntil: self.now + conditions.delay)
         for index in seats.indices {
             change(index) { (controller, now) in controller.peerFellSilent(id, isGone: true, at: now) }
         }
@@ -308,7 +308,8 @@ extension VirtualAir {
 
     private mutating func deliver(_ arrival: Medium.Arrival, from sender: ControllerID) {
         guard let index = index(of: arrival.receiver) else { return }
-        let rssi = medium.rssi(between: sender, and: arrival.receiver) ?? Self.defaultRSSI
+        let rssi =
+            arrival.level ?? medium.rssi(between: sender, and: arrival.receiver) ?? Self.defaultRSSI
         change(index) { (controller, now) in
             controller.receive(arrival.signal, from: sender, rssi: rssi.adding(arrival.power), at: now)
         }

@@ -33,10 +33,10 @@ struct Scanner: Sendable {
     private var filter = LESetExtendedScanEnable.DuplicateFilter.off
     private var memory = 0
     /// The reported advertising, while duplicates are filtered; `seenIn` is the period that it belongs to.
-    private var seen = BoundedSet<Heard>(limit: 0)
+    private var seen = BoundedSet<Seen>(limit: 0)
     private var seenIn: UInt64 = 0
 
-    private struct Heard: Hashable, Sendable {
+    private struct Seen: Hashable, Sendable {
         var advertiser: DeviceAddress?
         var isResponse: Bool
         var sid: UInt8?
@@ -99,7 +99,7 @@ struct Scanner: Sendable {
             seenIn = period
         }
         return seen.insert(
-            Heard(
+            Seen(
                 advertiser: advertiser, isResponse: advertising.isResponse,
                 sid: advertising.sid, dataID: advertising.dataID))
     }

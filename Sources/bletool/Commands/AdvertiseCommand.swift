@@ -117,7 +117,7 @@ struct AdvertiseCommand: RadioCommand {
     }
 
     /// Returns the arguments with the options of the whole command moved before the first `--and`, wherever
-    /// they stood.
+    /// they stood. An `--and` at the end is doubled, for the reason below.
     static func andLast(_ arguments: [String]) -> [String] {
         guard arguments.first == configuration.commandName, let and = arguments.firstIndex(of: "--and") else {
             return arguments

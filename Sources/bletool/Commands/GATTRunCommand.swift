@@ -28,7 +28,10 @@ struct GATTRunCommand: GATTVerb {
     @Argument(help: ArgumentHelp("The script; - is stdin.", valueName: "file"), completion: .file())
     var file: String
 
-    @Flag(help: "Go on after a line that fails; the exit status is that of the last such line.")
+    @Flag(
+        help:
+            "Go on after a line that fails. Each failure is shown; at the end comes their number, with the exit status of the last one."
+    )
     var keepGoing = false
 
     @OptionGroup var global: GlobalOptions

@@ -89,7 +89,10 @@ final class YAMLEventReader {
         let context = state.context.map { context in
             " \(String(cString: context)) that begins at line \(state.context_mark.line + 1)"
         }
-        let tabs = isIndentedWithTabs(line: Int(state.problem_mark.line)) ? "; tabs do not indent" : ""
+        let isAboutTab =
+            reason == "found character that cannot start any token"
+            && isIndentedWithTabs(line: Int(state.problem_mark.line))
+        let tabs = isAboutTab ? "; tabs do not indent" : ""
         return ConfigurationError(
             SourcePosition(state.problem_mark), "YAML: \(reason)\(context ?? "")\(tabs)")
     }

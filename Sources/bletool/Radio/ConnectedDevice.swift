@@ -83,8 +83,9 @@ struct RemoteAttribute: Sendable {
 extension RemoteDatabase {
     /// Returns the failure for a path that refers to no attribute.
     func failure(toFind path: AttributePath, on device: DeviceAddress) -> Failure {
-        if case .uuids(nil, let uuid, nil) = path, let service = services.first(where: { $0.uuid == uuid }) {
-            let characteristics = service.characteristics.map { "\($0.uuid)" }
+        if case .uuids(nil, let uuid, nil) = path, services.contains(where: { $0.uuid == uuid }) {
+            let characteristics = services.filter { $0.uuid == uuid }.flatMap(\.characteristics)
+                .map { "\($0.uuid)" }
             return Failure(
                 .notFound, "\(path)", "is a service, not a characteristic",
                 hint: characteristics.isEmpty

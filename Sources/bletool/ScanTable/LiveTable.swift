@@ -69,8 +69,8 @@ actor LiveTable {
         return nil
     }
 
-    /// Releases the terminal, and then prints the messages and a summary. If `leavingDevices`, the devices
-    /// that fit stay on the screen, one line for each advertisement.
+    /// Releases the terminal, and then prints the messages and a summary. If `leavingDevices`, the
+    /// advertisements that fit stay on the screen, one line each.
     func finish(leavingDevices: Bool) {
         guard !isFinished else { return }
         isFinished = true
@@ -80,10 +80,8 @@ actor LiveTable {
         if forgotten > 0 { console.note("\(forgotten) more messages were not kept") }
         if leavingDevices {
             let room = max(1, console.output.size.lines - 2)
-            for row in table.shown(at: .now).prefix(room) {
-                for event in row.lastEvents {
-                    for line in event.lines(colored: console.isColored) { console.output.line(line) }
-                }
+            for event in table.shown(at: .now).flatMap(\.lastEvents).prefix(room) {
+                for line in event.lines(colored: console.isColored) { console.output.line(line) }
             }
         }
         let packets = table.packets == 1 ? "1 packet" : "\(table.packets) packets"

@@ -23,7 +23,7 @@ struct ScriptFile: Sendable {
 
     private func runLines(on device: ConnectedDevice) async throws(Failure) {
         let runner = ScriptRunner(device)
-        var failures: [Failure] = []
+        var failures = (count: 0, last: Failure?.none)
         if path == "-" {
             var lines = LineReader(STDIN_FILENO, on: device.radio.adapter.loop)
             var number = 0
@@ -33,7 +33,7 @@ struct ScriptFile: Sendable {
                     guard let step = try ScriptStep(line, json: device.console.isJSON) else { continue }
                     try await runner.run(step, line: number)
                 } catch {
-                    failures.append(try goOn(after: error, at: number, device.console))
+                    failures = (failures.count + 1, try goOn(after: error, at: number, device.console))
                 }
             }
         } else {
@@ -41,7 +41,7 @@ struct ScriptFile: Sendable {
                 do throws(Failure) {
                     try await runner.run(step, line: number)
                 } catch {
-                    failures.append(try goOn(after: error, at: number, device.console))
+                    failures = (failures.count + 1, try goOn(after: error, at: number, device.console))
                 }
             }
         }
