@@ -2,7 +2,7 @@ import ATT
 import BLECore
 import Testing
 
-/// The signature that BlueZ, too, expects of this key and command.
+/// A key for which BlueZ expects the signature below.
 private let key = ATTSigningKey(csrk: 0x611b_64eb_fbcd_1fd3_72ec_9196_df42_5e50)
 
 struct ATTSigningKeyTests {

@@ -69,7 +69,7 @@ import Testing
     _ = try bearer.request(.read(3))
     bearer.cancel(sent)
     bearer.cancel(waiting)
-    // The one that is out must be answered before the next may go.
+    // The request that was sent must be answered before the next one is sent.
     #expect(bearer.hexFrames() == [])
     bearer.receive("0baa")
     #expect(bearer.events() == [])
@@ -166,7 +166,7 @@ func unwritableChannelDefersTimeout() throws {
     #expect(bearer.deadline == .seconds(60))
     bearer.setWritable(true, at: .seconds(28))
     #expect(bearer.deadline == .seconds(58))
-    // A channel that something else fills has sent the request.
+    // A channel that another PDU fills has sent the request.
     _ = try bearer.notify(3, value: [])
     _ = bearer.hexFrames(at: 40)
     bearer.setWritable(false, at: .seconds(40))
@@ -185,7 +185,7 @@ func unwritableChannelDefersTimeout() throws {
     _ = try bearer.request(.write(3, value: [1]))
     for handle: AttributeHandle in [5, 7] { _ = try bearer.request(.read(handle)) }
     #expect(bearer.hexFrames() == ["12030001"])
-    // A read's answer, and a refusal of one.
+    // The response to a read, and an error response to a read.
     bearer.receive("0baa")
     bearer.receive("010a030002")
     #expect(bearer.events() == [])
@@ -219,12 +219,12 @@ func unwritableChannelDefersTimeout() throws {
     bearer.receive("0baa")
     bearer.receive("010a030002")
     _ = try bearer.request(.read(3))
-    // Not sent yet, so this cannot be its answer.
+    // The request has not been sent yet, so this cannot be its response.
     bearer.receive("0baa")
     #expect(bearer.events() == [])
     #expect(bearer.ignored.responses == 3)
     _ = bearer.hexFrames()
-    // An error about a Signed Write Command is not about the read.
+    // An error for a Signed Write Command does not concern the read.
     bearer.receive("01d2030005")
     #expect(bearer.events() == [])
     #expect(bearer.ignored.responses == 4)

@@ -120,7 +120,7 @@ import Testing
             try bearer.respond(.read([1]))
         }
     }
-    // 16 responses wait and 16 requests behind them; the rest was dropped.
+    // 16 responses and 16 requests wait. The rest was dropped.
     #expect(bearer.ignored.requests == 968)
     var served = 0
     while bearer.frame() != nil {
@@ -134,7 +134,7 @@ import Testing
     var bearer = ATTBearer()
     #expect(try bearer.indicate(3, value: [1]) == 1)
     #expect(try bearer.indicate(3, value: [2]) == 2)
-    // Nothing is on its way yet, so this confirms nothing.
+    // No indication has been sent yet, so this confirms nothing.
     bearer.receive("1e")
     #expect(bearer.ignored.confirmations == 1)
     #expect(bearer.hexFrames() == ["1d030001"])
@@ -156,7 +156,7 @@ func indicationTimeoutStartsWhenSent() throws {
     bearer.expire(at: .seconds(100))
     #expect(bearer.hexFrames(at: 100) == ["1d030001"])
     #expect(bearer.deadline == .seconds(130))
-    // The second has waited for 25 s, and for 40 s more until the channel takes it.
+    // The second indication waits for the confirmation until 125 s, and for the channel until 165 s.
     bearer.receive("1e", at: 125)
     #expect(bearer.events() == [.confirmed(1)])
     #expect(bearer.deadline == nil)

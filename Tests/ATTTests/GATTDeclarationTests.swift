@@ -26,7 +26,7 @@ private func check<Value: PacketCodable & Equatable>(_ hex: String, _ value: Val
     try check(
         "10" + "0500" + longHex, CharacteristicDeclaration(properties: .notify, valueHandle: 5, uuid: long),
         orAlso: [5])
-    // 0.01 °C in 16 bits, as the temperature characteristic has it.
+    // 0.01 °C in 16 bits, as in the temperature characteristic.
     try check(
         "0e" + "fe" + "2f27" + "01" + "0601",
         CharacteristicPresentationFormat(.sint16, exponent: -2, unit: 0x272f, meaning: 0x0106))

@@ -3,13 +3,13 @@ import BLECore
 import TestSupport
 import Testing
 
-/// Two bearers on one link under virtual time, each client and server of the other.
+/// Two bearers on one link with virtual time. Each is a client and a server of the other.
 private struct Pair {
     var left = ATTBearer()
     var right = ATTBearer()
     var now = Instant.zero
 
-    /// Carries frames until both are still; servers echo a read's handle as its value.
+    /// Transfers frames until neither bearer has any. The servers answer a read with its handle as the value.
     mutating func settle() throws -> (left: [ATTBearer.Event], right: [ATTBearer.Event]) {
         var reported: (left: [ATTBearer.Event], right: [ATTBearer.Event]) = ([], [])
         var moved = true
@@ -67,7 +67,7 @@ func notificationsWaitForMTUResponse() throws {
     #expect(bearer.hexFrames() == ["1b080008", "020502"])
     try bearer.notify(8, value: [9])
     _ = try bearer.indicate(9, value: [9])
-    // Responses and commands go; the request that came meanwhile is answered with the default MTU.
+    // Responses and commands are sent. The request that arrived meanwhile is answered with the default MTU.
     bearer.receive("0a0300")
     _ = bearer.events()
     try bearer.respond(.read([7]))

@@ -2,8 +2,8 @@ import ATT
 import BLECore
 import Testing
 
-/// A PDU, its octets, and the fewest octets that a PDU with its opcode may have; `isFixed` when no other
-/// number will do.
+/// A PDU, its octets, and the minimum number of octets of a PDU with its opcode. `isFixed` if no other number
+/// is valid.
 private struct Sample: Sendable, CustomTestStringConvertible {
     let hex: String
     let pdu: ATTPDU
@@ -29,7 +29,7 @@ private let samples: [Sample] = [
     Sample("020502", .request(.exchangeMTU(517))),
     Sample("031700", .response(.exchangeMTU(23))),
     Sample("040100ffff", .request(.findInformation(.all))),
-    // The start is above the end: a server refuses it, a decoder does not.
+    // The start is above the end: a server refuses the range, a decoder does not.
     Sample("040500" + "0100", .request(.findInformation(AttributeRange(5, 1)))),
     Sample(
         "0501" + "01000028" + "02000328",

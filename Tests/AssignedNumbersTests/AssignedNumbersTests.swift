@@ -9,7 +9,7 @@ import Testing
             (0x004c, "Apple, Inc."),
             (0x0059, "Nordic Semiconductor ASA"),
             (0x0499, "Ruuvi Innovations Ltd."),
-            // The package has this name with its letters read in the wrong encoding.
+            // The package contains this name in a wrong encoding.
             (0x0c73, "Truma Gerätetechnik GmbH & Co. KG"),
             (0x0380, "LLC \"MEGA-F service\""),
         ] as [(UInt16, String)])
@@ -35,11 +35,11 @@ import Testing
             (0x2902, .descriptor, "Client Characteristic Configuration"),
             (0x2a19, .characteristic, "Battery Level"),
             (0x2b90, .characteristic, "Device Time"),
-            // The package spells these numbers in decimal.
+            // The package contains these numbers in decimal.
             (0xfeff, .member, "GN Netcom"),
             (0xfffe, .member, "Wireless Power Transfer"),
             (0xfccc, .member, "Wi-Fi Easy Connect Specification"),
-            // A service's own name goes before its member's.
+            // The name of a service takes precedence over the name of its member.
             (0xfeaa, .member, "Eddystone"),
             (0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e, .service, "Nordic UART Service"),
             (0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e, .characteristic, "UART RX Characteristic"),
@@ -64,7 +64,7 @@ import Testing
         #expect(AssignedNumbers.uuid(named: name) == uuid)
     }
 
-    /// Nothing, no such thing, and a name that many UUIDs have.
+    /// An empty name, names that do not exist, and a name that many UUIDs have.
     @Test(arguments: [
         "", "service", " service", "Batterie", "battery  level", "Apple, Inc.",
         "Apple Reserved Characteristic",
@@ -100,7 +100,7 @@ import Testing
         #expect(!AssignedNumbers.appearances(containing: "").contains { $0.appearance == 0x0d42 })
     }
 
-    /// Every line of every table is found by its number, so that the lines are sorted and whole.
+    /// Every line of every table is found by its number, so the lines are sorted and complete.
     @Test func everyTableLineIsFound() {
         let companies = AssignedNumbers.companies(containing: "")
         #expect(companies.count == 3413)

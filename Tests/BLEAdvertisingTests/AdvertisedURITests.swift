@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct AdvertisedURITests {
-    /// Text, what is sent, and the text read back where that differs.
+    /// The text, the encoded octets, and the decoded text if it differs.
     @Test(
         arguments: [
             ("http://a.b", "162f2f612e62", nil),
@@ -21,7 +21,7 @@ import Testing
             (":", "013a", nil),
             ("http:", "16", nil),
             ("tel:é", "45c3a9", nil),
-            // A combining mark right behind the scheme is part of what follows it.
+            // A combining mark directly after the scheme belongs to the text after the scheme.
             ("tel:\u{301}", "45cc81", nil),
         ] as [(String, String, String?)])
     func encodesAndDecodesSchemes(_ text: String, _ hex: String, _ back: String?) {

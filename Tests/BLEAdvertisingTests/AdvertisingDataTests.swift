@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct AdvertisingDataTests {
-    /// A thermometer's advertisement with a bit of everything that accessors read.
+    /// A thermometer's advertisement with the fields that accessors read.
     let thermometer = AdvertisingData(
         octets(
             "020106 0303 0918 0416 0918 2a 05ff 4c00 0102 0319 0003 020a f4 0314 0f18 "
@@ -47,7 +47,7 @@ import Testing
         #expect(data.localName?.text == "")
     }
 
-    /// The good fields before the end survive whatever follows.
+    /// Valid fields are kept if a malformed end follows them.
     @Test(arguments: [
         ("020106 0909 41", 3, DecodeError.Reason.truncated(needed: 9, available: 2)),
         ("020106 ff", 3, .truncated(needed: 255, available: 0)),
@@ -93,7 +93,7 @@ import Testing
         #expect(name.value.octets == octets("41ff42c3"))
         #expect(!name.value.isValid)
         #expect(name != LocalName("A\u{fffd}B\u{fffd}"))
-        // Two spellings of one letter are different octets.
+        // Two encodings of one letter are different octets.
         #expect(UTF8Text("\u{e9}") != UTF8Text("e\u{301}"))
         #expect(UTF8Text("\u{e9}") == "\u{e9}")
     }
@@ -107,13 +107,13 @@ import Testing
         }
     }
 
-    /// No bytes trap; the fields and what follows them are the payload, whatever it is.
+    /// No bytes cause a trap. For any payload, the fields encode to its significant octets.
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func randomBytesRoundTrip(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<5_000 {
             var bytes = random.bytes(upTo: 40)
-            // Half of the payloads are plausible: lengths and types that make structures.
+            // Half of the payloads are plausible: sequences of structures with assigned types.
             if Bool.random(using: &random) {
                 bytes = (0..<4).flatMap { _ in
                     let content = random.bytes(upTo: 34)

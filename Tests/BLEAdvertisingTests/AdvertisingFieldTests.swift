@@ -3,7 +3,7 @@ import BLECore
 import TestSupport
 import Testing
 
-/// A whole AD structure and the field it is.
+/// A whole AD structure, and the field that it encodes.
 struct FieldSample: CustomTestStringConvertible {
     let hex: String
     let field: AdvertisingField
@@ -121,7 +121,7 @@ let fieldSamples: [FieldSample] = [
         isFixed: false),
     FieldSample(hex: "03 99 0102", field: .opaque(.init(0x99), [1, 2]), isFixed: false),
     FieldSample(hex: "01 99", field: .opaque(.init(0x99), []), isFixed: false),
-    // Reserved forms of known types survive.
+    // Reserved forms of known types are preserved.
     FieldSample(hex: "01 01", field: .opaque(.flags, []), isFixed: false),
     FieldSample(hex: "03 01 0680", field: .opaque(.flags, [0x06, 0x80]), isFixed: false),
 ]
@@ -206,7 +206,7 @@ private let encryptedBIGInfo: BIGInfo = {
         #expect(try AdvertisingData(data.fields) == data)
     }
 
-    /// What has a width is never sent in a lesser one.
+    /// A value that needs more octets than its width has is encoded with a greater width.
     @Test func narrowWidthsAreWidened() {
         #expect(ServiceUUIDs(.complete, [0x180d, vendorUUID]).width == .sixteen)
         #expect(ServiceData(vendorUUID, [], width: .four).width == .sixteen)
@@ -222,7 +222,7 @@ private let encryptedBIGInfo: BIGInfo = {
         #expect(AdvertisingDataType.completeLocalName.description == "Complete Local Name")
         #expect(AdvertisingDataType(0x99).description == "0x99")
         #expect(AdvertisingDataType(0x99).name == nil)
-        // Every assigned type has a sample above, and so a case or a reason to have none.
+        // Every assigned type has a sample above, with a case of its own or as opaque data.
         let sampled = Set(fieldSamples.map(\.field.type))
         #expect(assigned.filter { !sampled.contains($0) } == [])
     }

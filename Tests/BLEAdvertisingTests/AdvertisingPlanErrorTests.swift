@@ -3,7 +3,7 @@ import BLECore
 import TestSupport
 import Testing
 
-/// Content that cannot be advertised: which field is to blame, its octets, and the limit.
+/// Content that cannot be advertised, the field that the error names, its octets, and the limit.
 struct RefusedSample: CustomTestStringConvertible {
     let what: String
     let content: AdvertisingContent
@@ -215,8 +215,7 @@ let refusedSamples: [RefusedSample] = [
 
     private struct Refusal: Error, Equatable { let text: String }
 
-    /// Whatever the content and the policy: packets that keep their limits and lose nothing unsaid, or an
-    /// error with a field.
+    /// For any content and policy, planning fails, or the packets keep their limits and all losses are reported.
     @Test(arguments: [UInt64(1), 2, 3])
     func randomContentKeepsLimitsAndReportsLosses(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

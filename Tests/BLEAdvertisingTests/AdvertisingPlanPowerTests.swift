@@ -11,7 +11,8 @@ struct AdvertisingPlanPowerTests {
         #expect(near.data == [2, 1, 6, 3, 3, 0x0f, 0x18, 2, 0x0a, 0xf8])
         let extended = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
         #expect(extended.stating(power: 1).extended == [3, 3, 0x0f, 0x18, 2, 0x0a, 1])
-        // 3 of flags, 4 of the service and 24 fill the packet, so that the power goes behind.
+        // 3 octets of flags, 4 of the service and 24 of manufacturer data fill the packet, so that the power is in
+        // the scan response.
         content.manufacturer = [ManufacturerData(0xffff, [UInt8](repeating: 0x0a, count: 20))]
         let moved = try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse)
         #expect(moved.scanResponse == [2, 0x0a, 4])

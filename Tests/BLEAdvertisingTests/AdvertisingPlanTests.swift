@@ -3,7 +3,7 @@ import BLECore
 import TestSupport
 import Testing
 
-/// Content, what to do with it, and the packets: each field as "name octets", in order.
+/// Content, the options of the plan, and the expected packets, with each field as "name octets", in order.
 struct PlanSample: CustomTestStringConvertible {
     let what: String
     let content: AdvertisingContent
@@ -274,7 +274,7 @@ let planSamples: [PlanSample] = [
         checkSizes(of: plan)
     }
 
-    /// The packets hold what the placements say, and no more than their limits.
+    /// Checks that the packets have the sizes of their placements, and do not exceed their limits.
     func checkSizes(of plan: AdvertisingPlan) {
         for (place, packet) in [
             (AdvertisingPlan.Place.data, plan.data), (.scanResponse, plan.scanResponse),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct AESCCMTests {
-    /// RFC 3610, 8, packet vectors 1, 2 and 7: nonce, data that are not encrypted, message, tag, plain text.
+    /// RFC 3610, 8, packet vectors 1, 2 and 7: nonce, encrypted message, tag, plain text.
     static let vectors = [
         (
             "00000003020100a0a1a2a3a4a5", "588c979a61c663d2f066d0c2c0f989806d5f6b61dac384",

@@ -13,7 +13,7 @@ private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
         #expect(BluetoothUUID(uint32: 0x1_180f).uint16 == nil)
         #expect(BluetoothUUID(uint32: 0x1_180f).uint32 == 0x1_180f)
         #expect(vendor.uint32 == nil)
-        // One bit off the Base UUID is a UUID of its own.
+        // A UUID that differs from the Base UUID in its last octet has no short form.
         #expect(BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fc).uint32 == nil)
     }
 

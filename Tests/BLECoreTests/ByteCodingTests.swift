@@ -62,14 +62,14 @@ import Testing
         #expect(Int16(littleEndian: [0xfe, 0xff]) == -2)
         #expect(UInt64(littleEndian: [8, 7, 6, 5, 4, 3, 2, 1]) == 0x0102_0304_0506_0708)
         #expect(UInt128(littleEndian: [UInt8](littleEndian: long)) == long)
-        // Too few octets are filled up, the others ignored.
+        // Missing octets count as zero, and additional ones are ignored.
         #expect(UInt32(littleEndian: [] as [UInt8]) == 0)
         #expect(UInt32(littleEndian: [2, 1]) == 0x0102)
         #expect(UInt64(littleEndian: [1, 2, 0, 0, 0, 0, 0, 0, 9]) == 513)
         #expect(UInt16(littleEndian: [9, 2, 1, 7].dropFirst()) == 0x0102)
     }
 
-    /// A read that finds too little says so, names the place, and leaves the cursor where it was.
+    /// A read beyond the end throws an error with the field and the offset, and does not move the cursor.
     @Test func shortReadsFailAndKeepOffset() {
         typealias Read = (inout ByteReader) throws(DecodeError) -> Void
         let reads: [(Int, Read)] = [
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// A count from a peer can be anything.
+    /// A count from a peer can have any value.
     @Test(arguments: [-1, Int.min, Int.max, 4])
     func impossibleCountsFail(_ count: Int) {
         var reader = ByteReader([1, 2, 3].span, of: "test")

@@ -32,7 +32,7 @@ struct HashingTests {
         #expect(!DeviceAddress(0x7081_940d_fbab, type: .random).isResolved(by: key))
         #expect(!DeviceAddress(0x7081_940d_fbaa, type: .public).isResolved(by: key))
         #expect(!address.isResolved(by: AES128(key: 0)))
-        // Neither all zeros nor all ones are random.
+        // The random part has neither all bits clear nor all bits set.
         #expect(DeviceAddress.resolvable(0, key: key).value >> 24 == 0x400001)
         #expect(DeviceAddress.resolvable(.max, key: key).value >> 24 == 0x7ffffe)
     }

@@ -5,13 +5,13 @@ import VirtualController
 
 @testable import BLE
 
-/// A scan for devices whose addresses are known has the controller sort out the others.
+/// Tests of scans for known addresses, which the controller filters by its accept list.
 struct AcceptListScanTests {
     private func wire(_ address: DeviceAddress) -> String {
         (0..<6).map { UInt8(truncatingIfNeeded: address.value >> UInt64(8 * $0)).hex }.joined()
     }
 
-    private func onlyHeard(_ reports: [String], of address: DeviceAddress) -> Bool {
+    private func isOnly(_ reports: [String], of address: DeviceAddress) -> Bool {
         !reports.isEmpty && reports.allSatisfy { $0.contains(wire(address)) }
     }
 
@@ -30,13 +30,13 @@ struct AcceptListScanTests {
             options.repeats = .all
             let received = try await hosts.receive(options, for: .seconds(1))
             #expect(received.count > 5 && received.allSatisfy { $0.address == wanted })
-            // Add the device, scan with policy 1.
+            // The device is added to the list, and the scan has filter policy 1.
             let parameters =
                 isExtended
                 ? "412008" + "01" + "01" + "01" + "0160006000" : "0b2007" + "0160006000" + "01" + "01"
             #expect(
                 Array(hosts.commands.prefix(2)) == ["112007" + "01" + wire(wanted), parameters])
-            #expect(onlyHeard(reports(hosts), of: wanted))
+            #expect(isOnly(reports(hosts), of: wanted))
         }
     }
 
@@ -55,7 +55,7 @@ struct AcceptListScanTests {
             }
             _ = await hosts.loop.sleep(for: .seconds(1))
             hosts.forget()
-            // Two that are not there: one is named in the command, two need the list.
+            // Both devices are absent. A connect command contains one address, so two need the list.
             let absent = [1, 2].map { DeviceAddress($0, type: .public) }
             let connecting = absent.map { device in
                 Task(executorPreference: hosts.loop) {
@@ -66,7 +66,7 @@ struct AcceptListScanTests {
             let commands = hosts.commands
             let list = commands.filter { $0.hasPrefix("1020") || $0.hasPrefix("1120") }
             #expect(list == ["102000"] + absent.map { "112007" + "00" + wire($0) })
-            // The list is not changed before the scan that filters by it has ended, which then goes on without.
+            // The list changes only after the scan that filters by it has ended. The scan then continues without it.
             let scans = commands.filter { $0.hasPrefix("0b20") || $0.hasPrefix("0c20") }
             #expect(scans.first == "0c2002" + "0000" && scans.last == "0c2002" + "0100")
             #expect(scans.dropLast().last?.hasSuffix("00") == true)
@@ -74,13 +74,13 @@ struct AcceptListScanTests {
                 commands.firstIndex(of: "0c2002" + "0000") ?? .max < commands.firstIndex(of: "102000") ?? 0)
             hosts.forget()
             _ = await hosts.loop.sleep(for: .seconds(1))
-            #expect(!onlyHeard(reports(hosts), of: wanted))
+            #expect(!isOnly(reports(hosts), of: wanted))
             for each in connecting { each.cancel() }
             _ = await hosts.loop.sleep(for: .seconds(1))
             #expect(hosts.commands.contains("0b2007" + "0160006000" + "01" + "01"))
             hosts.forget()
             _ = await hosts.loop.sleep(for: .seconds(1))
-            #expect(onlyHeard(reports(hosts), of: wanted))
+            #expect(isOnly(reports(hosts), of: wanted))
             listening.cancel()
             #expect(senders.withLock { $0 } == [wanted])
         }
@@ -108,7 +108,7 @@ struct AcceptListScanTests {
                     })
                 _ = await hosts.loop.sleep(for: .seconds(1))
             }
-            // The initiator filters by the list, which the scan does not any more.
+            // The initiator filters by the list, and the scan no longer does.
             #expect(hosts.commands.last { $0.hasPrefix("0d20") }?.dropFirst(14).prefix(2) == "01")
             #expect(hosts.commands.last { $0.hasPrefix("0b20") }?.hasSuffix("00") == true)
             hosts.forget()
@@ -130,7 +130,7 @@ struct AcceptListScanTests {
             options.addresses = [AddressFilter(wanted), AddressFilter(0x1111), AddressFilter(0x2222)]
             let received = try await hosts.receive(options, for: .seconds(1))
             #expect(Set(received.map(\.address)) == [wanted])
-            #expect(!onlyHeard(reports(hosts), of: wanted))
+            #expect(!isOnly(reports(hosts), of: wanted))
         }
     }
 }

@@ -5,10 +5,10 @@ import GATTClient
 @testable import BLE
 
 extension Adapter {
-    /// The databases of the peers that this adapter met last, by the peer's identity.
+    /// The cached databases of this adapter's latest peers, by the peer's identity.
     var cachedDatabases: [DeviceAddress: CachedDatabase] { clients.cache.contents }
 
-    /// Adds databases that were found before, as of a bonded peer from the disk.
+    /// Adds databases that were discovered before, as those of bonded peers are loaded from disk.
     func restoreDatabases(_ databases: [DeviceAddress: CachedDatabase]) {
         for (peer, cached) in databases { clients.cache.keep(cached, of: peer) }
     }

@@ -6,7 +6,7 @@ import VirtualController
 
 @testable import BLE
 
-/// What an adapter is opened with.
+/// Tests of the options of an adapter.
 @Suite(.timeLimit(.minutes(10))) struct AdapterOptionsTests {
     @Test("transport faults of the options delay and drop packets of a named transport")
     func transportFaultsApplyToNamedTransport() async throws {
@@ -17,7 +17,7 @@ import VirtualController
             await (try await Adapter.open(.stream(address), options: options)).close()
             #expect(bed.loop.now < start + .milliseconds(200))
             options.transportFaults = [.delay(.milliseconds(10) ... .milliseconds(20))]
-            // The set-up is more than a dozen commands, each there and back.
+            // The set-up takes more than a dozen commands. Each command and each answer is delayed.
             let slow = bed.loop.now
             await (try await Adapter.open(.stream(address), options: options)).close()
             #expect(bed.loop.now > slow + .milliseconds(200))

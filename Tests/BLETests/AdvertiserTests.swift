@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLE
 
-/// What is on air when, before a controller that answers as the test says.
+/// Tests of the commands and events of an advertiser, with a controller whose answers the test chooses.
 @Suite struct AdvertiserTests {
     private static let beacon = request(.nonconnectable)
     private static let service = request(.connectable)
@@ -13,7 +13,7 @@ import Testing
     fileprivate static func request(_ kind: AdvertisingKind, name: String = "x") -> AdvertisingRequest {
         var content = AdvertisingContent()
         content.name = name
-        // Fits, so it cannot be refused.
+        // The content fits, so the plan cannot be refused.
         let plan = (try? AdvertisingPlan(content, kind: kind)) ?? .empty
         return AdvertisingRequest(plan, kind: kind)
     }
@@ -50,7 +50,7 @@ import Testing
         let refusal = BLEError.limit(.advertisements, maximum: limit, value: limit + 1)
         #expect(throws: refusal) { try played.advertise(Self.beacon) }
         _ = played.settle()
-        // The place is free at once, also when the set is not removed yet.
+        // The place is free at once, even before the set is removed.
         played.stop(first)
         _ = try played.advertise(Self.service)
         #expect(
@@ -190,7 +190,7 @@ import Testing
         played.answer(.done([]))
         #expect(played.events == ["started 1"])
         #expect(played.run().last == (isExtended ? "on ef" : "on"), "it is begun again")
-        // In the other order, after the answer.
+        // In the other order, the connection is reported after the answer.
         played.conditions.centrals = 2
         if isExtended { played.terminated(0xef) } else { played.advertiser.legacyTerminated(.success) }
         #expect(played.settle() == (isExtended ? ["off ef", "remove ef"] : []))
@@ -293,13 +293,13 @@ import Testing
         slow.interval = .seconds(5)
         try played.update(id, to: slow)
         #expect(played.run("parameters ef", refusal) == ["off ef", "off ef", "on ef"])
-        let shown = { (command: HCIOpcode) in BLEError.hci(.invalidCommandParameters, command: command) }
+        let refused = { (command: HCIOpcode) in BLEError.hci(.invalidCommandParameters, command: command) }
         #expect(
             played.events == [
-                "started 1", "not updated 1: \(shown(.leSetExtendedAdvertisingData))",
-                "not updated 2: \(shown(.leSetExtendedAdvertisingParameters))",
+                "started 1", "not updated 1: \(refused(.leSetExtendedAdvertisingData))",
+                "not updated 2: \(refused(.leSetExtendedAdvertisingParameters))",
             ])
-        // What is on air is the first again.
+        // The first advertisement is on air again.
         try played.update(id, to: Self.beacon)
         #expect(played.settle() == [] && played.events.last == "updated 3")
     }
@@ -348,7 +348,7 @@ import Testing
         (request.duration, request.maximumEvents, request.interval) = (.seconds(5), 3, .seconds(1))
         try played.update(id, to: request)
         if isReset {
-            // What brings the controller back comes between.
+            // The controller is recovered by a reset during the update.
             played.run(upTo: "parameters ef")
             played.conditions.isRecovering = true
             played.answer(.silent)
@@ -484,7 +484,7 @@ import Testing
             played.wait(.milliseconds(1))
         }
         #expect(played.run() == ["on ef"])
-        // It went, so the next refusal is the first one again; and the end of a link is waited for no longer.
+        // The restart has succeeded, so the delay begins at one second again. The end of a link ends the delay.
         played.terminated(0xef)
         _ = played.run("on ef", refusal)
         #expect(played.nextIn == .seconds(1))
@@ -537,7 +537,7 @@ import Testing
             #expect(played.run().count == 4)
             played.wait(.milliseconds(750))
         }
-        // The 31st of a minute waits until the first is a minute old.
+        // The 31st restart within a minute waits until the first is a minute old.
         played.others(LEClearAdvertisingSets().packet)
         #expect(played.nextIn == .seconds(30))
     }
@@ -548,7 +548,7 @@ import Testing
         let id = try played.advertise(Self.beacon)
         if sets != nil { _ = try played.advertise(Self.service) }
         _ = played.settle()
-        // While the controller is brought back the kernel resets it, and all is begun anew afterwards.
+        // A reset during a recovery is the kernel's own, and all sets are started again afterwards.
         played.conditions.isRecovering = true
         played.others(Reset().packet)
         #expect(played.advertiser.deadline == nil)
@@ -828,7 +828,7 @@ import Testing
         _ = try played.advertise(Self.beacon)
         #expect(played.run() == ["off ef", "on ef"], "also on the set that was made free")
         #expect(played.events.suffix(3) == ["ended 1: stopped", "off air 1", "started 3"])
-        // What does not end is asked for ever less often.
+        // The end of a set is retried at growing intervals, of 32 s at most.
         for wait: Int64 in [1, 2, 4, 8, 16, 32, 32] {
             #expect(played.nextIn == .seconds(wait))
             played.wait(.seconds(wait))
@@ -861,13 +861,14 @@ import Testing
     }
 }
 
-/// What is wanted of an advertiser while a controller, centrals and others do what they like.
+/// Random requests to an advertiser, and random events from a controller, centrals and other programs.
 private struct AdvertisingWishes {
     let isExtended: Bool
     var random: SplitMix64
     var played: PlayedAdvertiser
     var radio = AdvertisingRadio()
-    /// What each wanted advertisement may have on air: what it was asked to, since the last change that was made.
+    /// The maximum number of links of each advertisement, and the requests of which one may be on air: the last completed one
+    /// and all later ones.
     var wanted: [AdvertisingID: (links: Int, requests: [AdvertisingRequest])] = [:]
     var starts: Set<String> = []
     var updates: [String: (id: AdvertisingID, request: AdvertisingRequest)] = [:]
@@ -891,7 +892,8 @@ private struct AdvertisingWishes {
         return request
     }
 
-    /// Something that the host wants, or that happens by itself.
+    /// Performs a random step: a request of the host, a connection or its end, a command of another program, a pause
+    /// or a wait.
     mutating func act() throws {
         switch Int.random(in: 0...8, using: &random) {
         case 0, 1:
@@ -926,7 +928,7 @@ private struct AdvertisingWishes {
         wanted.keys.sorted { $0.number < $1.number }.randomElement(using: &random)
     }
 
-    /// A central connects to what is on air.
+    /// Connects a central to a connectable set that is on air, if there is one.
     private mutating func connect() {
         let set = radio.sets.filter { $1.isOn && $1.isConnectable }.keys.min()
         guard let set else { return }
@@ -946,7 +948,8 @@ private struct AdvertisingWishes {
         }
     }
 
-    /// The next command, and what comes of it; false when there is none.
+    /// Answers the next command, always with the result of `radio` if `isCalm` is true, and else at random. Returns
+    /// false if there is no command.
     mutating func command(isCalm: Bool = false) throws -> Bool {
         guard let name = played.next() else {
             judge()
@@ -956,9 +959,9 @@ private struct AdvertisingWishes {
         if !isCalm, chance(of: 4) { try act() }
         let isEnd = name.hasPrefix("off") || name.hasPrefix("remove") || name.hasPrefix("train off")
         switch isCalm ? 9 : Int.random(in: 0...9, using: &random) {
-        // What ends something is done, whatever the controller says of it: else no more could be done than to try again.
+        // Commands that end something are not refused at random, because the host could only send them again.
         case 0 where !isEnd:
-            // Command Disallowed would mean the other family.
+            // Command Disallowed is not among these, because it would select the other family of commands.
             let all: [HCIStatus] = [
                 .unsupportedFeatureOrParameterValue, .hardwareFailure, .memoryCapacityExceeded,
             ]
@@ -985,7 +988,7 @@ private struct AdvertisingWishes {
         recover()
     }
 
-    /// The controller was brought back, by a Reset or without.
+    /// Reports that the controller has recovered, by a Reset or without one.
     private mutating func recover() {
         if chance(of: 2) {
             radio.sets = [:]
@@ -998,7 +1001,7 @@ private struct AdvertisingWishes {
         played.take()
     }
 
-    /// Checks that each request is reported at most once.
+    /// Checks that each request is reported at most once, and removes the requests that are reported.
     private mutating func judge() {
         for event in played.events {
             let words = event.split(separator: ":")[0].split(separator: " ").map(String.init)
@@ -1016,14 +1019,14 @@ private struct AdvertisingWishes {
                     Issue.record("\(event)")
                     break
                 }
-                // Earlier requests are not on air any more, unless no link was free for this one.
+                // Earlier requests are no longer on air, unless no link was free for this one.
                 let isShown = radio.sets.values.contains { $0.isOn && $0.data == request.payloads.data }
                 if isShown, let index = wanted[id]?.requests.firstIndex(of: request) {
                     wanted[id]?.requests.removeFirst(index)
                 }
             case "not":
                 guard let (id, request) = updates.removeValue(forKey: number) else {
-                    // It was given up with its advertisement.
+                    // The update was not requested, or was reported before.
                     Issue.record("\(event)")
                     break
                 }
@@ -1065,7 +1068,7 @@ private struct AdvertisingWishes {
             #expect(isSaid, "\(request.plan)")
             due[said[0], default: 0] += 1
         }
-        // Who waits for a start waits for a link.
+        // An advertisement that has not started waits for a free link.
         for (id, wish) in wishes.wanted where wishes.starts.contains("\(id.number)") {
             #expect(wish.requests.last?.isConnectable == true && centrals >= wish.links)
         }

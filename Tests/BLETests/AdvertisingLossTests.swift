@@ -5,9 +5,9 @@ import HCISocket
 import Testing
 import VirtualController
 
-/// An advertisement that is taken off the air is put on air again, or its caller gets an error.
+/// Tests that an advertisement that went off air goes on air again, or that its caller receives an error.
 @Suite(.timeLimit(.minutes(10))) struct AdvertisingLossTests {
-    /// A server on a controller that a test meddles with, and two centrals.
+    /// A server on a controller whose answers a test can replace, and two centrals.
     private struct Hosts: Sendable {
         let bed: VirtualTestbed
         let port: ControlledPort
@@ -15,7 +15,7 @@ import VirtualController
         let centrals: [Adapter]
         let isExtended: Bool
 
-        /// The controller refuses to begin so often.
+        /// Makes the controller refuse the next `times` commands that enable advertising.
         func refuse(_ times: Int, _ status: HCIStatus = .commandDisallowed) {
             let enable: HCIOpcode =
                 isExtended ? .leSetExtendedAdvertisingEnable : .leSetAdvertisingEnable
@@ -73,7 +73,7 @@ import VirtualController
             let second = try await hosts.connect(1, within: .seconds(20))
             #expect(before.duration(until: hosts.bed.loop.now) > .seconds(6), "after 1, 2 and 4 s")
             await second.disconnect()
-            // As long as the link is there, and at once when it is not.
+            // Refused advertising is retried as long as the link exists, and at once when the link ends.
             hosts.refuse(.max)
             await hosts.bed.wait(.seconds(300))
             let third = hosts.bed.task { try await hosts.connect(1, within: .seconds(1000)) }

@@ -2,22 +2,23 @@ import BLECore
 import HCI
 import HCISocket
 
-/// A controller that answers commands with whatever comes to its mind, the same for the same seed: nothing,
-/// octets that look like an answer, octets that look like nothing, or what it should.
+/// A port to a controller that answers some commands at random, the same for the same seed: with nothing, with
+/// answers, events or data of random contents, or with random octets. The controller carries out a quarter of these
+/// commands as well.
 final class BabblingPort: PacketPort, @unchecked Sendable {
-    // Sendable: all state is touched on the loop only, but for `share`.
+    // Sendable: all state except `share` is used on the loop only.
     private let inner: any PacketPort
     private let loop: EventLoop
     private var random: SplitMix64
     private var handlers: PacketPortHandlers?
-    /// How many of ten commands it babbles about.
+    /// The number of commands in ten that are answered at random.
     private let share = Lock(0)
 
     init(_ inner: any PacketPort, on loop: EventLoop, seed: UInt64) {
         (self.inner, self.loop, random) = (inner, loop, SplitMix64(seed: seed))
     }
 
-    /// From here on it babbles about so many of ten commands.
+    /// Sets the number of commands in ten that are answered at random.
     func babble(about share: Int) { self.share.withLock { $0 = share } }
 
     var isWritable: Bool { inner.isWritable }
@@ -36,7 +37,7 @@ final class BabblingPort: PacketPort, @unchecked Sendable {
         loop.execute { [self] in
             for word in words where !word.isEmpty { handlers?.receive(word.span) }
         }
-        // Some commands it carries out and answers as well.
+        // The controller carries out and answers some of these commands as well.
         if Int.random(in: 0..<4, using: &random) == 0 { inner.send(packet) }
     }
 
@@ -54,9 +55,9 @@ final class BabblingPort: PacketPort, @unchecked Sendable {
         case 2: return event(0x0e, [1] + number + random.bytes(upTo: 20))
         case 3: return event(0x0f, [octet % 4 == 0 ? octet : 0, 1] + number)
         case 4: return event(octet, random.bytes(upTo: 40))
-        // A subevent, its status success.
+        // A random LE Meta event whose status is Success.
         case 5: return event(0x3e, [octet % 0x2b, 0] + random.bytes(upTo: 60))
-        // Data on one of the handles that the simulated controllers begin with.
+        // Data whose handle has the low octet 0x40, as the first handle of the simulated controllers has.
         case 6: return [2, 0x40, octet] + random.bytes(upTo: 40)
         default: return [octet % 6] + random.bytes(upTo: 60)
         }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import BLE
 
-/// A controller that babbles: whatever it says, all that is asked of the host ends, in time and with a typed
-/// error at worst.
+/// Tests of a host whose controller answers at random: every operation ends in time, and fails only with a
+/// `BLEError`.
 @Suite(.timeLimit(.minutes(10))) struct BabblingTests {
-    /// Far longer than all of it may take, by the loop's clock.
+    /// The limit of a whole test by the loop's clock, far longer than its operations may take.
     private static let limit = Duration.seconds(1000)
 
     @Test(arguments: 0..<UInt64(60)) func openingEndsInTime(seed: UInt64) async throws {
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// Opens an adapter whose controller babbles about some of the commands, the more the higher the seed, and
-    /// has it do something.
+    /// Runs `body` with an adapter whose controller answers one to ten of ten commands at random, depending on the
+    /// last digit of the seed.
     private func run(
         seed: UInt64, babblesAtOnce: Bool = false,
         _ body: @escaping @Sendable (Adapter, DeviceAddress) async throws -> Void
@@ -82,7 +82,7 @@ import Testing
         try await PeripheralManager(adapter).advertise(try request(name), maximumLinks: 2)
     }
 
-    /// What the host threw; anything but its own errors is a failure of this test.
+    /// Returns the error that `body` throws. An error other than `BLEError` fails the test.
     private static func result(_ body: () async throws -> Void) async -> Result<Void, BLEError> {
         do {
             return .success(try await body())

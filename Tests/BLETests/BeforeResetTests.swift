@@ -4,7 +4,8 @@ import HCI
 import Testing
 import VirtualController
 
-/// Events that a controller sends between its failure and its Reset, which ends what they report.
+/// Tests of events that a controller sends between its failure and its Reset, which ends the links and syncs that
+/// they report.
 @Suite(.timeLimit(.minutes(10))) struct BeforeResetTests {
     @Test("advertising restarts when a reset ends a link that was just made")
     func advertisingRestartsAfterResetEndsNewLink() async throws {
@@ -40,7 +41,7 @@ import VirtualController
             let address = await sender.address
             try await host.open { adapter in
                 let stream = CentralManager(adapter).periodicAdvertising(of: address, set: 5)
-                let hearing = Task(executorPreference: host.loop) {
+                let following = Task(executorPreference: host.loop) {
                     for try await packet in stream { return packet.fields.bytes }
                     return []
                 }
@@ -56,7 +57,7 @@ import VirtualController
                 _ = await host.loop.sleep(for: .seconds(1))
                 _ = try await PeripheralManager(sender).advertise(
                     try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))
-                #expect(try await hearing.value == [2, 1, 6])
+                #expect(try await following.value == [2, 1, 6])
             }
             await sender.close()
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// What is begun while an adapter is being closed.
+/// Tests of operations that start while an adapter is being closed.
 @Suite(.timeLimit(.minutes(10))) struct ClosingTests {
     static let operations: [(String, @Sendable (Adapter, Adapter) async throws -> Void)] = [
         ("connect", { _ = try await CentralManager($0).connect(to: await $1.address, timeout: nil) }),
@@ -35,7 +35,7 @@ import Testing
             let (host, peer) = (try await bed.host("host"), try await bed.host("peer"))
             try await peer.serve()
             let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
-            // What is to be ended takes a while.
+            // The close has to end this operation first, which takes a while.
             let before = Task(executorPreference: bed.loop) {
                 if isConnecting {
                     _ = try await CentralManager(host).connect(to: absent, timeout: nil)

@@ -9,7 +9,7 @@ private let hidden = DeviceAddress(0x4422_11cc_bbaa, type: .random)
 private let hiddenLater = DeviceAddress(0x4533_11cc_bbaa, type: .random)
 
 extension ConnectState {
-    /// A request for `peer`, whose MTU names it.
+    /// Adds a request for `peer`. The MTU identifies the request in `order`.
     fileprivate mutating func want(_ peer: DeviceAddress, mtu: UInt16) -> (
         ticket: ConnectTicket, isFirst: Bool
     ) {
@@ -40,7 +40,7 @@ struct ConnectStateTests {
         #expect(state.leave(second.ticket) == lamp)
         #expect(state.remove(lamp).requests.map(\.ticket) == [second.ticket])
         #expect(!state.isWaiting(for: lamp) && state.isWaiting(for: lock))
-        // A request that is over waits for nothing.
+        // Leaving again has no effect after the request has ended.
         #expect(state.leave(second.ticket) == nil)
     }
 

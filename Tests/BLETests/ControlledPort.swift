@@ -2,8 +2,8 @@ import BLECore
 import HCI
 import HCISocket
 
-/// A host's port whose controller a test can play in part: it keeps commands from the controller, answers
-/// them in its place, and sends events that the controller never sent.
+/// A port of a host whose controller a test can replace in part. The port withholds commands from the controller,
+/// answers them in its place, and sends events that the controller has not sent.
 final class ControlledPort: PacketPort, Sendable {
     private let inner: any PacketPort
     private let loop: EventLoop
@@ -23,13 +23,13 @@ final class ControlledPort: PacketPort, Sendable {
     /// The commands that the host has sent since the last `forget`.
     var commands: [HCICommandPacket] { shared.withLock { $0.commands } }
 
-    /// Their opcodes.
+    /// The opcodes of `commands`.
     var opcodes: [HCIOpcode] { commands.map(\.opcode) }
 
     func forget() { shared.withLock { $0.commands = [] } }
 
-    /// From now on, a command for which `rule` has events gets these in place of what the controller would do;
-    /// nil: it goes to the controller.
+    /// Sets the rule for the following commands. A command for which `rule` returns events is answered with these and
+    /// is withheld from the controller. All other commands are passed to the controller.
     func play(_ rule: (@Sendable (HCICommandPacket) -> [HCIEventPacket]?)?) {
         shared.withLock { $0.rule = rule }
     }

@@ -7,11 +7,11 @@ import VirtualController
 
 @testable import BLE
 
-/// Operations that are begun and cancelled, thousands of times and at any moment, leave nothing behind. In a
-/// process of its own, where no other test opens descriptors and takes memory.
+/// Tests that operations that are started, and cancelled at any moment, leak nothing in thousands of cycles. The
+/// test runs in a process of its own, where no other test opens descriptors or allocates memory.
 struct CycleTests {
-    /// Whether memory is compared as well. How much of it an allocator keeps differs between machines, so `make test`
-    /// does not: `make memory` does.
+    /// Whether memory is compared as well. The amount that an allocator retains differs between machines, so
+    /// `make memory` compares it and `make test` does not.
     private static var measuresMemory: Bool { getenv("BLETOOL_MEASURE_MEMORY") != nil }
 
     @Test("thousands of connect, use and cancel cycles leak no task, descriptor or memory")
@@ -19,7 +19,7 @@ struct CycleTests {
         await #expect(processExitsWith: .success) {
             try await VirtualTestbed.run { bed in
                 var cycles = try await Cycles(bed)
-                // Caches, pools and tables have their size after these.
+                // Caches, pools and tables have their final size after these cycles.
                 try await cycles.run(1000)
                 let before = try await cycles.usage()
                 try await cycles.run(3000)
@@ -28,24 +28,24 @@ struct CycleTests {
                 #expect(after.links == 0 && after.waiters == 0)
                 #expect(after.kept == 0)
                 if Self.measuresMemory {
-                    // A task that stayed for each cycle would be ten times as much.
+                    // One leaked task in each cycle would take ten times as much.
                     #expect(before.memory > 0)
                     #expect(
                         after.memory - before.memory < 512 * 1024,
                         "\(before.memory) to \(after.memory) octets")
                 }
-                // Each way of ending is among them.
+                // Both outcomes are among the cycles.
                 #expect(cycles.completed > 50 && cycles.cancelled > 1000, "\(cycles)")
             }
         }
     }
 }
 
-/// One central and one peripheral that do something and are interrupted, as the seed has it.
+/// A central and a peripheral whose operations are chosen, and interrupted, at random with a fixed seed.
 private struct Cycles {
     let bed: VirtualTestbed
     let central: CentralManager
-    /// Of the same adapter as `central`, with a file of what the next process is to bring back.
+    /// A manager of the same adapter as `central`, with a file of the state that the next process restores.
     let restoring: CentralManager
     let folder: StateFolder
     let server: PeripheralManager
@@ -91,7 +91,7 @@ private struct Cycles {
             case .success: completed += 1
             case .failure: cancelled += 1
             }
-            // At most 10 s for what is left to be sent, 5 s for the controller to end the link, and a step of each.
+            // At most 1 s for pending procedures, 10 s for unsent packets, and 5 s for the controller to end the link.
             let taken = beginning.duration(until: bed.loop.now)
             #expect(taken <= .seconds(16), "kind \(choice), after cycle \(completed + cancelled)")
             // The server detects the end a little later.
@@ -143,7 +143,7 @@ private struct Cycles {
         }
     }
 
-    /// Kinds of cycles with an advertisement, with a manager whose wishes are on the disk, and with a pairing.
+    /// Performs the cycles with an advertisement, with a manager whose requests are stored on disk, or with a pairing.
     private static func useMore(
         _ central: CentralManager, _ restoring: CentralManager, _ server: PeripheralManager,
         _ sensor: Peripheral.Identifier, _ choice: UInt64
@@ -184,12 +184,12 @@ private struct Cycles {
         var descriptors = 0
         var links = 0
         var waiters = 0
-        /// Links and scans that the next process would bring back.
+        /// The number of links and scans that the next process would restore.
         var kept = 0
         var memory = 0
     }
 
-    /// The second number of the kernel's account of this process (proc(5)).
+    /// The resident pages of this process: the second number in `/proc/self/statm` (proc(5)).
     private static var residentPages: Int {
         let file = open("/proc/self/statm", O_RDONLY)
         defer { close(file) }
@@ -202,7 +202,7 @@ private struct Cycles {
     func usage() async throws -> Usage {
         var usage = Usage()
         let kept = try #require(restoring.restoration?.kept)
-        // What has changed is written by itself; after this no file is open for it.
+        // Changes are written in the background. After this call no file is open for them.
         try await kept.flush()
         usage.kept = kept.value.links.count + kept.value.scans.count
         for adapter in [central.adapter, server.adapter] {
@@ -219,7 +219,7 @@ private struct Cycles {
 }
 
 extension Adapter {
-    /// Tasks that wait for something of the adapter.
+    /// The number of tasks that wait for a result of the adapter.
     fileprivate var waiting: Int {
         answers.count + operations.count + updates.count + connects.count + endings.count
             + departures.count + procedures.count + securings.count + idle.count + power.count

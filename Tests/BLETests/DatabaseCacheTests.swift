@@ -10,7 +10,7 @@ private let battery = GATTService(
     0x180f,
     characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))])
 
-/// The opcodes of the requests that discovery makes.
+/// The opcodes of the requests that discovery sends.
 private let discovering: Set<UInt8> = [0x04, 0x06, 0x10]
 
 struct DatabaseCacheTests {
@@ -25,10 +25,10 @@ struct DatabaseCacheTests {
             let second = try await hosts.connect()
             #expect(try await second.discover() == found)
             let asked = port.received.map { $0[0] }
-            // The MTU, the hash, our features, Service Changed: nothing else.
+            // The only requests are for the MTU, the hash, the client's features and Service Changed.
             #expect(asked == [0x02, 0x08, 0x12, 0x12])
             #expect(port.received[1] == [0x08, 0x01, 0x00, 0xff, 0xff, 0x2a, 0x2b])
-            // What the first link found may be used on the second.
+            // Handles that were found on the first link can be used on the second.
             let value = try #require(found.characteristics(Sample.value).first)
             #expect(try await second.read(value) == [1])
             await second.disconnect()
@@ -43,7 +43,7 @@ struct DatabaseCacheTests {
             try await hosts.peripheral.add([battery])
             port.forget()
             let second = try await hosts.connect()
-            // Nothing is known of the second link yet: that is found out before the old handle goes out.
+            // The second link has not read the hash yet. It does so before it sends a request with the old handle.
             let refused = await failure { () throws(BLEError) in _ = try await second.read(old) }
             #expect(refused == .databaseChanged(old.valueHandle))
             #expect(port.received.contains { discovering.contains($0[0]) })
@@ -55,7 +55,7 @@ struct DatabaseCacheTests {
 
     @Test func withoutHashOnlyBondedPeerUsesCache() async throws {
         try await TwoHosts.meddled { hosts, port in
-            // The hash is not there for those who ask.
+            // The server answers reads of the hash with Attribute Not Found.
             port.meddle { frame in
                 frame[0] == 0x09 && frame.count == 20 ? [[0x01, 0x08, 0x01, 0x00, 0x0a]] : [frame]
             }
@@ -88,7 +88,7 @@ struct DatabaseCacheTests {
             let range = try #require(try await hosts.peripheral.add([battery]))
             _ = await hosts.loop.sleep(for: .seconds(1))
             #expect(port.hasReceived([0x1e]))
-            // A bare handle is ours to judge.
+            // A bare handle is not checked: its validity is up to the caller.
             #expect(try await device.read(old.valueHandle) == [1])
             port.forget()
             await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
@@ -106,7 +106,7 @@ struct DatabaseCacheTests {
             let new = try #require(database.characteristics(Sample.value).first)
             #expect(try await device.read(new) == [1])
             await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
-            // The change was among other handles, so what listens to this one goes on.
+            // The change affects other handles, so the stream of this one continues.
             try await hosts.peripheral.update(new.valueHandle, to: [7])
             for try await value in values {
                 #expect(value.value == [7])
@@ -125,7 +125,7 @@ struct DatabaseCacheTests {
             try await hosts.peripheral.removeService(at: range.start)
             let ended = await failure { () throws(BLEError) in for try await _ in values {} }
             #expect(ended == .databaseChanged(level.valueHandle))
-            // Unsubscribing would have written to a handle that belongs to another attribute now.
+            // The client does not unsubscribe, because the handle can belong to another attribute now.
             _ = try await device.discover()
             let configuration = try #require(level.descriptor(.clientCharacteristicConfiguration))
             #expect(!port.received.contains([0x12] + configuration.handle.wire + [0, 0]))
@@ -144,7 +144,7 @@ struct DatabaseCacheTests {
             let stale = await failure { () throws(BLEError) in _ = try await device.read(value) }
             #expect(stale == .databaseChanged(value.valueHandle))
             port.meddle(nil)
-            // It turns out that nothing has changed: the handles are good again.
+            // Discovery finds the same database, so the handles are valid again.
             let again = try await device.discover()
             #expect(again.characteristics(Sample.value) == [value])
             #expect(try await device.read(value) == [1])
@@ -161,7 +161,7 @@ struct DatabaseCacheTests {
             port.meddle { $0[0] == 0x11 && once.first() ? [refusal.replacing(1, 0x10)] : [$0] }
             #expect(try await device.discover().service(Sample.service) != nil)
             #expect(port.received.count { $0[0] == 0x10 && $0[5...] == [0x00, 0x28] } == 3)
-            // For ever is too long.
+            // Discovery fails if the database is out of sync every time.
             port.meddle { $0[0] == 0x11 ? [refusal.replacing(1, 0x10)] : [$0] }
             let given = await failure { () throws(BLEError) in
                 _ = try await device.discover(refreshing: true)
@@ -198,7 +198,7 @@ struct DatabaseCacheTests {
             port.forget()
             #expect(try await device.read(value) == [1])
             #expect(port.received == [[0x0a] + value.valueHandle.wire])
-            // Discovery of all does not make it wrong, and then nothing is asked for a service.
+            // The handle stays valid after discovery of all services, and a service is then found without a request.
             let database = try await device.discover()
             #expect(try await device.read(value) == [1])
             port.forget()
@@ -206,7 +206,7 @@ struct DatabaseCacheTests {
             #expect(try await device.discover(service: 0x180f).isEmpty)
             #expect(port.received == [])
             #expect(database.services(Sample.service) == services)
-            // A change does.
+            // A change of the database makes the handle invalid.
             try await hosts.peripheral.add([battery])
             _ = await hosts.loop.sleep(for: .seconds(1))
             await refuses(value) { () throws(BLEError) in _ = try await device.read(value) }
@@ -262,14 +262,14 @@ struct DatabaseCacheTests {
             #expect(port.received == [])
             #expect(try await device.discover(refreshing: true) == database)
             #expect(port.received.contains { discovering.contains($0[0]) })
-            // That was said already.
+            // The client's features and configuration were written before.
             #expect(!port.hasReceived([0x12]))
             await device.disconnect()
         }
     }
 }
 
-/// What is done with `old` is refused, because it is of a database that is no more.
+/// Checks that `body` is refused, because `old` belongs to an outdated database.
 private func refuses(
     _ old: RemoteCharacteristic, location: SourceLocation = #_sourceLocation,
     _ body: () async throws(BLEError) -> Void
@@ -278,7 +278,7 @@ private func refuses(
     #expect(refused == .databaseChanged(old.valueHandle), sourceLocation: location)
 }
 
-/// True the first time.
+/// A flag whose `first` returns true only on the first call.
 final class Once: Sendable {
     private let state = Lock(true)
     func first() -> Bool {

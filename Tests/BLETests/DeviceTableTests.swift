@@ -4,12 +4,12 @@ import Testing
 
 @testable import BLE
 
-/// The report of a connectable packet.
+/// Returns the report of a connectable packet.
 func report(_ address: UInt64?, rssi: Int8 = -50, _ data: [UInt8]) -> AdvertisingReport {
     report(address, [.legacy, .connectable, .scannable], rssi: rssi, data)
 }
 
-/// The report of a packet.
+/// Returns the report of a packet.
 func report(
     _ address: UInt64?, _ type: AdvertisingEventType, set: UInt8 = 0xff, rssi: Int8 = -50, _ data: [UInt8]
 ) -> AdvertisingReport {
@@ -37,7 +37,7 @@ struct DeviceTableTests {
         #expect(both.advertisement.report.data == name)
         #expect(fields(&table, report(1, flags)) == flags + name)
         #expect(fields(&table, report(1, [2, 1, 4])) == [2, 1, 4] + name)
-        // What an early end leaves is no field.
+        // The zeros after an early end are not a field.
         #expect(fields(&table, report(1, flags + [0, 0])) == flags + name)
     }
 
@@ -115,7 +115,7 @@ struct DeviceTableTests {
         for address in 0..<1_000_000 as Range<UInt64> { _ = table.merge(report(address, flags), at: .zero) }
         #expect(
             table.statistics == ScanStatistics(reports: 1_000_000, devices: 4096, evictions: 995_904))
-        // The last ones are there, with what they said; the one before them is not.
+        // The last 4,096 devices are there with their data; the one before them is not.
         #expect(fields(&table, report(999_999, response, name)) == flags + name)
         #expect(fields(&table, report(995_904, response, name)) == flags + name)
         #expect(fields(&table, report(995_903, response, name)) == name)
@@ -128,7 +128,7 @@ struct DeviceTableTests {
         for address in 1...10 as ClosedRange<UInt64> {
             _ = table.merge(report(address, [], set: 0, long), at: .zero)
         }
-        // Each is kept as it came and as it is reported, which is the same memory and counted twice.
+        // Each payload is kept as received and as reported. Both use the same memory and are counted separately.
         #expect(table.statistics == ScanStatistics(reports: 10, devices: 3, evictions: 7))
     }
 }

@@ -74,9 +74,9 @@ struct DisconnectTests {
             let before = hosts.bed.loop.now
             await PeripheralManager(hosts.server).disconnect(hosts.central)
             #expect(hosts.bed.loop.now == before + .seconds(5))
-            // So long the controller may keep it, and its data.
+            // The controller may keep the link, and its data, for the supervision timeout of 4 s.
             #expect(await hosts.server.linkCount == 1)
-            // A second call does not wait for it.
+            // A second call does not wait for the end.
             await PeripheralManager(hosts.server).disconnect(hosts.central)
             #expect(hosts.bed.loop.now == before + .seconds(5))
             let event = try await events.next()
@@ -94,7 +94,7 @@ struct DisconnectTests {
             let refusals = Lock(0)
             hosts.port.play { command in
                 switch command.opcode {
-                // It takes no command beside one that it does not answer.
+                // The controller accepts no further command while LE Rand is unanswered.
                 case .leRand where !isRefused: return []
                 case .disconnect
                 where isRefused
@@ -109,7 +109,7 @@ struct DisconnectTests {
             await hosts.bed.wait(.milliseconds(1))
             let before = hosts.bed.loop.now
             await PeripheralManager(server).disconnect(hosts.central)
-            // A second for each refusal, and the time that a command has.
+            // One second for each refusal, or the time limit of the unanswered command.
             let limit: Duration = isRefused ? .seconds(2) : .seconds(4)
             #expect(before.duration(until: hosts.bed.loop.now) <= limit)
             await hosts.bed.wait(.seconds(1))
@@ -155,11 +155,11 @@ struct DisconnectTests {
             #expect(!port.opcodes.contains(.disconnect), "the one before is not answered")
             port.emit(CommandStatus(status: answer, opcode: .disconnect).packet)
             await hosts.bed.wait(.seconds(1))
-            // A refusal of its own would have it asked for again now.
+            // If the answer applied to the second link, its refusal would cause a second Disconnect now.
             #expect(port.opcodes.count { $0 == .disconnect } == 1)
             let answered = hosts.bed.loop.now
             port.emit(CommandStatus(status: .success, opcode: .disconnect).packet)
-            // Its five seconds begin with its own answer, and not with the one of the link before.
+            // The link's five seconds begin at the answer to its own command, not at that of the previous link.
             #expect(try await second.value == answered + .seconds(5))
             #expect(port.opcodes.count { $0 == .disconnect } == 1)
             port.emit(
@@ -187,6 +187,6 @@ struct DisconnectTests {
 }
 
 extension Adapter {
-    /// How many links this host is ending.
+    /// The number of links that this host is ending.
     fileprivate var endingLinkCount: Int { links.values.count { $0.ending.isBegun } }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BLE
 
-/// Which events a controller is asked for.
+/// Tests of the events that a host enables in its controller.
 struct EventMaskTests {
     @Test("the HCI event mask has the events that the host handles")
     func hostEventMask() {

@@ -7,7 +7,7 @@ import HCISocket
 import Testing
 import VirtualController
 
-/// The main job on controllers of both families.
+/// Tests of scanning, connecting and reading on controllers of the legacy and the extended family of commands.
 @Suite struct FamilyTests {
     @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
     func scansConnectsAndReadsWithEachCommandFamily(_ server: Bool, _ client: Bool) async throws {
@@ -45,7 +45,7 @@ extension FamilyTests {
             let other = try await CentralManager(adapter).first(within: .seconds(5)) { $0.name == "Other" }
             _ = try await hosts.central.first(within: .seconds(5)) { $0.name == "Quirky" }
             try await CentralManager(adapter).withConnection(to: try #require(other.address)) { _ in }
-            // Reset and reading are of both; then only what controllers of 4.2 know.
+            // The host sends the legacy commands and none of the extended ones.
             #expect(
                 Set(port.opcodes).isSuperset(of: [
                     .leSetAdvertisingEnable, .leSetScanEnable, .leCreateConnection,

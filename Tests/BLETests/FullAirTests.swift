@@ -7,7 +7,7 @@ import VirtualController
 
 @testable import BLE
 
-/// An air with room for so many controllers and no more, or that keeps one waiting.
+/// Tests of an air that is full, starts slowly or ends, and of hosts that accept no more packets.
 @Suite(.timeLimit(.minutes(10))) struct FullAirTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).air").path
 
@@ -33,8 +33,7 @@ import VirtualController
         await air.close()
     }
 
-    /// As where a machine has so much to do that the air's process takes longer to start than a controller may for an
-    /// answer.
+    /// On a busy machine, the air's process can take longer to start than a controller may take for an answer.
     @Test func waitsForSlowlyStartingAir() async throws {
         let air = AirServer(on: .shared, seed: 1)
         var options = AdapterOptions()
@@ -56,7 +55,7 @@ import VirtualController
         await air.close()
     }
 
-    /// As when an air ends because its last client left long ago, and another client joins just then.
+    /// An air ends some time after its last client has left. Another client can join at that moment.
     @Test func airEndingDuringJoinIsReplaced() async throws {
         let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
         Thread.detachNewThread {
@@ -118,7 +117,7 @@ import VirtualController
     }
 }
 
-/// The port of a host that takes so many packets and no more.
+/// The port of a host that accepts a limited number of packets.
 private final class FullPort: PacketPort, Sendable {
     private struct Shared {
         var handlers: PacketPortHandlers?
@@ -130,7 +129,7 @@ private final class FullPort: PacketPort, Sendable {
 
     var taken: [[UInt8]] { shared.withLock { $0.taken } }
 
-    /// The host asks its controller for something.
+    /// Sends a command from the host to its controller.
     func command(_ command: some HCICommand) {
         let octets = HCIPacket.command(command.packet).encoded
         shared.withLock { $0.handlers }?.receive(octets.span)

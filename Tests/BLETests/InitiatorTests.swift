@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// The initiator's commands and events, with a controller that answers as the test says.
+/// Tests of the initiator's commands and events, with a controller whose answers the test chooses.
 @Suite struct InitiatorTests {
     private let stopped = "the controller did not report how the attempt to connect ended"
     private let silence = "no answer from the controller"
@@ -204,7 +204,7 @@ import Testing
         played.failed()
         #expect(played.settle() == ["clear", "add 3", "add 1", "connect listed"])
         #expect(played.nextIn == .seconds(5))
-        // With one less all have room.
+        // With one device fewer, all fit into the list.
         #expect(played.connected(to: 3) == 3)
         #expect(played.settle() == ["clear", "add 1", "add 2", "connect listed"])
         #expect(played.initiator.deadline == nil)
@@ -224,7 +224,7 @@ import Testing
 
     // MARK: Time
 
-    /// A request, whose time to be eager ends after so many seconds; nil: never.
+    /// Returns a request that is eager for `seconds`, or without a limit if that is nil.
     private func request(
         _ number: UInt64, eagerFor seconds: Int?, then preset: ScanOptions.Preset = .balanced
     ) -> ConnectState.Request {
@@ -252,7 +252,7 @@ import Testing
         played.failed()
         #expect(played.settle() == [connect] && played.timing == .balanced)
         #expect(played.initiator.deadline == nil)
-        // One that has a limit wants it at once.
+        // A request with a time limit uses the low-latency timing at once.
         played.requests.append(request(3, eagerFor: nil))
         #expect(played.settle() == ["cancel"])
         played.failed()
@@ -328,7 +328,7 @@ import Testing
         arguments: ["clear", "add 1", "connect listed"])
     func refusedAcceptListIsUnusedUntilReset(command: String) {
         var played = PlayedInitiator()
-        // Nothing is known of what it holds.
+        // The contents of the accept list are unknown.
         _ = played.list.begin([])
         played.want(1, 2)
         #expect(played.settle(command, .refused(.hardwareFailure)).last == "connect 1")
@@ -362,7 +362,7 @@ import Testing
         played.answer(.done([]))
         #expect(played.events.map { $0.prefix(8) } == ["failed 1", "failed 2"])
         #expect(played.settle() == ["connect 3"])
-        // That the controller has ended it by itself is a failure, too.
+        // An end of the attempt that the host has not requested is a failure, too.
         played.failed()
         #expect(played.events.count == 3 && played.initiator.isIdle)
         played.failed()
@@ -404,7 +404,8 @@ import Testing
         played.wait(.seconds(1))
         #expect(played.settle("cancel", .silent) == ["cancel"])
         #expect(played.initiator.isIdle && played.events == [stopped])
-        // It still listens for the first: that is ended before the next, whose request does not fail.
+        // The controller still connects to the first device. That attempt is cancelled before the next one starts,
+        // whose request does not fail.
         played.wait(.seconds(2))
         played.want(2)
         #expect(played.settle("connect 2", .refused(.commandDisallowed)) == ["connect 2", "cancel"])
@@ -452,7 +453,7 @@ import Testing
         _ = played.list.begin([])
         played.want(1, 2)
         for _ in 0..<count {
-            // Clear, two devices, the command, its cancel.
+            // The steps are clear, add two devices, connect and cancel.
             if played.initiator.isQuiet == false, !played.initiator.isChanging { played.forget(2) }
             if played.next() != nil { played.answer(.done([])) }
         }
@@ -497,7 +498,7 @@ import Testing
             played.initiator.share(withScan: true, at: played.conditions.now)
             #expect(played.settle() == ["connect 1"])
         }
-        // Without a scan there is no limit, and without a device no scan is silenced.
+        // Without a scan, connecting has no time limit. Without a device, no scan is suspended.
         played.initiator.share(withScan: false, at: played.conditions.now)
         #expect(played.initiator.deadline == nil)
         #expect(played.connected(to: 1) == 1)
@@ -536,7 +537,7 @@ import Testing
         played.wait(.seconds(2))
         played.initiator.share(withScan: true, at: played.conditions.now)
         #expect(played.nextIn == .seconds(3), "asking does not make it longer")
-        // A reset may be of another mind.
+        // After a reset the controller may scan and connect at the same time.
         played.initiator.controllerWasReset(capacity: 8)
         #expect(!played.initiator.silencesScans && played.settle() == ["connect 1"])
     }

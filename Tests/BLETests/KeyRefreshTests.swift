@@ -5,13 +5,13 @@ import HCISocket
 import SMP
 import Testing
 
-/// New keys for links that are encrypted, while values go over them.
+/// Tests of new keys for encrypted links, during notifications on these links.
 struct KeyRefreshTests {
     /// The security of a link that the server reports.
     private static let safe = LinkSecurity(level: .encrypted, isBonded: true)
 
-    /// Notifies a hundred numbers, a millisecond apart, and meanwhile does `refresh`. The server is to report
-    /// the link's security so many times.
+    /// Runs `refresh` while the server sends a hundred notifications, a millisecond apart. Checks that the client
+    /// receives all of them in order, and that the server reports the link's security `times` times.
     private static func refreshing(
         times: Int, refresh: @escaping @Sendable (PairedHosts, Peripheral, Central) async throws -> Void
     ) async throws {
@@ -70,13 +70,13 @@ struct KeyRefreshTests {
         try await Self.refreshing(times: 2) { hosts, device, _ in
             let before = try #require(await hosts.client.bonds.first)
             #expect(try await device.renewBond() == Self.safe)
-            // The other side has the last of the keys a connection event later.
+            // The server receives the last of the keys one connection event later.
             _ = await hosts.server.loop.sleep(for: .milliseconds(100))
             let after = try #require(await hosts.client.bonds.first)
             #expect(await hosts.client.bonds.count == 1)
             #expect(after.centralKey != before.centralKey)
             #expect(await hosts.server.bonds.first?.peripheralKey == after.centralKey)
-            // No other device took the peer's place: it has the key.
+            // The peer still has the key, so the user is not asked about a lost bond (`authorize again`).
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize", "authorize"])
             try await device.refreshEncryption()
         }

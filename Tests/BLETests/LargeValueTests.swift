@@ -17,7 +17,7 @@ struct LargeValueTests {
             try await device.write(data, to: value, inPartsOf: nil) { done in
                 progress.withLock { $0.append(done) }
             }
-            // The answer comes after all of them.
+            // The response to this read arrives after all parts.
             _ = try await device.read(value)
             let parts = port.received.filter { $0[0] == 0x52 }.map { $0.dropFirst(3) }
             #expect(parts.count == 250 && parts.allSatisfy { $0.count == 20 })
@@ -87,13 +87,13 @@ struct LargeValueTests {
                 + [RemoteValue(handle: two.valueHandle, value: second, length: 5)]
             // The first value fills the response.
             #expect(try await device.read([one, two]) == .separate(both))
-            // All fit.
+            // Both values fit.
             try await device.write([1], to: one)
             port.forget()
             let small = [RemoteValue(handle: one.valueHandle, value: [1], length: 1), both[1]]
             #expect(try await device.read([one, two]) == .separate(small))
             #expect(port.received.map { $0[0] } == [0x20])
-            // An older server, and one that is older still.
+            // A server without Read Multiple Variable Length, then one without Read Multiple.
             port.meddle { $0[0] == 0x21 ? [[0x01, 0x20, 0, 0, 0x06]] : [$0] }
             #expect(try await device.read([one, two]) == .joined([1] + second))
             try await device.write(first, to: one)
@@ -109,7 +109,7 @@ struct LargeValueTests {
     }
 }
 
-/// Hands numbers to one who waits for them.
+/// An actor that passes numbers to a caller that waits for them.
 private actor Gate {
     private var waiting: CheckedContinuation<Int, Never>?
     private var numbers: [Int] = []

@@ -3,18 +3,18 @@ import Testing
 
 @testable import BLE
 
-/// A link's end, played: what has left and what the controller says is the test's.
+/// The end of a link whose unsent packets, and whose controller's answers, a test chooses.
 private struct PlayedEnding {
     var ending = LinkEnding()
     var conditions = LinkEnding.Conditions()
 
-    /// Lets so many seconds pass, and returns the events of then.
+    /// Advances the time by `seconds`, and returns the events that are due then.
     mutating func after(_ seconds: Double) -> [LinkEnding.Event] {
         conditions.now = conditions.now + .milliseconds(Int(seconds * 1_000))
         return events()
     }
 
-    /// Returns the events of now.
+    /// Returns the events that are due now.
     mutating func events() -> [LinkEnding.Event] {
         ending.advance(under: conditions)
         var events: [LinkEnding.Event] = []
@@ -22,7 +22,7 @@ private struct PlayedEnding {
         return events
     }
 
-    /// The seconds until it needs time to pass.
+    /// The seconds until the next deadline.
     var limit: Double? {
         ending.deadline.map { Double(conditions.now.duration(until: $0).nanoseconds) / 1e9 }
     }
@@ -34,7 +34,7 @@ private struct PlayedEnding {
 }
 
 @Suite struct LinkEndingTests {
-    private let shown = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
+    private let disconnects = [LinkEnding.Event.disconnect(.userTerminated, unsent: 0)]
 
     @Test("without unsent packets Disconnect is sent in the next turn, once")
     func disconnectsOnceWithoutPackets() {
@@ -62,9 +62,9 @@ private struct PlayedEnding {
             #expect(played.after(0.999) == [])
             if isAnswered {
                 played.conditions.isAsking = false
-                #expect(played.events() == shown)
+                #expect(played.events() == disconnects)
             } else {
-                #expect(played.after(0.001) == shown)
+                #expect(played.after(0.001) == disconnects)
             }
         }
     }
@@ -130,7 +130,7 @@ private struct PlayedEnding {
         played.conditions.supervisionTimeout = .seconds(4)
         _ = played.begin()
         played.proceed()
-        #expect(played.events() == shown)
+        #expect(played.events() == disconnects)
         #expect(played.after(3) == [])
         played.answered()
         #expect(played.events() == [] && played.limit == 5)
@@ -147,21 +147,21 @@ private struct PlayedEnding {
         var played = PlayedEnding()
         _ = played.begin()
         played.proceed()
-        #expect(played.events() == shown)
+        #expect(played.events() == disconnects)
         played.answered(isTaken: false)
         #expect(played.events() == [] && played.limit == 1)
-        #expect(played.after(1) == shown && played.limit == nil)
+        #expect(played.after(1) == disconnects && played.limit == nil)
         played.answered()
         #expect(played.events() == [] && played.limit == 4)
         #expect(played.after(4) == [.givenUp])
-        // One that never takes it has as much time.
+        // A controller that never accepts the command has the same five seconds.
         played = PlayedEnding()
         _ = played.begin()
         played.proceed()
-        #expect(played.events() == shown)
+        #expect(played.events() == disconnects)
         for _ in 1...4 {
             played.answered(isTaken: false)
-            #expect(played.after(1) == shown)
+            #expect(played.after(1) == disconnects)
         }
         played.answered(isTaken: false)
         #expect(played.after(1) == [.givenUp])
@@ -199,6 +199,6 @@ private struct PlayedEnding {
         played.proceed()
         #expect(played.events() == [])
         played.conditions.unsent = 0
-        #expect(played.events() == [.waited(1, hasLeft: true)] + shown)
+        #expect(played.events() == [.waited(1, hasLeft: true)] + disconnects)
     }
 }

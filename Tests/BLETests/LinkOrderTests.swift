@@ -9,7 +9,7 @@ import VirtualController
 
 @testable import BLE
 
-/// Users of a link that come and go in the same moment, and procedures that outlast those who began them.
+/// Tests of callers that join and leave a link at the same moment, and of procedures that outlast their callers.
 @Suite(.timeLimit(.minutes(10))) struct LinkOrderTests {
     @Test("a connect that was cancelled before it ran does not keep the link open")
     func cancelledConnectDoesNotKeepLink() async throws {
@@ -83,14 +83,14 @@ import VirtualController
             let second = update()
             await hosts.bed.wait(.seconds(1))
             #expect(port.opcodes == [.leSetPHY])
-            // The end of the first is not the second's.
+            // The end of the first procedure does not end the second.
             port.emit(reported(.le1M, .differentTransactionCollision))
             await hosts.bed.wait(.seconds(1))
             #expect(port.opcodes == [.leSetPHY, .leSetPHY])
             port.emit(reported(.le2M))
             let updated = try await second.value
             #expect(updated.phys?.transmit == .le2M)
-            // One that never ends takes its time from those who wait.
+            // A procedure that never ends delays the next one for the rest of its 40 s.
             let third = update()
             await hosts.bed.wait(.seconds(1))
             third.cancel()
@@ -139,7 +139,7 @@ import VirtualController
     func queuedDisconnectDoesNotReachNextLink() async throws {
         try await LinkedHosts.run { hosts in
             let (port, server) = (hosts.port, hosts.server)
-            // An unanswered command has the controller's only credit.
+            // An unanswered command uses the controller's only credit.
             port.play { command in command.opcode == .leRand ? [] : nil }
             let unanswered = Task(executorPreference: hosts.bed.loop) { await server.sendTolerant(LERand()) }
             let ending = Task(executorPreference: hosts.bed.loop) {
@@ -163,7 +163,7 @@ import VirtualController
             let port = ControlledPort(await bed.port(extended: true), on: bed.loop)
             let (client, server) = (try await bed.host("client", on: port), try await bed.host("server"))
             try await server.serve()
-            // The PHY that is wanted never comes, and the controller does not report the link's end.
+            // The change of the PHY never completes, and the controller does not report the link's end.
             port.play { command in
                 [.leSetPHY, .disconnect].contains(command.opcode)
                     ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
@@ -184,7 +184,7 @@ import VirtualController
     }
 }
 
-/// How a task failed.
+/// Returns the `BLEError` with which a task failed, if any.
 private func thrown(by task: Task<some Sendable, any Error>) async -> BLEError? {
     if case .failure(let error) = await task.result { error as? BLEError } else { nil }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLE
 
-/// Procedures of one link, played.
+/// The procedures of a link, with answers and events that a test chooses.
 private struct PlayedProcedures {
     var procedures = LinkProcedures()
     var now = Instant.zero
@@ -63,7 +63,7 @@ private struct PlayedProcedures {
         return events()
     }
 
-    /// Returns the events of now.
+    /// Returns the events that are due now.
     mutating func events() -> [String] {
         var shown: [String] = []
         while let event = procedures.nextEvent(at: now) {
@@ -110,7 +110,7 @@ private struct PlayedProcedures {
         #expect(played.events() == [], "the peer takes no other request before it has answered")
         played.procedures.requestAnswered()
         #expect(played.events() == ["\(first) ends", "\(second) begins timing"])
-        // One that is refused fails, whatever has changed.
+        // A refused request fails, even if the parameters have changed.
         played.ended(.timing)
         played.procedures.ended(.timing, .failure(.parametersRefused))
         #expect(played.events() == ["\(second) fails: \(BLEError.parametersRefused)"])

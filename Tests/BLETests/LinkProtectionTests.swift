@@ -5,9 +5,10 @@ import Testing
 
 @testable import BLE
 
-/// The protection of a link, whatever becomes of its encryption, its pairings and its bond.
+/// Tests of the protection of a link in every order of changes to its encryption, its pairings and its bond.
 struct LinkProtectionTests {
-    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    /// Plays every sequence of at most `depth` steps, and calls `look` after each step. A sequence ends when a fault is
+    /// found.
     private func everySequence<Play: ProtectionPlay>(
         of depth: Int, _ played: Play, _ steps: [Play.Step] = [], _ look: (Play, [Play.Step]) -> Void
     ) {
@@ -79,7 +80,7 @@ extension LinkProtectionTests {
     }
 }
 
-/// What takes steps and finds faults.
+/// A simulation that takes steps and finds faults.
 private protocol ProtectionPlay {
     associatedtype Step: CaseIterable
 

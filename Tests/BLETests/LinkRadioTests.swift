@@ -4,7 +4,7 @@ import HCI
 import HCISocket
 import Testing
 
-/// PHY, data length, signal strength, channels, and who is at the other end.
+/// Tests of the PHY, data length, signal strength and channels of a link, and of its peer's version and features.
 struct LinkRadioTests {
     @Test(arguments: [false, true]) func bothSidesReportRadioProperties(_ extended: Bool) async throws {
         try await LinkedHosts.run(extended: extended) { hosts in
@@ -82,11 +82,11 @@ struct LinkRadioTests {
             let now = try await connection.setPHYs(transmit: [.le2M], receive: [.le2M])
             #expect(now.phys?.transmit == .le2M && now.phys?.receive == .le2M)
             #expect(try await hosts.connection.phys() == now.phys)
-            // What one side asks for is given, LE Coded as well: a host begins with all that its controller has.
+            // The peer accepts a requested PHY, LE Coded as well: by default a host allows all PHYs of its controller.
             let coded = try await connection.setPHYs(transmit: [.leCoded], receive: [.leCoded], coding: .s8)
             #expect(coded.phys?.transmit == .leCoded && coded.phys?.receive == .leCoded)
             #expect(try await hosts.connection.phys() == coded.phys)
-            // Who has said what it wants does not get anything else.
+            // The client has requested LE Coded, so it accepts no other PHY.
             let kept = try await hosts.connection.setPHYs(transmit: [.le1M], receive: [.le1M])
             #expect(kept.phys == coded.phys)
             let none = await failure { () throws(BLEError) in
@@ -115,7 +115,7 @@ struct LinkRadioTests {
             let server = try await bed.host("server")
             try await server.serve()
             var options = ConnectionOptions()
-            // A wish: the link stays on LE 1M.
+            // The PHY is a preference: the link stays on LE 1M.
             options.phys = [.le2M]
             let device = try await client.connect(to: server, options: options)
             #expect(try await device.connection.parameters.phys?.transmit == .le1M)
@@ -181,7 +181,7 @@ struct LinkRadioTests {
             let connection = hosts.connection
             let silent = await failure { () throws(BLEError) in _ = try await connection.remoteFeatures() }
             #expect(silent == .timedOut(.remoteFeatures, after: .seconds(40)))
-            // What waits behind it is done then, and it can be tried again.
+            // The procedure can be tried again afterwards.
             hosts.port.play(nil)
             let features = try await connection.remoteFeatures()
             #expect(features.contains(.dataPacketLengthExtension))

@@ -31,7 +31,7 @@ struct LinkTimingTests {
             let reported = try await connection.setParameters(Self.slow)
             #expect(reported.timing?.interval == .milliseconds(50) && reported.timing?.latency == 2)
             #expect(try await device.connection.parameters.timing == reported.timing)
-            // As it is already: nothing changes, and the call does not wait for an event that does not come.
+            // The parameters are in effect already. Nothing changes, so the call does not wait for an event.
             #expect(try await connection.setParameters(Self.slow).timing == reported.timing)
         }
     }

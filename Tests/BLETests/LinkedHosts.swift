@@ -3,22 +3,22 @@ import BLECore
 import HCI
 import HCISocket
 
-/// A link of two hosts under virtual time; commands of the second one, the peripheral, can be played.
+/// A link of two hosts under virtual time. A test can answer commands of the second host, the peripheral.
 struct LinkedHosts: Sendable {
     let bed: VirtualTestbed
     let client: Adapter
     let server: Adapter
-    /// The server as the client has it.
+    /// The client's view of the server.
     let device: Peripheral
-    /// The client as the server has it.
+    /// The server's view of the client.
     let central: Central
-    /// Between the server and its controller.
+    /// The port between the server and its controller.
     let port: ControlledPort
 
     /// The server's side of the link.
     var connection: Connection { PeripheralManager(server).connection(of: central) }
 
-    /// The controllers' first handle: both have it for this link.
+    /// The first connection handle of a controller. Both controllers use it for this link.
     static let handle = ConnectionHandle(0x0040)
 
     static func run(
@@ -34,7 +34,7 @@ struct LinkedHosts: Sendable {
             guard case .connected(let central, _)? = try await events.next() else {
                 throw BLEError.notFound(.device(within: nil))
             }
-            // What controllers agree on when a link is new comes now.
+            // The controllers complete the procedures of a new link in this time.
             await bed.wait(.seconds(1))
             try await body(
                 LinkedHosts(

@@ -4,9 +4,9 @@ import GATTServer
 import SMP
 import Testing
 
-/// Bonds that change while links to their peers are up, as other processes change them.
+/// Tests of bonds that other processes change while links to their peers are up.
 struct LiveBondTests {
-    /// Links are there before they are encrypted.
+    /// Options for links that are not encrypted when they are made.
     private static var plain: ConnectionOptions {
         var options = ConnectionOptions()
         options.encryptsIfBonded = false
@@ -35,7 +35,7 @@ struct LiveBondTests {
             (server.bonds, client.bonds) = stores
         } _: { hosts in
             let device = try await hosts.connect(Self.plain)
-            // Neither side can show or ask anything, so only a bond can be worth so much.
+            // Neither side has an input or a display, so only a bond can provide this level of security.
             let (here, there) = (await hosts.client.address, hosts.address)
             try stores.0.insert(.sample(with: here, as: there))
             try stores.1.insert(.sample(with: there, as: here))
@@ -47,7 +47,7 @@ struct LiveBondTests {
         }
     }
 
-    /// LE legacy pairing names its keys, for centrals whose address does not identify them.
+    /// A key of LE legacy pairing has an identifier (EDIV and Rand), which identifies a central whose address does not.
     @Test func centralIsIdentifiedByItsLegacyKey() async throws {
         let stores = (BondStore(), BondStore())
         try await PairedHosts.run { server, client in

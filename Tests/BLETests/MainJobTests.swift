@@ -150,7 +150,7 @@ import Testing
             let device = try await hosts.central.connect(to: try await hosts.find())
             let temperature = try await hosts.characteristic(0x2a6e, of: device)
             let values = try await device.values(of: temperature)
-            // The server's radio is unplugged, and does not end the link.
+            // The simulated air closes: both hosts lose their radios, and the server does not end the link.
             await hosts.air.close()
             let ended = await failure { () throws(BLEError) in
                 for try await _ in values {}

@@ -6,7 +6,7 @@ import HCISocket
 import Testing
 import VirtualController
 
-/// Thirty-two links at once, in either role and in both.
+/// Thirty-two simultaneous links of one host, as central, as peripheral, and in both roles.
 struct ManyLinksTests {
     private static let count = 32
 
@@ -59,7 +59,7 @@ struct ManyLinksTests {
         }
     }
 
-    /// One central reads and is notified by all, at the same time.
+    /// Checks that one central reads from all peripherals and receives their notifications, at the same time.
     private static func talk(_ bed: VirtualTestbed, _ devices: [Peripheral], _ servers: [Adapter])
         async throws
     {
@@ -86,7 +86,7 @@ struct ManyLinksTests {
         for device in devices { await device.disconnect() }
     }
 
-    /// One peripheral is read by all and notifies all.
+    /// Checks that all centrals read from one peripheral and receive its notifications.
     private static func listen(_ bed: VirtualTestbed, _ devices: [Peripheral], _ server: Adapter) async throws
     {
         let handle = try #require(await PeripheralManager(server).valueHandle(of: Sample.value))

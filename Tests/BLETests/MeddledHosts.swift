@@ -6,19 +6,19 @@ import GATTClient
 import GATTServer
 import HCISocket
 
-/// What the tests of the client use of the server: two characteristics with every property, and one of which
-/// the handlers say what they do.
+/// The service that the tests of the client use: two characteristics that can be read, written, notified and
+/// indicated, and one whose reads require encryption.
 enum Sample {
     static let service: BluetoothUUID = 0xfff0
-    /// Reads, writes, commands, notifications and indications.
+    /// Supports reads, writes, writes without response, notifications and indications.
     static let value: BluetoothUUID = 0xfff1
     static let other: BluetoothUUID = 0xfff2
-    /// Needs encryption.
+    /// Requires encryption.
     static let secret: BluetoothUUID = 0xfff3
 }
 
 extension TwoHosts {
-    /// Two hosts, with the sample on air, of which the server's packets can be meddled with.
+    /// Runs `body` with two hosts of which the server advertises the sample, and with the server's port.
     static func meddled(
         _ body: @escaping @Sendable (TwoHosts, MeddledPort) async throws -> Void
     ) async throws {
@@ -31,8 +31,8 @@ extension TwoHosts {
         }
     }
 
-    /// The loop of all. A task that is to run beside others needs it as its executor: time does not wait for
-    /// those elsewhere.
+    /// The loop of both hosts. A concurrent task requires it as its executor: virtual time does not wait for
+    /// tasks that run elsewhere.
     var loop: EventLoop { client.loop }
 
     private func serveSample() async throws {
@@ -55,7 +55,7 @@ extension TwoHosts {
         _ = try await peripheral.advertise(AdvertisingRequest(plan), maximumLinks: 1)
     }
 
-    /// A link to the sample.
+    /// Connects the client to the server of the sample.
     func connect(mtu: ATTMTU = .maximum, raisesSecurity: Bool = true) async throws -> Peripheral {
         var options = ConnectionOptions()
         options.raisesSecurity = raisesSecurity
@@ -64,12 +64,12 @@ extension TwoHosts {
     }
 }
 
-/// The request with that opcode is answered by none.
+/// Returns a rule that drops the responses with this opcode, so that their requests are not answered.
 func silencing(_ response: ATTOpcode) -> @Sendable ([UInt8]) -> [[UInt8]] {
     { $0.first == response.rawValue ? [] : [$0] }
 }
 
 extension AttributeHandle {
-    /// The handle's two octets as they go over the air.
+    /// The handle's two octets in the order of transmission.
     var wire: [UInt8] { [UInt8(truncatingIfNeeded: rawValue), UInt8(truncatingIfNeeded: rawValue >> 8)] }
 }

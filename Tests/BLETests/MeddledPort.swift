@@ -1,12 +1,12 @@
 import BLECore
 import HCISocket
 
-/// A host's port whose packets to the controller a test can read, hold back or add to. The peer receives what
-/// passes, so this plays servers that are silent, hostile or ahead of the specification.
+/// A host's port on which a test can read, drop, change and add packets. The peer receives the changed packets,
+/// so the port simulates servers that are silent, hostile or ahead of the specification.
 ///
-/// Works on the ATT frames of one link, each in one ACL packet.
+/// The port handles the ATT frames of one link, each in one ACL packet.
 final class MeddledPort: PacketPort, @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop, except `shared`.
     private let inner: any PacketPort
     private let loop: EventLoop
     private let shared = Lock(Shared())
@@ -35,13 +35,13 @@ final class MeddledPort: PacketPort, @unchecked Sendable {
         }
     }
 
-    /// Every ATT frame that the host sends from now on becomes these; nil: itself.
+    /// Replaces each ATT frame that the host sends from now on with those that `rule` returns; nil: no change.
     func meddle(_ rule: (@Sendable ([UInt8]) -> [[UInt8]])?) { shared.withLock { $0.rule = rule } }
 
-    /// Whether the host has received a frame that begins so.
+    /// Returns whether the host has received a frame that begins with `start`.
     func hasReceived(_ start: [UInt8]) -> Bool { received.contains { $0.starts(with: start) } }
 
-    /// Sends an ATT frame that the host knows nothing of.
+    /// Sends the peer an ATT frame in the host's place. Does nothing before the first frame on a link.
     func inject(_ frame: [UInt8]) {
         loop.execute { [self] in
             guard let handle = shared.withLock({ $0.handle }) else { return }
@@ -85,7 +85,7 @@ final class MeddledPort: PacketPort, @unchecked Sendable {
         inner.send(octets.span)
     }
 
-    /// The ATT frame of an ACL packet; nil for other packets.
+    /// Returns the ATT frame of an ACL packet; nil for other packets.
     private static func frame(_ packet: Span<UInt8>) -> [UInt8]? {
         guard packet.count > 9, packet[0] == 2, packet[7] == 4, packet[8] == 0 else { return nil }
         return (9..<packet.count).map { packet[$0] }

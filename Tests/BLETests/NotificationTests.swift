@@ -47,17 +47,17 @@ struct NotificationTests {
             }
             try await hosts.peripheral.update(two.valueHandle, to: [6])
             #expect(try await device.read(one) == [5, 0])
-            let (fewHeard, fewEnd) = await drain(few)
-            #expect(fewHeard == [[1, 0], [2, 0], [3, 0]])
+            let (fewValues, fewEnd) = await drain(few)
+            #expect(fewValues == [[1, 0], [2, 0], [3, 0]])
             #expect(fewEnd == .overflow(.values(3)))
-            let (smallHeard, smallEnd) = await drain(small)
-            #expect(smallHeard == [[1, 0], [2, 0]])
+            let (smallValues, smallEnd) = await drain(small)
+            #expect(smallValues == [[1, 0], [2, 0]])
             #expect(smallEnd == .overflow(.octets(5)))
             #expect(newest.dropped == 3)
-            let (newestHeard, _) = await drain(newest, 2)
-            #expect(newestHeard == [[4, 0], [5, 0]])
-            let (othersHeard, _) = await drain(others, 1)
-            #expect(othersHeard == [[6]])
+            let (newestValues, _) = await drain(newest, 2)
+            #expect(newestValues == [[4, 0], [5, 0]])
+            let (othersValues, _) = await drain(others, 1)
+            #expect(othersValues == [[6]])
             await device.disconnect()
         }
     }
@@ -95,7 +95,7 @@ struct NotificationTests {
             )
             var eagerly = eager.makeAsyncIterator()
             #expect(try await eagerly.next()?.value == [1])
-            // The response comes although the indication waits.
+            // The response arrives although the indication is not confirmed yet.
             #expect(try await device.read(value).count == 1)
             #expect(!port.hasReceived([0x1e]))
             var iterator = values.makeAsyncIterator()
@@ -162,7 +162,7 @@ struct NotificationTests {
                 #expect(value.value == Array(long.prefix(20)) && value.mayBeTruncated)
                 break
             }
-            // The value has changed before its rest was read: heads and tails are not mixed.
+            // The value that is read does not begin with the notified part, so the two are not combined.
             port.inject([0x1b] + value.valueHandle.wire + [UInt8](repeating: 9, count: 20))
             port.inject([0x1b] + value.valueHandle.wire + [9])
             let again = try await device.values(of: value, completing: true)
@@ -213,7 +213,7 @@ struct NotificationTests {
     }
 }
 
-/// The values of a stream, at most so many, and what ended it.
+/// Returns the values of a stream, at most `limit`, and the error that ended it.
 private func drain(
     _ stream: BoundedStream<ReceivedValue>, _ limit: Int = .max
 ) async -> (values: [[UInt8]], end: BLEError?) {

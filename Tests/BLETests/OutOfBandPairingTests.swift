@@ -4,9 +4,9 @@ import GATTServer
 import SMP
 import Testing
 
-/// Devices that have given each other data by another way than Bluetooth.
+/// Pairing with data that the devices have exchanged out of band.
 struct OutOfBandPairingTests {
-    /// Knows what one device has given.
+    /// A delegate that has the out-of-band data of one device.
     struct Reader: PairingDelegate {
         let record: OutOfBandRecord
 
@@ -40,7 +40,7 @@ struct OutOfBandPairingTests {
 }
 
 extension PairedHosts {
-    /// A third host pairs with the server by its record.
+    /// Pairs a third host, which has the server's record, with the server and checks the level that this reaches.
     fileprivate func pair(after record: OutOfBandRecord, to level: SecurityLevel) async throws {
         var options = SecurityOptions()
         options.delegate = OutOfBandPairingTests.Reader(record: record)

@@ -8,16 +8,16 @@ import HCISocket
 import SMP
 import VirtualController
 
-/// Two hosts on one air whose users read each other's screens.
+/// Two hosts on one air. The user of each can enter the passkey that the other displays.
 struct PairedHosts: Sendable {
-    /// What one of them has as controller, and whether it hides.
+    /// The controller of one host, and the host's privacy.
     struct Radio: Sendable {
-        /// With the extended commands it also resolves addresses.
+        /// Whether the controller supports the extended commands. It then also resolves addresses.
         var isExtended = false
         var privacy = PrivacyOptions.off
-        /// What a controller that is unlike ours does in place of some commands.
+        /// The events that the controller sends in place of executing a command; nil: it executes the command.
         var play: (@Sendable (HCICommandPacket) -> [HCIEventPacket]?)?
-        /// Without it the controller refuses to encrypt.
+        /// Whether the controller supports encryption; otherwise it refuses to encrypt.
         var encrypts = true
 
         var configuration: VirtualController.Configuration {
@@ -40,7 +40,7 @@ struct PairedHosts: Sendable {
     let clientUser: ScriptedUser
     let address: DeviceAddress
 
-    /// Runs `body` with a server of values that want more and more security, and a client.
+    /// Runs `body` with a server, whose values require increasing levels of security, and a client.
     static func run(
         server serverIO: IOCapability = .noInputNoOutput, client clientIO: IOCapability = .noInputNoOutput,
         serverRadio: Radio = Radio(), clientRadio: Radio = Radio(),
@@ -67,7 +67,7 @@ struct PairedHosts: Sendable {
         }
     }
 
-    /// A link to the server.
+    /// Connects the client to the server.
     func connect(
         to address: DeviceAddress? = nil, _ options: ConnectionOptions = ConnectionOptions()
     ) async throws -> Peripheral {
@@ -75,17 +75,19 @@ struct PairedHosts: Sendable {
             to: address ?? self.address, timeout: .seconds(5), options: options)
     }
 
-    /// A link to the server, and the server's view of it.
-    func connectFromBothSides() async throws -> (Peripheral, Central) {
+    /// Connects the client to the server, and returns each side's peer.
+    func connectFromBothSides(
+        _ options: ConnectionOptions = ConnectionOptions()
+    ) async throws -> (Peripheral, Central) {
         let events = PeripheralManager(server).events()
-        let device = try await connect()
+        let device = try await connect(to: nil, options)
         for try await event in events {
             if case .connected(let central, _) = event { return (device, central) }
         }
         throw BLEError.notFound(.device(within: nil))
     }
 
-    /// The value of a characteristic, by its UUID.
+    /// Reads the first characteristic with this UUID.
     func read(_ uuid: BluetoothUUID, of device: Peripheral) async throws -> [UInt8] {
         guard let found = try await device.discover().characteristics(uuid).first else {
             throw BLEError.notFound(.device(within: nil))
@@ -95,8 +97,8 @@ struct PairedHosts: Sendable {
 }
 
 extension PeripheralManager {
-    /// Values that want more and more: 0xAA00 nothing, 0xAA01 encryption, 0xAA02 authentication, 0xAA03 LE Secure
-    /// Connections; 0xAA04 takes signed writes.
+    /// Publishes and advertises values that require increasing levels of security: 0xAA00 none, 0xAA01 encryption,
+    /// 0xAA02 authentication, 0xAA03 LE Secure Connections. 0xAA04 accepts signed writes.
     fileprivate func serveSecrets() async throws {
         let wants: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
         try await publish([
@@ -118,23 +120,23 @@ extension PeripheralManager {
     }
 }
 
-/// What both users see.
+/// The passkeys that the hosts display. Both users can read them.
 final class Screen: Sendable {
     let shown = AsyncStream<Passkey>.makeStream()
 }
 
-/// Reads the other's screen, and remembers what it was asked.
+/// A user that enters the passkey of the other host, and records the questions of its own host.
 struct ScriptedUser: PairingDelegate {
-    /// What it can show and be asked, from its next link on.
+    /// The input and output capability from the next link on.
     let capability: Lock<IOCapability>
     var ioCapability: IOCapability { capability.withLock { $0 } }
     let screen: Screen
     let asked = Lock<[String]>([])
-    /// Changes what the user answers.
+    /// The user's error; nil if all answers are right.
     let slip = Lock<Slip?>(nil)
-    /// Is given what is displayed, beside the other user.
+    /// A handler that receives each displayed passkey, in addition to the other user.
     let shown = Lock<(@Sendable (Passkey) -> Void)?>(nil)
-    /// Runs before a passkey is entered.
+    /// A step that runs before a passkey is entered.
     let typing = Lock<(@Sendable () async -> Void)?>(nil)
     /// The keys that the user presses before a passkey is entered; without any, the host reports none.
     let pressed = Lock<[KeypressNotification]>([])

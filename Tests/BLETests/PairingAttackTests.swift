@@ -8,9 +8,9 @@ import VirtualController
 
 @testable import BLE
 
-/// Devices that want to be taken for others.
+/// Devices that impersonate other devices.
 @Suite(.timeLimit(.minutes(10))) struct PairingAttackTests {
-    /// A bond of another device with `server`.
+    /// Creates a bond between another device, `peer`, and `server`.
     private func bond(of peer: DeviceAddress, with server: DeviceAddress) -> Bond {
         var bond = Bond(
             with: peer, as: server, PairingStrength(isAuthenticated: true, isSecureConnections: false))
@@ -35,7 +35,7 @@ import VirtualController
             let events = PeripheralManager(server).events()
             let victim = bond(of: DeviceAddress(0xc0aa_0000_0001, type: .random), with: await server.address)
             try store.insert(victim)
-            // The controller accepts the command to encrypt, and does nothing more.
+            // The attacker's controller accepts the command to encrypt, and does not execute it.
             ports[1].play { command in
                 command.opcode == .leEnableEncryption
                     ? [CommandStatus(status: .success, opcode: command.opcode).packet] : nil
@@ -51,7 +51,7 @@ import VirtualController
                 await bed.wait(.seconds(1))
                 return ports[0].opcodes.first
             }
-            // The name of the victim's key, which is sent in the clear, and the pairing's own.
+            // EDIV and Rand of the victim's key, which are sent unencrypted, and those of the pairing's key.
             #expect(await requested(0x1234, 0x5678) == .leLongTermKeyRequestNegativeReply)
             #expect(await requested(0, 0) == .leLongTermKeyRequestReply)
             await bed.wait(.seconds(31))
@@ -136,7 +136,7 @@ import VirtualController
             try store.insert(victim)
             let device = try await hosts.connect()
             _ = try await device.pair()
-            // It pairs once more meanwhile: what it has said before holds no longer.
+            // Meanwhile the client pairs once more, which ends its earlier claim.
             _ = await hosts.server.loop.sleep(for: .seconds(1))
             _ = try? await device.pair()
             #expect(await hosts.server.securityOfLinks.map(\.isBonded) == [false])
@@ -189,16 +189,16 @@ import VirtualController
     }
 }
 
-/// Wants every device, also in another's place.
+/// A delegate that authorizes every device, also to replace a bonded one.
 private struct Willing: PairingDelegate {
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { true }
 }
 
-/// Says nothing of devices that want another's place.
+/// A delegate that authorizes new devices, and does not answer for those that would replace a bonded one.
 private struct Hesitant: PairingDelegate {
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
         guard isBonded else { return true }
-        // Ends with the task.
+        // The stream ends only when the task is cancelled.
         let (never, continuation) = AsyncStream<Void>.makeStream()
         for await _ in never {}
         continuation.finish()

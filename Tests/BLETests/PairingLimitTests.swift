@@ -5,8 +5,8 @@ import Testing
 
 @testable import BLE
 
-/// What limits pairings on links of ours: the wait after failures, and the 30 s of the Security Manager (Core
-/// Specification 5.4, Vol 3, Part H, 2.3.6 and 3.4).
+/// The limits of pairings on links of this host: the delay after failures, and the Security Manager's timeout of
+/// 30 s (Core Specification 5.4, Vol 3, Part H, 2.3.6 and 3.4).
 @Suite(.timeLimit(.minutes(10))) struct PairingLimitTests {
     @Test("the delay after failed pairings also applies on a new link")
     func attemptDelayAppliesAcrossLinks() async throws {
@@ -22,13 +22,13 @@ import Testing
             hosts.serverUser.slip.withLock { $0 = nil }
             let asked = hosts.serverUser.asked.withLock { $0 }
 
-            // The client keeps to the wait itself: 8 s after the fourth.
+            // The client itself observes the delay, 8 s after the fourth failure.
             let device = try await hosts.connect()
             guard case .cannotPair(.repeatedAttempts(let end)) = await hosts.failureOfPairing(device) else {
                 Issue.record("the client does not wait")
                 return
             }
-            // One that has forgotten its failures is refused by the server, whose user is not asked.
+            // A client without a record of its failures is refused by the server, whose user is not asked.
             await hosts.client.forgetAttempts()
             #expect(await hosts.failureOfPairing(device) == .pairing(.peer(.repeatedAttempts)))
             #expect(hosts.serverUser.asked.withLock { $0 } == asked)
@@ -55,7 +55,7 @@ import Testing
             #expect(await hosts.server.bonds.isEmpty)
             await device.disconnect()
 
-            // A new link may pair. The first passkey was shown and not read.
+            // Pairing is possible on a new link. The first passkey was displayed and not read, so it is removed.
             hosts.serverUser.typing.withLock { $0 = nil }
             var shown = hosts.serverUser.screen.shown.stream.makeAsyncIterator()
             _ = await shown.next()
@@ -86,14 +86,14 @@ import Testing
 }
 
 extension PairedHosts {
-    /// Why an authenticated pairing fails; nil when it succeeds.
+    /// Returns the error of an authenticated pairing; nil when it succeeds.
     fileprivate func failureOfPairing(_ device: Peripheral) async -> BLEError? {
         await failure { () throws(BLEError) in _ = try await device.pair(.authenticated) }
     }
 }
 
 extension Adapter {
-    /// Forgets which pairings have failed, as a device without that counter does.
+    /// Deletes the record of failed pairings, as if this device kept none.
     fileprivate func forgetAttempts() {
         security.attempts = RepeatedAttempts()
         for link in links.values { link.pairing.attempts = PairingAttempts() }

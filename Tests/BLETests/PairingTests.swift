@@ -11,7 +11,7 @@ private let capabilities: [IOCapability] = [
     .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
 ]
 
-/// Pairing on links of ours, from what needs it to the key in the controller.
+/// Pairing on links of this host, from the request that requires it to the encryption of the link.
 @Suite(.timeLimit(.minutes(10))) struct PairingTests {
     @Test func protectedReadPairsOnceAndBondEncryptsNextLink() async throws {
         try await PairedHosts.run { hosts in
@@ -23,12 +23,12 @@ private let capabilities: [IOCapability] = [
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
             await first.disconnect()
 
-            // The next link is encrypted when it is there.
+            // The next link is already encrypted when `connect` returns.
             let second = try await hosts.connect()
             #expect(try await second.security == LinkSecurity(level: .encrypted, isBonded: true))
             #expect(try await hosts.read(0xaa01, of: second) == [1])
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
-            // More than the bond has is asked for in vain: neither side can show or ask anything.
+            // A higher level than the bond's is refused, because neither side has input or output.
             let refused = await failure { () throws(BLEError) in _ = try await second.pair(.authenticated) }
             #expect(refused == .cannotPair(.requirements))
         }
@@ -88,7 +88,7 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    /// What the users of two hosts are asked (Core Specification 5.4, Vol 3, Part H, table 2.8).
+    /// The questions to the users of two hosts (Core Specification 5.4, Vol 3, Part H, table 2.8).
     private struct Association {
         var central: [String] = []
         var peripheral: [String] = []
@@ -121,7 +121,7 @@ private let capabilities: [IOCapability] = [
                 if !isSecure { (server.secureConnections, client.minimumKeySize) = (.off, 7) }
             } _: { hosts in
                 if central == .keyboardOnly, peripheral == .keyboardOnly {
-                    // They agree on one before.
+                    // The users agree on a passkey beforehand.
                     for _ in 0..<2 {
                         hosts.serverUser.screen.shown.continuation.yield(Passkey(lowestDigitsOf: 77))
                     }
@@ -201,7 +201,7 @@ private let capabilities: [IOCapability] = [
         } _: { hosts in
             let shown = Lock<[Passkey]>([])
             hosts.serverUser.shown.withLock { $0 = { passkey in shown.withLock { $0.append(passkey) } } }
-            // It is right as often as one likes, also when it was wrong before.
+            // Successful pairings do not retire the passkey, even after a failed one.
             for slip in [nil, .otherPasskey, nil, .otherPasskey, nil] as [ScriptedUser.Slip?] {
                 hosts.clientUser.slip.withLock { $0 = slip }
                 let device = try await hosts.connect()
@@ -352,7 +352,7 @@ private let capabilities: [IOCapability] = [
             let events = manager.events()
             let values = try await first.values(of: characteristic)
             for try await event in events { if case .subscribed = event { break } }
-            // The server ends the link, so that the client cannot take anything back.
+            // The server ends the link, so that the client cannot unsubscribe before.
             await manager.disconnect(central)
             _ = await failure { () throws(BLEError) in for try await _ in values {} }
 
@@ -367,14 +367,18 @@ private let capabilities: [IOCapability] = [
         }
     }
 
-    @Test func bondedCentralEncryptsOnSecurityRequest() async throws {
+    @Test(arguments: [true, false])
+    func bondedCentralEncryptsOnSecurityRequest(_ encryptsIfBonded: Bool) async throws {
         try await PairedHosts.run { hosts in
             let (first, _) = try await hosts.connectFromBothSides()
             try await first.pair()
             await first.disconnect()
-            // It forgets to encrypt by itself, as other hosts do.
-            let (second, central) = try await hosts.connectFromBothSides()
-            #expect(try await second.security.isBonded)
+            // The central encrypts the link with the bond's key, at once or when the server requests it, and
+            // does not pair again.
+            var options = ConnectionOptions()
+            options.encryptsIfBonded = encryptsIfBonded
+            let (second, central) = try await hosts.connectFromBothSides(options)
+            #expect(try await second.security.isBonded == encryptsIfBonded)
             let manager = PeripheralManager(hosts.server)
             #expect(try await manager.requestSecurity(of: central).isBonded)
             #expect(hosts.serverUser.asked.withLock { $0 } == ["authorize"])
@@ -421,7 +425,7 @@ private let capabilities: [IOCapability] = [
                 #expect(try await device.security == .none)
                 await device.disconnect()
             }
-            // The server's count outlives the link: what was taken once is not taken again.
+            // The server keeps its sign counter after the link, so it ignores a counter that was used before.
             let bond = try #require(await hosts.client.bonds.first)
             let key = ATTSigningKey(csrk: try #require(bond.localSigningKey))
             let device = try await hosts.connect(options)

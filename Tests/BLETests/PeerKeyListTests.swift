@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// Which peers a controller is to know by their private addresses.
+/// The peers whose private addresses a controller is to resolve.
 struct PeerKeyListTests {
     private static func record(_ number: UInt64, key: UInt128?, used: Int64) -> BondRecord {
         var bond = SampleBonds.bond(with: DeviceAddress(0xc000_0000_0000 | number, type: .random))
@@ -40,7 +40,7 @@ struct PeerKeyListTests {
         #expect(!list.knows(records[1].id.peer))
     }
 
-    /// They may call this host by a private address of its own.
+    /// Peers without an identity key may send to a private address of this host.
     @Test func localPrivacyAddsPeersWithoutIdentityKey() {
         var list = PeerKeyList()
         list.wasReset(capacity: 2)

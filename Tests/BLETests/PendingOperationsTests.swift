@@ -3,9 +3,9 @@ import Testing
 
 @testable import BLE
 
-/// Waits of tasks on an adapter, and in which order their parts ran.
+/// Waits of tasks on an adapter, and the order in which their steps ran.
 private final class Waits: @unchecked Sendable {
-    // Sendable: touched on the adapter's loop only.
+    // Sendable: accessed only on the adapter's loop.
     let pending = PendingOperations<Int, String>()
     var steps: [String] = []
     /// Whether cancellation ends a wait.
@@ -30,7 +30,7 @@ extension Adapter {
         return value
     }
 
-    /// Begins work that is done, or that fails.
+    /// Waits for work that is done, or has failed, as soon as it is begun.
     fileprivate func wait(
         _ waits: Waits, beginning begin: @Sendable () throws(BLEError) -> WaitBeginning<Int, String>
     ) async throws(BLEError) -> String {
@@ -54,7 +54,7 @@ extension Adapter {
         }
     }
 
-    /// Tasks that wait under these keys, in this order.
+    /// Starts tasks that wait under these keys, in this order.
     private func waiters(
         _ bed: VirtualTestbed, _ adapter: Adapter, _ waits: Waits, keys: some Sequence<Int>
     ) async -> [Task<String, any Error>] {
@@ -187,7 +187,7 @@ extension Adapter {
                     waits, beginning: { () throws(BLEError) in throw .adapter(.removed) })
             }
             #expect(error == .adapter(.removed))
-            // What follows a beginning does not follow one that failed.
+            // `then` does not run after a beginning that failed.
             #expect(waits.steps == ["then"] && waits.pending.count == 0)
         }
     }

@@ -5,7 +5,7 @@ import HCISocket
 import Testing
 import VirtualController
 
-/// How searches for periodic trains end.
+/// The end of searches for periodic trains.
 @Suite(.timeLimit(.minutes(10))) struct PeriodicEndTests {
     private let absent = DeviceAddress(0xc0ff_ee00_0001, type: .random)
 
@@ -22,7 +22,7 @@ import VirtualController
                     return (error, before.duration(until: host.loop.now))
                 }
                 if isOver {
-                    // Its time limit of 2 s ends in a reset.
+                    // The cancellation is not answered within the command's time limit of 2 s, which causes a reset.
                     host.port.script(.lePeriodicAdvertisingCreateSyncCancel, .silence, times: 1)
                 } else {
                     _ = await host.loop.sleep(for: .seconds(2))
@@ -45,7 +45,7 @@ import VirtualController
                     await failure { () throws(BLEError) in _ = try await central.connect(to: absent) }
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
-                // It has found one when the search is cancelled.
+                // The controller has found the train before the search is cancelled.
                 let train = PeriodicTrain(
                     sync: SyncHandle(rawValue: 7), sid: 5, advertiser: HCIAddress(absent), phy: .le1M,
                     interval: ConnectionInterval(rawValue: 80))

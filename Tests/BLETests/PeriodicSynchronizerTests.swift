@@ -4,9 +4,9 @@ import Testing
 
 @testable import BLE
 
-/// The synchronizer before a controller that answers early, late, or never, and fails.
+/// The synchronizer with a controller that answers early, late or never, and that fails.
 struct PeriodicSynchronizerTests {
-    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    /// Plays every sequence of up to `depth` steps, and calls `look` at the end of each.
     private func everySequence(
         of depth: Int, _ played: PlayedSynchronizer = PlayedSynchronizer(),
         _ steps: [PlayedSynchronizer.Step] = [],
@@ -100,7 +100,7 @@ struct PeriodicSynchronizerTests {
             let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
             _ = synchronizer.nextCommand(isPaused: false, at: .zero)
             synchronizer.answered(answer, isRecovering: false)
-            // What it may have begun is cancelled.
+            // A search that may have started, because its command was not answered, is cancelled.
             let cancel = synchronizer.nextCommand(isPaused: false, at: .zero)
             #expect((cancel != nil) == (answer == .silent))
             if cancel != nil { synchronizer.answered(.silent, isRecovering: false) }

@@ -8,7 +8,7 @@ import VirtualController
 
 /// Periodic trains on the virtual air.
 struct PeriodicTests {
-    /// A host that sends a train of 100 ms with set number 5.
+    /// Creates a host that sends a train with an interval of 100 ms and set number 5.
     private func sender(_ hosts: ScanHosts, _ data: [UInt8]) async throws -> Adapter {
         let sender = try await hosts.host(named: "sender", .init(extended: .init()))
         _ = try await PeripheralManager(sender).advertise(
@@ -43,7 +43,7 @@ struct PeriodicTests {
             }
             await hosts.scanner.radioIdle()
             _ = await hosts.loop.sleep(for: .milliseconds(10))
-            // Looks for it, in a scan begun meanwhile, scans no more, lets it go.
+            // Scan parameters, Create Sync, scan on, scan off, Terminate Sync.
             #expect(hosts.commands.map { $0.prefix(4) } == ["4120", "4420", "4220", "4220", "4620"])
             #expect(hosts.commands[1].hasPrefix("44200e" + "00" + "05" + "01"))
             await sender.close()
@@ -124,7 +124,7 @@ struct PeriodicTests {
         try await ScanHosts.run { hosts in
             let port = ControlledPort(await hosts.air.attach(.init(extended: .init())), on: hosts.loop)
             let adapter = try await Adapter.open(on: port, options: AdapterOptions(loop: hosts.loop))
-            // The search is the test's; cancelling it is refused by the controller, which knows of none.
+            // The test answers for the controller, which does not search and so refuses the cancellation.
             port.play { command in
                 guard command.opcode == .lePeriodicAdvertisingCreateSync else { return nil }
                 return [CommandStatus(status: .success, opcode: command.opcode).packet]
@@ -174,7 +174,7 @@ struct PeriodicTests {
         try await ScanHosts.run(.init(extended: .init(phys: [.le2M]))) { hosts in
             let lamp = try await hosts.advertiser(named: "Lamp")
             let scan = hosts.central.scan()
-            let hearing = Task(executorPreference: hosts.loop) {
+            let following = Task(executorPreference: hosts.loop) {
                 for try await found in scan where found.name == "Late" { return true }
                 return false
             }
@@ -189,7 +189,7 @@ struct PeriodicTests {
                 await failure(of: nowhere)
                     == .invalidRequest(.noPHY))
             _ = try await hosts.advertiser(named: "Late")
-            #expect(try await hearing.value)
+            #expect(try await following.value)
         }
     }
 
@@ -236,12 +236,12 @@ struct PeriodicTests {
             let leaving = Task(executorPreference: hosts.loop) { await failure(of: first) }
             options.establishing = nil
             let second = central.periodicAdvertising(of: address, set: 5, options: options)
-            let hearing = Task(executorPreference: hosts.loop) {
+            let following = Task(executorPreference: hosts.loop) {
                 for try await packet in second { return packet.fields.bytes }
                 return []
             }
             _ = await hosts.loop.sleep(for: .seconds(1))
-            // The first one leaves while the controller is set up.
+            // The first consumer ends while the controller is set up.
             port.play { command in
                 if command.opcode == .readLocalVersionInformation { leaving.cancel() }
                 return nil
@@ -250,7 +250,7 @@ struct PeriodicTests {
             _ = await hosts.loop.sleep(for: .seconds(20))
             _ = try await PeripheralManager(sender).advertise(
                 try .train(PeriodicAdvertisingTrain([2, 1, 6], every: .milliseconds(100)), sid: 5))
-            #expect(try await hearing.value == [2, 1, 6])
+            #expect(try await following.value == [2, 1, 6])
             await adapter.close()
         }
     }

@@ -11,7 +11,7 @@ import VirtualController
 struct PeriodicTrainTests {
     private static let step = Duration.milliseconds(100)
 
-    /// The commands that the scanner's host, here the sender, has sent since the last call.
+    /// Returns the commands that the scanner's host, here the sender, has sent since the last call.
     private func takeCommands(_ hosts: ScanHosts) -> [String] {
         let commands = hosts.commands
         hosts.forget()
@@ -43,7 +43,7 @@ struct PeriodicTrainTests {
             request.periodic?.data = [4]
             try await advertising.update(request)
             #expect(takeCommands(hosts) == ["3f2004" + "ef" + "03" + "01" + "04"])
-            // More than goes into one command: off, all of it, on.
+            // Data that do not fit into one command: the set is switched off, set up with all data, and switched on.
             request.periodic?.data = [UInt8](repeating: 9, count: 600)
             try await advertising.update(request)
             let long = takeCommands(hosts)
@@ -57,7 +57,7 @@ struct PeriodicTrainTests {
                 long.filter { $0.hasPrefix("3f20") }.map { String($0.prefix(12)) } == [
                     "3f20ff" + "ef01fc", "3f20ff" + "ef00fc", "3f2063" + "ef0260",
                 ])
-            // Other advertising data: the train is left alone.
+            // New advertising data do not change the train.
             var content = AdvertisingContent()
             content.name = "U"
             request.plan = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
@@ -220,7 +220,7 @@ struct PeriodicTrainTests {
             let advertising = try await peripheral.advertise(request)
             request.periodic?.data = [UInt8](repeating: 1, count: 1000)
             let tooLong = request
-            // Three packets with all that fits take 7,260 us; four, which one octet more needs, 7,704.
+            // Three full packets take 7,260 us; one more octet needs a fourth packet, and 7,704 us in all.
             let error = await failure { () throws(BLEError) in try await advertising.update(tooLong) }
             #expect(
                 error == .limit(.periodicDataInInterval, maximum: 743, value: 1000))
@@ -231,14 +231,14 @@ struct PeriodicTrainTests {
 }
 
 extension AdvertisingRequest {
-    /// A set that says "T" as its name, with a train.
+    /// Creates a request for a set with the name "T" and a train.
     static func train(_ train: PeriodicAdvertisingTrain, sid: UInt8? = nil) throws -> AdvertisingRequest {
         var request = try beacon("T", extended: true)
         (request.periodic, request.sid) = (train, sid)
         return request
     }
 
-    /// A beacon with that name.
+    /// Creates a request for a beacon with this name.
     static func beacon(_ name: String, extended: Bool = false) throws -> AdvertisingRequest {
         var content = AdvertisingContent()
         content.name = name
@@ -247,24 +247,24 @@ extension AdvertisingRequest {
     }
 }
 
-/// A train that a host follows meanwhile.
+/// A train that a host follows in a task of its own.
 private struct Followed: Sendable {
     let task: Task<BLEError?, Never>
     let packets: Lock<[PeriodicAdvertisement]>
 
-    /// Ends the task that follows, and returns the packets that it received.
+    /// Ends the task that follows the train, and returns the packets that it received.
     func end() async -> [PeriodicAdvertisement] {
         task.cancel()
         _ = await task.value
         return packets.withLock { $0 }
     }
 
-    /// How it ended by itself.
+    /// The error with which the task ends by itself.
     var failure: BLEError? { get async { await task.value } }
 }
 
 extension ScanHosts {
-    /// Follows the one train of `sender`, which is lost after a second's silence, from its first packet on.
+    /// Starts to follow the one train of `sender`, which is lost after 1 s of silence. Then waits 500 ms.
     fileprivate func follow(_ sender: Adapter) async throws -> Followed {
         let announced = try await central.first(.onlyExtended, within: .seconds(5)) {
             $0.report.periodicInterval != nil

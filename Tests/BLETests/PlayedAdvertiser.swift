@@ -4,18 +4,19 @@ import Testing
 
 @testable import BLE
 
-/// An advertiser before a controller that answers as a test says. Commands are written by their name and their set.
+/// An advertiser with a controller whose answers a test determines. Commands are written as a word or two and
+/// their set.
 struct PlayedAdvertiser {
     var advertiser = Advertiser()
     var conditions = Advertiser.Conditions()
-    /// The sets that other processes have.
+    /// The sets that other processes use.
     var taken: Set<AdvertisingHandle> = []
     /// The events of the advertiser.
     var events: [String] = []
     /// The last command.
     private(set) var packet = HCICommandPacket(opcode: .none)
 
-    /// On a controller with that many sets, or with nil on one of the legacy commands.
+    /// Creates an advertiser on a controller with this number of sets; nil: with the legacy commands.
     init(sets: Int? = 4, isShared: Bool = false) {
         conditions.isShared = isShared
         guard let sets else { return }
@@ -43,7 +44,7 @@ struct PlayedAdvertiser {
         take()
     }
 
-    /// The command that is sent now; nil when there is none.
+    /// Returns the next command; nil when there is none.
     mutating func next() -> String? {
         let taken = taken
         defer { take() }
@@ -53,13 +54,14 @@ struct PlayedAdvertiser {
         return Self.name(command.packet)
     }
 
-    /// The answer to it.
+    /// Answers the last command.
     mutating func answer(_ answer: CommandAnswer) {
         advertiser.answered(answer, under: conditions)
         take()
     }
 
-    /// All commands, with success as the answer to each but the first `command`.
+    /// Sends all commands and returns them. Each is answered with success, but for the first that is `command`,
+    /// which is answered with `answer`.
     mutating func settle(_ command: String = "", _ answer: CommandAnswer = .done([])) -> [String] {
         var sent: [String] = []
         var isGiven = false
@@ -75,7 +77,7 @@ struct PlayedAdvertiser {
         return sent
     }
 
-    /// The same, without the commands that only prepare a set.
+    /// Does the same as `settle`, and omits from the result the commands that prepare or remove a set.
     mutating func run(_ command: String = "", _ answer: CommandAnswer = .done([])) -> [String] {
         settle(command, answer).filter { text in
             !["parameters", "data", "scan response", "address", "remove", "train parameters", "train data"]
@@ -83,7 +85,7 @@ struct PlayedAdvertiser {
         }
     }
 
-    /// Does the commands up to one, which is not answered.
+    /// Sends commands up to `command`, which is not answered.
     mutating func run(upTo command: String, at location: SourceLocation = #_sourceLocation) {
         var sent: [String] = []
         while let next = next(), sent.count < 60 {
@@ -94,7 +96,7 @@ struct PlayedAdvertiser {
         Issue.record("no \(command) in \(sent)", sourceLocation: location)
     }
 
-    /// So much time goes by.
+    /// Advances the time by `duration`.
     mutating func wait(_ duration: Duration) {
         conditions.now = conditions.now + duration
         if let deadline = advertiser.deadline, deadline <= conditions.now {
@@ -103,13 +105,13 @@ struct PlayedAdvertiser {
         take()
     }
 
-    /// A set ends by itself.
+    /// Reports that a set has ended by itself.
     mutating func terminated(_ set: UInt8, _ status: HCIStatus = .success, events: UInt8 = 0) {
         advertiser.terminated(AdvertisingHandle(rawValue: set), status, events: events)
         take()
     }
 
-    /// Another program sends the shared controller a command.
+    /// Sends the shared controller a command of another program.
     mutating func others(_ command: HCICommandPacket) {
         var octets = [
             UInt8(truncatingIfNeeded: command.opcode.rawValue), UInt8(command.opcode.rawValue >> 8),
@@ -121,7 +123,7 @@ struct PlayedAdvertiser {
         take()
     }
 
-    /// How long it is until something is to be done without a reason from outside.
+    /// The time until the advertiser's deadline; nil when there is none.
     var nextIn: Duration? { advertiser.deadline.map(conditions.now.duration(until:)) }
 
     mutating func take() {
@@ -139,7 +141,7 @@ struct PlayedAdvertiser {
         }
     }
 
-    /// A command in a word or two, and its set.
+    /// Returns the name of a command, in a word or two, with its set.
     static func name(_ packet: HCICommandPacket) -> String {
         let set = packet.parameters.first.map(\.hex) ?? ""
         switch packet.opcode {
@@ -172,7 +174,7 @@ struct PlayedAdvertiser {
     }
 }
 
-/// The advertising of a controller: its sets, what they say and which are on air.
+/// The advertising of a controller: its sets, their data, and which are on air.
 struct AdvertisingRadio {
     struct Set {
         var isOn = false
@@ -184,7 +186,7 @@ struct AdvertisingRadio {
     var sets: [UInt8: Set] = [:]
     var capacity = 4
 
-    /// What the controller answers.
+    /// Executes a command and returns the controller's answer.
     mutating func take(_ packet: HCICommandPacket) -> CommandAnswer {
         let octets = packet.parameters
         switch packet.opcode {

@@ -3,25 +3,25 @@ import HCI
 
 @testable import BLE
 
-/// An initiator before a controller that answers as a test says. Commands are written as a word and whom they are about.
+/// An initiator with a controller whose answers a test determines. Commands are written as a word and a device.
 struct PlayedInitiator {
     var initiator = Initiator()
     var list = AcceptList()
     var conditions = Initiator.Conditions()
-    /// What waits for the devices.
+    /// The requests that wait for the devices.
     var requests: [ConnectState.Request] = []
     /// The events of the initiator.
     var events: [String] = []
     /// The last command.
     private(set) var packet = HCICommandPacket(opcode: .none)
 
-    /// On a controller whose accept list takes so many.
+    /// Creates an initiator on a controller whose accept list holds `capacity` devices.
     init(list capacity: Int = 8) {
         list.wasReset(holding: capacity)
         initiator.controllerWasReset(capacity: capacity)
     }
 
-    /// Wants links to those devices, which have the numbers 1 to 9.
+    /// Requests links to these devices, which have the numbers 1 to 9.
     mutating func want(_ devices: Int...) {
         for device in devices { initiator.want(Self.device(device)) }
     }
@@ -32,7 +32,7 @@ struct PlayedInitiator {
         DeviceAddress(UInt64(0xc000_0000_0000 + number), type: .random)
     }
 
-    /// The command that is sent now; nil when there is none.
+    /// Returns the next command; nil when there is none.
     mutating func next() -> String? {
         defer { take() }
         guard let command = initiator.nextCommand(under: conditions, &list, for: { _ in requests })
@@ -41,13 +41,14 @@ struct PlayedInitiator {
         return Self.name(command.packet)
     }
 
-    /// The answer to it.
+    /// Answers the last command.
     mutating func answer(_ answer: CommandAnswer) {
         initiator.answered(answer, under: conditions, &list)
         take()
     }
 
-    /// All commands, with success as the answer to each but the first `command`.
+    /// Sends all commands and returns them. Each is answered with success, but for the first that is `command`,
+    /// which is answered with `answer`.
     mutating func settle(_ command: String = "", _ answer: CommandAnswer = .done([])) -> [String] {
         var sent: [String] = []
         var isGiven = false
@@ -63,20 +64,20 @@ struct PlayedInitiator {
         return sent
     }
 
-    /// A link was made: to whom, as the initiator knows.
+    /// Reports a link to `device`, and returns the device that the initiator matches to it; nil if none.
     mutating func connected(to device: Int) -> Int? {
         let found = initiator.connected { $0 == Self.device(device) }
         take()
         return found.map { Int($0.value & 0xf) }
     }
 
-    /// The attempt ended without a link.
+    /// Reports that the attempt has ended without a link.
     mutating func failed(_ status: HCIStatus = .unknownConnectionIdentifier) {
         initiator.failed(status)
         take()
     }
 
-    /// So much time goes by.
+    /// Advances the time by `duration`.
     mutating func wait(_ duration: Duration) {
         conditions.now = conditions.now + duration
         if let deadline = initiator.deadline, deadline <= conditions.now {
@@ -85,7 +86,7 @@ struct PlayedInitiator {
         take()
     }
 
-    /// How long it is until something is to be done without a reason from outside.
+    /// The time until the initiator's deadline; nil when there is none.
     var nextIn: Duration? { initiator.deadline.map(conditions.now.duration(until:)) }
 
     mutating func take() {
@@ -98,7 +99,7 @@ struct PlayedInitiator {
         }
     }
 
-    /// When the last command that connects has the radio listen, with the legacy commands.
+    /// The scan interval and window of the last command, a legacy command that connects.
     var timing: ScanTiming {
         let octets = packet.parameters.map(UInt16.init)
         return ScanTiming(

@@ -4,27 +4,28 @@ import SMP
 
 @testable import BLE
 
-/// The protection of a link of the kernel's, before a kernel, a peer, a store and a user that do what a test says.
+/// The protection of a link of the kernel, with a kernel, a peer, a store and a user whose actions a test
+/// determines.
 struct PlayedKernelProtection {
-    /// What happens.
+    /// An event that a test plays.
     enum Step: CaseIterable {
         /// The kernel encrypts the link with the key that it has for the peer.
         case on
-        /// A pairing on the link ends with a bond, without one, or with the bond of a device that has one.
+        /// A pairing on the link ends with a bond, without one, or with a bond of a device that has one already.
         case bonded, paired, claims
-        /// A pairing with a question, after which the link is encrypted, ends with an authenticated bond.
+        /// A pairing with a question of the kernel encrypts the link, and ends with an authenticated bond.
         case authenticates
-        /// The pairing has one key more, which makes the bond anew.
+        /// The kernel reports one more key of the pairing, which produces the bond again.
         case secondKey
         /// The user answers the claim.
         case yes, no
-        /// Another process has paired in the name of the bonded device: the kernel has that key.
+        /// Another process has paired with a device that uses the bonded identity: the kernel has that key.
         case foreign
         /// The kernel has the keys of all bonds again.
         case loaded
-        /// Another process removes the bond, or that of the device which is claimed to be the peer.
+        /// Another process removes the bond, or that of the device whose identity is claimed.
         case removed, strangerRemoved
-        /// The kernel is asked what the link is worth.
+        /// The link's security is read from the kernel.
         case asked
     }
 
@@ -38,7 +39,7 @@ struct PlayedKernelProtection {
     private var stored: Set<Bond> = []
     /// The key that the kernel has for the peer, and the one that the link is encrypted with.
     private var (held, used): (Bond?, Bond?)
-    /// What the pairing on the link has made last.
+    /// The last bond from a pairing on the link, and the step that produced it.
     private var made: (bond: Bond, step: Step)?
     private var isDistrusted = false
     private var claim: BondID?
@@ -62,7 +63,7 @@ struct PlayedKernelProtection {
         served = protection.servedSecurity
     }
 
-    /// Takes a step; false when that cannot happen now.
+    /// Plays a step. Returns false when it cannot occur now.
     mutating func take(_ step: Step) -> Bool {
         guard !isEnded else { return false }
         raised = []
@@ -107,12 +108,12 @@ struct PlayedKernelProtection {
     private let lamp = PlayedProtection.bond(key: 1).id
     private let stranger = PlayedProtection.bond(with: PlayedProtection.stranger, key: 2).id
 
-    /// The security that the kernel reports of the link.
+    /// The security that the kernel reports for the link.
     private var worth: LinkSecurity {
         used.map { LinkSecurity($0.strength, isBonded: protection.isBonded) } ?? .none
     }
 
-    /// The adapter knows that the kernel has another key than the bond's.
+    /// Withholds the bond, because the kernel has another key than the bond's.
     private mutating func distrust() {
         isDistrusted = true
         if protection.bond ?? store[lamp] != nil { protection.withhold() }
@@ -124,7 +125,7 @@ struct PlayedKernelProtection {
         let bond = PlayedProtection.bond(with: peer, key: keys, isAuthenticated: step == .authenticates)
         (held, used, made) = (bond, bond, (bond, step))
         let isTaken = store[bond.id] != nil
-        // The kernel asks about a bond that is renewed only in a pairing without authentication.
+        // The kernel asks about the renewal of a bond only in a pairing without authentication.
         let isAsked = role == .central || step != .authenticates || recognized > 0
         let hasShown = protection.bond?.id == bond.id && isAsked
         if step == .authenticates, role == .peripheral {
@@ -138,7 +139,7 @@ struct PlayedKernelProtection {
         let isRefusal = wasClaim != nil && wasClaim != claim
         protection.paired(bond, isBonding: isBonding, isTaken: isTaken)
         takeEvents()
-        // It stands for the bond no longer than the link does.
+        // The kernel now has the key of a pairing without bonding in place of the bond's.
         if isTaken, !isBonding { distrust() }
         let isRefused = isBonding && storeRefuses && claim == nil
         let answers = (isRefusal ? [Self.refusal] : []) + (claim == nil && !isRefused ? [nil] : [])
@@ -155,7 +156,8 @@ struct PlayedKernelProtection {
         isGranted = false
         if isWanted, !storeRefuses, raised != [nil] { faults.append("reported of a claim: \(raised)") }
         if !isWanted, raised != [Self.refusal] { faults.append("reported of a refused claim: \(raised)") }
-        // The kernel has the keys of who has claimed the bond: the link is of no use.
+        // After a claim that is refused or cannot be stored, the kernel has the keys of the claiming device, so
+        // the link ends.
         if isEnded != (!isWanted || storeRefuses) { faults.append("ended: \(isEnded)") }
         return true
     }

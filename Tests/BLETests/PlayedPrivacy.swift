@@ -4,36 +4,36 @@ import SMP
 
 @testable import BLE
 
-/// A privacy machine before a radio and a controller that do what a test says, when it says so.
+/// A privacy machine with a radio and a controller whose actions, and their time, a test determines.
 struct PlayedPrivacy {
-    /// What happens.
+    /// An event that a test plays.
     enum Step: CaseIterable {
-        /// A peer that hides is bonded, or its bond goes.
+        /// A bond with a peer that uses private addresses is added, or removed.
         case firstPeer
         case secondPeer
-        /// Time goes by until something is due.
+        /// The time advances to the next deadline.
         case time
-        /// A periodic train is looked for, or not any more.
+        /// The search for a periodic train begins or ends.
         case search
-        /// The radio has come to rest.
+        /// The radio has stopped.
         case rest
-        /// It does not come to rest.
+        /// The radio does not stop.
         case goOn
-        /// The controller carries the command out, as far as it can.
+        /// The controller executes the command, if it can.
         case execute
-        /// It does, and its answer is lost.
+        /// The controller executes the command, and its answer is lost.
         case executeSilently
-        /// It refuses for now.
+        /// The controller refuses the command for now.
         case disallow
-        /// It refuses for good.
+        /// The controller refuses the command permanently.
         case refuse
-        /// It answers with octets that are none.
+        /// The controller sends a malformed answer.
         case babble
-        /// A packet of a peer arrives that the controller should have resolved.
+        /// A packet arrives whose address the controller should have resolved.
         case miss
-        /// The controller is reset and set up. An answer to a command of before comes too late.
+        /// The controller is reset and set up. The answer to an earlier command arrives too late.
         case reset
-        /// It is, and refuses its list.
+        /// The controller is reset and set up, and refuses additions to its resolving list.
         case resetRefusing
     }
 
@@ -41,11 +41,11 @@ struct PlayedPrivacy {
     private(set) var now = Instant.zero
     /// Peers that are bonded.
     private(set) var peers: Set<UInt64> = []
-    /// What the machine did that is wrong at any time.
+    /// The machine's faults so far.
     private(set) var faults: [String] = []
-    /// Whether the list is not used any more since the last reset.
+    /// Whether the list was given up since the last reset.
     private(set) var hasGivenUp = false
-    /// Whether the room was found to be less than the controller said.
+    /// Whether the list was found to have less room than the controller reported.
     private(set) var isSmaller = false
 
     /// Whether the next command is to disable address resolution.
@@ -69,16 +69,16 @@ struct PlayedPrivacy {
         DeviceAddress(0xc000_0000_0000 | number, type: .random)
     }
 
-    /// A controller that says that its list has more room than it has, or not.
+    /// Creates a machine on a controller whose list has room for `room` peers, and that reports `claimed`.
     init(room: Int, claimed: Int) {
         (self.room, claimedRoom) = (room, claimed)
         setUp()
     }
 
-    /// How old the address on air is.
+    /// The age of the address on air.
     var age: Duration { setAt.duration(until: now) }
 
-    /// Takes a step; false when there is nothing to do.
+    /// Plays a step. Returns false when it cannot occur now.
     mutating func take(_ step: Step) -> Bool {
         switch step {
         case .firstPeer, .secondPeer:
@@ -90,7 +90,7 @@ struct PlayedPrivacy {
             now = max(now, deadline)
             privacy.expire(at: now)
         case .search:
-            // None begins while the radio pauses.
+            // No search begins while the radio pauses.
             guard isSearching || !privacy.isPausing else { return false }
             isSearching.toggle()
         case .rest, .goOn:
@@ -120,7 +120,8 @@ struct PlayedPrivacy {
         privacy.setPeers(records, localKey: 7, knowsHidden: !peers.isEmpty)
     }
 
-    /// `before`: a command whose answer comes when the first one of the set-up is on the way.
+    /// Sets up the controller after a reset. `before` is an earlier command whose answer is given up while a
+    /// command of the set-up is unanswered. With `refusing` the controller refuses additions to its list.
     private mutating func setUp(beside before: UInt64? = nil, refusing: Bool = false) {
         (list, isResolving, address, isLeaving) = ([:], false, nil, false)
         (hasGivenUp, isSmaller) = (false, false)
@@ -148,7 +149,7 @@ struct PlayedPrivacy {
         return DeviceAddress(0x4000_0000_0000 | count << 8, type: .random)
     }
 
-    /// Does what the adapter does.
+    /// Runs the machine as the adapter does, and checks its commands.
     private mutating func goOn() {
         var isAgain = true
         while isAgain {
@@ -201,7 +202,7 @@ struct PlayedPrivacy {
         return .refused(status)
     }
 
-    /// A list that is not relied on is switched off at once.
+    /// Checks that a list that is not relied on is switched off at once.
     private mutating func check(_ command: MachineCommand) {
         guard isLeaving else { return }
         isLeaving = false
@@ -242,8 +243,8 @@ struct PlayedPrivacy {
         DeviceAddress(octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }, type: .random)
     }
 
-    /// Everything that is under way ends, and what is due is done.
-    /// `searchesFirst`: a search goes on for as long as anything else does.
+    /// Completes everything that is under way or due. With `searchesFirst` a search ends only after everything
+    /// that can be completed during it.
     mutating func settle(searchesFirst: Bool = false) {
         if isSearching {
             if searchesFirst { settleRest() }
@@ -257,7 +258,7 @@ struct PlayedPrivacy {
         while count < 100 {
             count += 1
             if take(.rest) || take(.execute) { continue }
-            // A change that failed is tried again.
+            // A change that failed is retried.
             guard let deadline = privacy.deadline, now.duration(until: deadline) <= Privacy.secondTry,
                 take(.time)
             else {

@@ -4,25 +4,26 @@ import SMP
 
 @testable import BLE
 
-/// The protection of a link of ours before a controller, a peer, a store and a user that do what a test says.
+/// The protection of a link of this host, with a controller, a peer, a store and a user whose actions a test
+/// determines.
 struct PlayedProtection {
-    /// What happens.
+    /// An event that a test plays.
     enum Step: CaseIterable {
         /// A pairing begins.
         case pair
-        /// It has a key.
+        /// The pairing has a key.
         case offer
         /// The controller is given the pairing's key.
         case usePairing
-        /// It is given the bond's.
+        /// The controller is given the bond's key.
         case useBond
-        /// The central names the key of a bonded device behind an address that does not identify it.
+        /// The central names the key of a bonded device that its address does not identify.
         case useStrangersBond
         /// The link is encrypted with the key that the controller has.
         case on
         case off
         case refused
-        /// The pairing ends with a bond, without one, or with the bond of a device that has one.
+        /// The pairing ends with a bond, without one, or with a bond of a device that has one already.
         case bonded, paired, claims
         case fails
         /// The user answers the claim.
@@ -36,7 +37,7 @@ struct PlayedProtection {
         case bond(Bond)
     }
 
-    /// How a pairing has ended.
+    /// The outcome of a pairing.
     private enum End: Hashable {
         case failed
         case paired(LinkSecurity)
@@ -50,7 +51,7 @@ struct PlayedProtection {
     private var store: [BondID: Bond] = [:]
     private var served: LinkSecurity
     private var shown = LinkSecurity.none
-    /// What the link is worth.
+    /// The security that the link is expected to have.
     private var worth = LinkSecurity.none
     /// The key that the controller has, and the one that the link is encrypted with.
     private var (held, used): (Key?, Key?)
@@ -59,7 +60,7 @@ struct PlayedProtection {
     private var ends: [Int: End] = [:]
     private var claim: (bond: Bond, pairing: Int)?
     private var isGranted = false
-    /// What those learned who wait for security.
+    /// The results for callers that wait for security.
     private var raised: [BLEError?] = []
     private var recognized: [Bond] = []
 
@@ -88,7 +89,7 @@ struct PlayedProtection {
         served = protection.servedSecurity
     }
 
-    /// Takes a step; false when that cannot happen now.
+    /// Plays a step. Returns false when it cannot occur now.
     mutating func take(_ step: Step) -> Bool {
         guard !isEnded else { return false }
         raised = []
@@ -135,7 +136,7 @@ struct PlayedProtection {
 extension PlayedProtection {
     private mutating func usePairing() -> Bool {
         guard role == .central else {
-            // The name of every pairing's key.
+            // The key of every pairing has EDIV and Rand zero.
             let key = protection.key(named: 0, 0) { nil }
             if isPairing, let offered {
                 if key != offered { faults.append("the pairing's key is not given") }
@@ -143,7 +144,7 @@ extension PlayedProtection {
                 return true
             }
             if let key {
-                // That of LE Secure Connections has no name either.
+                // The key of a bond from LE Secure Connections has zeros, too.
                 guard key == protection.bond?.peripheralKey else {
                     faults.append("the key of no pairing")
                     return false
@@ -251,7 +252,7 @@ extension PlayedProtection {
         return true
     }
 
-    /// A pairing has come to that.
+    /// Records that a pairing has ended with this bond.
     private mutating func end(_ pairing: Int, _ bond: Bond, isBonding: Bool) {
         let isKept = isBonding ? !storeRefuses : worth.isBonded && protection.bond != nil
         let security = LinkSecurity(bond.strength, isBonded: isKept)
@@ -270,7 +271,7 @@ extension PlayedProtection {
     private mutating func answer(_ isWanted: Bool) -> Bool {
         guard let claim, !isPairing else { return false }
         isGranted = isWanted
-        // Of another one.
+        // An answer to a claim of another bond has no effect.
         protection.answered(true, toClaimOf: Self.bond(key: 1).id)
         if isWanted {
             self.claim = nil
@@ -310,7 +311,7 @@ extension PlayedProtection {
                 }
                 end(refused.pairing, bond, isBonding: false)
             case .keep(let bond):
-                // Who has a bond keeps it, unless the user says otherwise.
+                // A device keeps its bond, unless the user agrees to its replacement.
                 if store[bond.id] != nil, protection.bond?.id != bond.id, !isGranted {
                     faults.append("another one's bond")
                 }

@@ -3,9 +3,9 @@ import HCI
 
 @testable import BLE
 
-/// A recovery before a controller, links and other programs that do what a test says.
+/// A recovery with a controller, links and other programs whose actions a test determines.
 struct PlayedRecovery {
-    /// What happens.
+    /// An event that a test plays.
     enum Step: CaseIterable {
         /// A command is not answered.
         case silence
@@ -16,13 +16,13 @@ struct PlayedRecovery {
         /// The command is answered after all.
         case answer
         case link
-        /// The last link ends.
+        /// All links end.
         case linksEnd
         /// Another program makes a link, or ends it.
         case otherLink
         /// The attempt begins.
         case begin
-        /// The attempt succeeds, as far as nothing has happened meanwhile.
+        /// The attempt succeeds, or is not made because of other programs' links or another fault.
         case succeed
         case fail
         /// There is no fault for a minute.
@@ -32,21 +32,21 @@ struct PlayedRecovery {
     private(set) var recovery: Recovery
     private(set) var faults: [String] = []
     private(set) var isGivenUp = false
-    /// The fault that is reported as left until links end.
+    /// The fault that is reported as postponed until links end.
     private(set) var postponed: AdapterFault?
-    /// Links of this process, and of others.
+    /// The numbers of links of this process, and of others.
     private(set) var (links, others) = (0, 0)
-    /// The attempt that is made.
+    /// The attempt under way; nil if there is none.
     private(set) var attempt: Recovery.Attempt?
     private var isBegun = false
     /// The last event that was reported.
     private var lastNote: AdapterHealthEvent?
-    /// Whether what is wanted of the controller is to be asked for again.
+    /// Whether the controller's activities still have to be requested again.
     private var owesResume = false
     private let isKernel: Bool
     private let costsLinks: Bool
     private var now = Instant.zero
-    /// The attempts without a calm minute between them and before them.
+    /// The steps of the attempts since the last minute without one.
     private var attempts: [RecoveryStep] = []
     private var latest = Instant.zero
 
@@ -65,7 +65,7 @@ struct PlayedRecovery {
         }
     }
 
-    /// Takes a step; false when there is nothing to do.
+    /// Plays a step. Returns false when it cannot occur now.
     mutating func take(_ step: Step) -> Bool {
         now = now + .milliseconds(100)
         switch step {
@@ -112,7 +112,7 @@ struct PlayedRecovery {
                 outcome = .done(wasReset: attempt.losesLinks)
             }
             recovery.ended(attempt, outcome, links: links, at: now)
-            // It is one of before.
+            // The attempt has ended already, so this has no effect.
             recovery.ended(attempt, .failed, links: links, at: now)
         case .minute: now = now + RecoveryLadder.calm
         }
@@ -176,7 +176,7 @@ struct PlayedRecovery {
         (attempt, owesResume) = (next, true)
     }
 
-    /// All links end, and every attempt succeeds.
+    /// Ends all links, and lets every attempt succeed.
     mutating func settle() {
         if others > 0 { _ = take(.otherLink) }
         var count = 0

@@ -3,7 +3,7 @@ import HCI
 
 @testable import BLE
 
-/// A scanner before a controller that answers as a test says. Commands are written by their name and their parameters.
+/// A scanner with a controller whose answers a test determines. Commands are written as name and parameters.
 struct PlayedScanner {
     var scanner = Scanner()
     var list = AcceptList()
@@ -15,7 +15,7 @@ struct PlayedScanner {
 
     init(isShared: Bool = false) { conditions.isShared = isShared }
 
-    /// The command that is sent now; nil when there is none.
+    /// Returns the next command; nil when there is none.
     mutating func next() -> String? {
         scanner.nextCommand(under: conditions, &list).map { command in
             let opcode = command.packet.opcode
@@ -25,13 +25,13 @@ struct PlayedScanner {
         }
     }
 
-    /// The answer to it.
+    /// Answers the last command.
     mutating func answer(_ answer: CommandAnswer) {
         scanner.answered(answer, under: conditions, &list)
         take()
     }
 
-    /// All commands, with success as the answer to each, but for the first `answers`.
+    /// Sends all commands and returns them. The first are answered with `answers`, the others with success.
     mutating func settle(_ answers: CommandAnswer...) -> [String] {
         var answers = answers[...]
         var sent: [String] = []
@@ -42,7 +42,7 @@ struct PlayedScanner {
         return sent
     }
 
-    /// So much time goes by.
+    /// Advances the time by `duration`.
     mutating func wait(_ duration: Duration) {
         conditions.now = conditions.now + duration
         if let deadline = scanner.deadline, deadline <= conditions.now {
@@ -51,7 +51,7 @@ struct PlayedScanner {
         take()
     }
 
-    /// Another program sends the shared controller commands.
+    /// Sends the shared controller commands of another program.
     mutating func others(_ commands: [HCICommandPacket], isRecovering: Bool = false) {
         for command in commands {
             var octets = command.opcode.rawValue.littleEndianOctets + [UInt8(command.parameters.count)]

@@ -3,38 +3,41 @@ import HCI
 
 @testable import BLE
 
-/// A synchronizer before a controller that does what a test says, when it says so.
+/// A synchronizer with a controller whose actions, and their time, a test determines.
 struct PlayedSynchronizer {
-    /// What happens.
+    /// An event that a test plays.
     enum Step: CaseIterable {
         case followFirst
         case followSecond
-        /// The oldest consumer goes.
+        /// The oldest consumer ends.
         case endOldest
         case endNewest
-        /// Time goes by, until the search is over.
+        /// The time advances to the time limit of the search.
         case time
-        /// The controller carries the command out, and its answer is on the way.
+        /// The controller executes the command, and sends its answer.
         case execute
-        /// It does, and says what comes of it before it answers: it has found the train, or has cancelled the search.
+        /// The controller executes the command, and sends the outcome before the answer: it has found the train,
+        /// or has cancelled the search.
         case executeEarly
-        /// It does, and says before it answers that it did not receive the first packets of the train.
+        /// The controller executes the command, and reports before the answer that it did not receive the first
+        /// packets of the train.
         case executeAndMiss
-        /// It has found the train when it is to cancel that, refuses to, and says afterwards that it has found it.
+        /// The controller has found the train before the cancellation. It refuses the cancellation, and then
+        /// reports the train.
         case refuseCancel
-        /// What the controller has said comes.
+        /// The controller's next message arrives.
         case deliver
-        /// The controller finds the train that it looks for, and the event is on the way.
+        /// The controller finds the train that it searches for, and sends the event.
         case find
-        /// It does not receive the first packets of that train.
+        /// The controller does not receive the first packets of the train.
         case miss
-        /// The command is not answered, and the controller is brought back.
+        /// The command is not answered, which starts a recovery of the controller.
         case silence
-        /// It is brought back for another reason; the answer may still come.
+        /// A recovery starts for another reason. The answer may still arrive.
         case fail
-        /// It is back.
+        /// The recovery ends without a reset.
         case back
-        /// It is back, and has forgotten all.
+        /// The recovery ends with a reset, which ends the search and all trains.
         case reset
     }
 
@@ -43,7 +46,7 @@ struct PlayedSynchronizer {
     private(set) var consumers: [(id: PeriodicSyncID, train: PeriodicSynchronizer.Train)] = []
     /// The errors with which the others ended.
     private(set) var ends: [BLEError] = []
-    /// Those that there have been, and those that have gone.
+    /// The number of consumers so far, and of those that a step has ended.
     private(set) var (followed, left) = (0, 0)
     private var isRecovering = false
     private var now = Instant.zero
@@ -54,7 +57,7 @@ struct PlayedSynchronizer {
     private var nextHandle: UInt16 = 1
     private var command: MachineCommand?
     private var isCarriedOut = false
-    /// What it has said, in this order.
+    /// The controller's messages that have not arrived yet, in order.
     private var said = [Message]()
 
     private enum Message {
@@ -63,15 +66,15 @@ struct PlayedSynchronizer {
 
         var isAnswer: Bool { if case .answer = self { true } else { false } }
     }
-    /// The opcodes of the commands that it was sent.
-    private(set) var shown: [HCIOpcode] = []
+    /// The opcodes of the commands that the controller was sent.
+    private(set) var opcodes: [HCIOpcode] = []
 
     static let limit = Duration.seconds(10)
     static func train(_ set: UInt8) -> PeriodicSynchronizer.Train {
         .init(advertiser: DeviceAddress(0xc000_0000_0001, type: .random), set: set)
     }
 
-    /// Takes a step; false when there is nothing to do.
+    /// Plays a step. Returns false when it cannot occur now.
     mutating func take(_ step: Step) -> Bool {
         switch step {
         case .followFirst: follow(Self.train(1))
@@ -119,7 +122,7 @@ struct PlayedSynchronizer {
             guard isRecovering else { return false }
             isRecovering = false
             (search, follows) = (nil, [:])
-            // A command that was not answered is overtaken, which is reported later.
+            // An unanswered command is given up, which is reported later.
             said = command == nil ? [] : [.answer(.silent)]
             isCarriedOut = command != nil
             synchronizer.controllerWasReset()
@@ -139,7 +142,7 @@ struct PlayedSynchronizer {
     private mutating func goOn() {
         if command == nil, !isRecovering, let next = synchronizer.nextCommand(isPaused: false, at: now) {
             command = next
-            shown.append(next.packet.opcode)
+            opcodes.append(next.packet.opcode)
         }
         while let event = synchronizer.nextEvent() {
             guard case .ended(let id, let error) = event else { continue }
@@ -148,7 +151,7 @@ struct PlayedSynchronizer {
         }
     }
 
-    /// Carries a command out as `step` says; false when it does not fit the command.
+    /// Executes a command in the way of `step`. Returns false when the step does not fit the command.
     private mutating func carryOut(_ command: MachineCommand, _ step: Step) -> Bool {
         let before = said.count
         let isCreate = command.packet.opcode == .lePeriodicAdvertisingCreateSync
@@ -203,14 +206,14 @@ struct PlayedSynchronizer {
                     interval: ConnectionInterval(rawValue: 80))))
     }
 
-    /// Everything that is under way ends, and every train that is looked for is found.
+    /// Completes everything that is under way. Every train that is searched for is found.
     mutating func settle() {
         var count = 0
         while take(.back) || take(.deliver) || take(.execute) || take(.find), count < 100 { count += 1 }
         goOn()
     }
 
-    /// The consumers that a report of each train reaches.
+    /// Returns the consumers that receive a report of each train.
     mutating func reached() -> [PeriodicSyncID] {
         var ids: [PeriodicSyncID] = []
         for handle in follows.keys {

@@ -4,7 +4,7 @@ import BLECore
 import HCI
 import Testing
 
-/// The Tx Power Level field says what the controller has chosen.
+/// The Tx Power Level field, which contains the power that the controller has selected.
 struct PowerFieldTests {
     @Test(arguments: [false, true]) func powerFieldHasSelectedPower(_ isExtended: Bool) async throws {
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BLE
 
-/// The privacy machine before a controller that refuses, is silent, or does not resolve, and a radio that may not rest.
+/// The privacy machine with a controller that refuses, is silent or does not resolve, and a radio that may not stop.
 struct PrivacyMachineTests {
-    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    /// Plays every sequence of up to `depth` steps, and calls `look` at the end of each.
     private func everySequence(
         of depth: Int, _ played: PlayedPrivacy, _ steps: [PlayedPrivacy.Step] = [],
         _ look: (PlayedPrivacy, [PlayedPrivacy.Step]) -> Void
@@ -20,12 +20,12 @@ struct PrivacyMachineTests {
         }
     }
 
-    /// The list has room for two peers, for one, or for less than the controller says.
+    /// The list has room for two peers, one or none, or for fewer than the controller reports.
     @Test(
         "in every order of events the controller gets the right keys and addresses, and the radio resumes",
         arguments: [
             (2, 2, []), (1, 1, []), (1, 2, []), (0, 2, []), (0, 0, []),
-            // Nothing is known of the list; and it is in use.
+            // The contents of the list are unknown; the list is in use.
             (2, 2, [.firstPeer, .rest, .executeSilently]),
             (1, 2, [.firstPeer, .rest, .execute, .execute, .execute, .secondPeer]),
         ] as [(Int, Int, [PlayedPrivacy.Step])])

@@ -9,11 +9,11 @@ import VirtualController
 
 @testable import BLE
 
-/// Hosts that hide behind resolvable private addresses, and peers that know them by their bonds.
+/// Hosts with resolvable private addresses, and peers that resolve these addresses by their bonds.
 struct PrivacyTests {
     typealias Radio = PairedHosts.Radio
 
-    /// With controllers that resolve addresses, and where the host does it.
+    /// A controller that leaves the resolution of addresses to the host, and one that resolves them.
     static let radios = [Radio(), Radio(isExtended: true)]
 
     @Test(arguments: radios) func onlyBondedPeersResolvePrivateAddress(
@@ -42,7 +42,7 @@ struct PrivacyTests {
             }
             #expect(addresses.count == 4)
 
-            // By its identity, or by what it was called once.
+            // By its identity, or by an earlier private address.
             for name in [hosts.address, shown] {
                 let again = try await hosts.connect(to: name)
                 #expect(again.address == hosts.address)
@@ -99,7 +99,7 @@ struct PrivacyTests {
         }
     }
 
-    /// Links, a scan and the wait for a link go on beside the change of an address.
+    /// Links, a scan and a pending connect continue while the address changes.
     @Test(arguments: radios) func addressChangeKeepsLinksScansAndConnects(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(10))
@@ -149,7 +149,7 @@ struct PrivacyTests {
         }
     }
 
-    /// One that has a list and no use for it, and one that has no room after all.
+    /// A controller that has a resolving list and does not resolve, and one whose list has no room.
     @Test(arguments: [
         (HCIOpcode.leSetAddressResolutionEnable, HCIStatus.success),
         (.leAddDeviceToResolvingList, .memoryCapacityExceeded),
@@ -191,10 +191,10 @@ struct PrivacyTests {
                 try await CentralManager(client).connect(to: hosts.address, timeout: nil)
             }
             try await hosts.pass(.seconds(300))
-            // A scan that receives nothing may be begun anew.
-            let reported = windows.withLock { $0 }
+            // A scan that receives nothing may be restarted.
+            let used = windows.withLock { $0 }
             let wanted = [ScanTiming.lowLatency, .balanced].map { Slots($0.window).octet }
-            #expect([reported.first, reported.last] == wanted && Set(reported) == Set(wanted))
+            #expect([used.first, used.last] == wanted && Set(used) == Set(wanted))
             let plan = try AdvertisingPlan(AdvertisingContent(), kind: .connectable)
             _ = try await PeripheralManager(hosts.server).advertise(AdvertisingRequest(plan))
             let found = try await waiting.value
@@ -203,7 +203,7 @@ struct PrivacyTests {
         }
     }
 
-    /// The link was made by a private address, and the next one is asked for by the identity.
+    /// The link was requested by a private address, and the next one is requested by the identity.
     @Test func connectByIdentityWaitsForEndingLink() async throws {
         let hidden = Radio(privacy: .on)
         try await PairedHosts.run(serverRadio: hidden) { hosts in
@@ -220,7 +220,7 @@ struct PrivacyTests {
         }
     }
 
-    /// A connect waits for a stranger's address, and then that stranger pairs from another one.
+    /// A connect waits for the private address of an unknown peer, which then pairs from another address.
     @Test(arguments: radios) func connectByOldPrivateAddressFindsPeer(_ radio: Radio) async throws {
         var hidden = radio
         hidden.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
@@ -325,19 +325,19 @@ struct PrivacyTests {
 }
 
 extension PairedHosts {
-    /// Lets virtual time go by.
+    /// Lets `time` pass, during which the client scans.
     fileprivate func pass(_ time: Duration) async throws {
         _ = try? await CentralManager(client).first(within: time) { _ in false }
     }
 
-    /// The server's advertisement, as a host receives it.
+    /// Returns the server's advertisement that `host` receives.
     fileprivate func find(by host: Adapter) async throws -> Advertisement {
         try await CentralManager(host).first(within: .seconds(5)) { $0.name == "Secrets" }
     }
 }
 
 extension Adapter {
-    /// Loses all bonds.
+    /// Removes all bonds.
     fileprivate func forgetPeers() async throws {
         for bond in bonds { try await removeBond(with: bond.peer) }
     }

@@ -8,7 +8,7 @@ struct RecencyTableTests {
     func evictsLeastRecentlyUsed() {
         var table = RecencyTable<Int, String>(limit: 3)
         for key in [1, 2, 3] { #expect(table.use(key, first: "\(key)") { $0 }.evicted == nil) }
-        // 1 is used again, so 2 goes, then 3.
+        // 1 is used again, so 2 is evicted first, then 3.
         #expect(table.use(1, first: "never") { $0 }.result == "1")
         #expect(table.use(4, first: "4") { $0 }.evicted == "2")
         #expect(table[peek: 3] == "3")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import BLE
 
-/// The recovery before a controller that fails at any time.
+/// The recovery of a controller that fails at any time.
 struct RecoveryMachineTests {
-    /// Takes every sequence of `depth` steps that there is; what a test looks at ends with each.
+    /// Plays every sequence of up to `depth` steps, and calls `look` at the end of each.
     private func everySequence(
         of depth: Int, _ played: PlayedRecovery, _ steps: [PlayedRecovery.Step] = [],
         _ look: (PlayedRecovery, [PlayedRecovery.Step]) -> Void
@@ -28,12 +28,12 @@ struct RecoveryMachineTests {
         everySequence(of: 6, PlayedRecovery(isKernel: isKernel, costsLinks: costsLinks)) { played, steps in
             count += 1
             var played = played
-            // Only a fault that is left until links end is reported as that.
+            // Without links of this host, a fault stays postponed only on a kernel adapter.
             var isRight = played.postponed == nil || played.links > 0 || isKernel
             played.settle()
             isRight = isRight && played.faults.isEmpty && played.attempt == nil
             isRight = isRight && played.isGivenUp == played.recovery.isUnderWay
-            // It takes as many faults as there are attempts.
+            // The controller is given up only after more faults than the permitted attempts.
             let faults = steps.filter { [.silence, .hardwareError, .lineLost, .fail].contains($0) }.count
             isRight = isRight && (!played.isGivenUp || faults > (isKernel ? 3 : 5))
             if !isRight { failures.append(steps) }

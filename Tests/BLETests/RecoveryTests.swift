@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLE
 
-/// The ladder, the watchdog, and what waits for links.
+/// The recovery ladder, the watchdog, and recoveries that wait for the end of links.
 @Suite(.timeLimit(.minutes(10))) struct RecoveryTests {
     private func at(_ seconds: Int) -> Instant { Instant(nanoseconds: 0) + .seconds(seconds) }
 
@@ -125,7 +125,7 @@ import Testing
                     try await CentralManager(adapter).connect(to: address)
                 }
                 let scan = CentralManager(adapter).scan()
-                let hearing = Task(executorPreference: host.loop) {
+                let following = Task(executorPreference: host.loop) {
                     for try await found in scan where found.name == "Lamp" { return }
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
@@ -134,7 +134,7 @@ import Testing
                 let found = try await host.receive("Scripted", on: other)
                 #expect(found.isConnectable)
                 try await host.advertise("Lamp", on: other)
-                try await hearing.value
+                try await following.value
                 let device = try await connecting.value
                 _ = try await device.discover()
                 await device.disconnect()
@@ -259,6 +259,6 @@ import Testing
 }
 
 extension Adapter {
-    /// How many devices are waited for.
+    /// The number of devices for which connects wait.
     fileprivate var sought: Int { connecting.devices.count }
 }

@@ -4,7 +4,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Several scans, of which the controller refuses what one asks for.
+/// Several scans, of which one requires parameters that the controller refuses.
 @Suite(.timeLimit(.minutes(10))) struct RefusedScanTests {
     @Test("only the scan that requested the refused PHY ends", arguments: [false, true])
     func refusedPHYEndsOnlyItsScan(atOnce: Bool) async throws {
@@ -20,7 +20,7 @@ import VirtualController
                 return [CommandComplete(command.opcode, status: .invalidCommandParameters).packet]
             }
             let plain = central.scan()
-            let hearing = Task(executorPreference: hosts.loop) {
+            let following = Task(executorPreference: hosts.loop) {
                 for try await found in plain where found.name == "Late" { return true }
                 return false
             }
@@ -31,7 +31,7 @@ import VirtualController
             let refused = await failure { () throws(BLEError) in for try await _ in coded {} }
             #expect(refused == .hci(.invalidCommandParameters, command: .leSetExtendedScanParameters))
             _ = try await hosts.advertiser(named: "Late")
-            #expect(try await hearing.value)
+            #expect(try await following.value)
             await adapter.close()
         }
     }

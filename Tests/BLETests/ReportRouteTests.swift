@@ -6,7 +6,7 @@ import VirtualController
 
 @testable import BLE
 
-/// Advertising reports do not take the way of other packets: what is one, and to which scan it belongs.
+/// The separate route of advertising reports: their recognition, and the scan to which they belong.
 struct ReportRouteTests {
     @Test(
         "connection data are not routed as reports, whatever their handle and length",
@@ -40,19 +40,19 @@ struct ReportRouteTests {
             _ = await hosts.loop.sleep(for: .milliseconds(100))
 
             let second = CentralManager(adapter).scan()
-            let hearing = Task(executorPreference: hosts.loop) {
+            let following = Task(executorPreference: hosts.loop) {
                 for try await found in second { return found.fields.bytes }
                 return []
             }
             _ = await hosts.loop.sleep(for: .milliseconds(100))
             port.emit(report([2, 1, 6], .complete))
-            #expect(try await hearing.value == [2, 1, 6])
+            #expect(try await following.value == [2, 1, 6])
             await adapter.close()
         }
     }
 }
 
 extension Adapter {
-    /// Whether it takes a packet for advertising reports; nil when it takes it for malformed ones.
+    /// Returns whether the adapter handles a packet as advertising reports; nil when it finds these malformed.
     fileprivate func takesForReports(_ packet: [UInt8]) -> Bool? { try? receiveReports(packet.span) }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BLE
 
-/// Which packets one consumer of a scan gets.
+/// The packets that one consumer of a scan receives.
 struct ScanFilterTests {
-    /// Which of `packets`, one each second, the consumer gets, by their places.
+    /// Returns the indices of those `packets`, one each second, that the consumer receives.
     private func shown(
         _ repeats: ScanOptions.Repeats, _ packets: [AdvertisingReport],
         _ change: (inout ScanOptions) -> Void = { _ in }
@@ -94,7 +94,7 @@ struct ScanFilterTests {
         ("03020f18", true), ("03030f18", true), ("050209180f18", true), ("05040f180000", true),
         ("05050f180000", true), ("1106fb349b5f80000080001000000f180000", true),
         ("1107fb349b5f80000080001000000f180000", true),
-        // Asked for, data of it, another one, cut off.
+        // A solicited service, service data, another service, a truncated list, no data.
         ("03140f18", false), ("04160f1801", false), ("03031018", false), ("02030f", false), ("", false),
     ])
     func filtersByService(_ hex: String, _ passes: Bool) throws {
@@ -131,7 +131,7 @@ struct ScanFilterTests {
                 AddressFilter(DeviceAddress(5, type: .random)),
             ]
         }
-        // 4 is another type of address; 5 has its name in the scan response.
+        // Device 4 has another address type; device 5 has its name in the scan response.
         #expect(shown(.all, packets, wish) == [0, 5])
     }
 
@@ -144,7 +144,7 @@ struct ScanFilterTests {
             { filter.admits(table.merge(report($0, []), at: .zero)) }
         }
         for address in 0..<4096 as Range<UInt64> { #expect(isTold(address)) }
-        // 0 comes again, so the next new one pushes 1 out.
+        // Sender 0 is received again, so the next new one evicts sender 1.
         #expect(!isTold(0))
         #expect(isTold(5000))
         #expect(!isTold(0))

@@ -4,7 +4,7 @@ import BLECore
 import HCISocket
 import VirtualController
 
-/// A host that scans, whose packets are written down, and others on the same air, under virtual time.
+/// A host that scans and whose HCI packets are recorded, and others on the same air, under virtual time.
 struct ScanHosts: Sendable {
     let bed: VirtualTestbed
     let scanner: Adapter
@@ -27,15 +27,14 @@ struct ScanHosts: Sendable {
         }
     }
 
-    /// The commands that the scanner has sent its controller since the last `forget`, in hex from the opcode
-    /// on.
+    /// The commands that the scanner has sent to its controller since the last `forget`, in hex from the opcode on.
     var commands: [String] {
         log.withLock { $0.filter { $0.hasPrefix("-> 01") }.map { String($0.dropFirst(5)) } }
     }
 
     func forget() { log.withLock { $0 = [] } }
 
-    /// Another host, which advertises that name in its scan response. The address is that of its adapter.
+    /// Creates another host, which advertises this name and is connectable.
     func advertiser(named name: String, extended: Bool = false) async throws -> Adapter {
         let other = try await host(named: name, .init(extended: extended ? .init() : nil))
         var content = AdvertisingContent()
@@ -45,14 +44,14 @@ struct ScanHosts: Sendable {
         return other
     }
 
-    /// Another host.
+    /// Creates another host on the same air.
     func host(
         named name: String, _ configuration: VirtualController.Configuration
     ) async throws -> Adapter {
         try await bed.adapter(name, controller: configuration)
     }
 
-    /// The advertisements that a scan yields in `time`.
+    /// Returns the advertisements that a scan yields in `time`.
     func receive(_ options: ScanOptions, for time: Duration) async throws -> [Advertisement] {
         let received = Lock<[Advertisement]>([])
         let stream = central.scan(options)

@@ -45,7 +45,7 @@ struct ScanParametersTests {
         #expect(parameters([lazy, own])?.oneMegabit == timing(1600, 400))
         #expect(parameters([lazy, own])?.isActive == true)
         #expect(parameters([lazy, own, options { $0.preset = .balanced }])?.oneMegabit == .balanced)
-        // Of equal shares the shorter interval.
+        // Of equal shares, that with the shorter interval applies.
         #expect(parameters([options { $0.timing = timing(960, 960) }, options()])?.oneMegabit == .lowLatency)
     }
 
@@ -98,7 +98,7 @@ struct ScanParametersTests {
         #expect(parameters([first, options()], list: list(8))?.acceptList == nil)
         #expect(parameters([first], list: list(8, isForConnecting: true))?.acceptList == nil)
         #expect(parameters([first], list: AcceptList())?.acceptList == nil)
-        // On kernel adapters it is not ours.
+        // On kernel adapters the list belongs to the kernel.
         #expect(parameters([first], list: nil)?.acceptList == nil)
         // An address of either type takes two places.
         let untyped = options { $0.addresses = [AddressFilter(1)] }
@@ -115,7 +115,7 @@ struct AcceptListTests {
     func acceptListIsClearedOnlyWhenNeeded() {
         var list = AcceptList()
         #expect(list.begin([one]).additions == [one])
-        // The one that failed half-way leaves it unknown.
+        // A change that did not complete leaves the contents unknown.
         var changes = list.begin([one])
         #expect(changes.clears && changes.additions == [one])
         list.settle([one])

@@ -54,7 +54,7 @@ struct ScanTimingTests {
                     value: .microseconds(10_241_250)))
     }
 
-    /// Interval and window, the share to scale to, the longest turn, and what comes out, in steps.
+    /// Interval and window, the share to scale to, the longest turn, and the resulting interval and window, in steps.
     @Test(
         arguments: [
             (96, 96, 0.5, nil, 96, 48), (96, 96, 1, nil, 96, 96), (96, 48, 0.75, nil, 96, 48),

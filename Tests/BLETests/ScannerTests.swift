@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// The scanner before a scripted controller.
+/// The scanner with a scripted controller.
 struct ScannerTests {
     private let set = "Scan Parameters 01 60 00 60 00 00 00"
     private let on = "Scan Enable 01 00"
@@ -108,11 +108,11 @@ struct ScannerTests {
         let second = played.scan(special)
         let sent = played.settle(.done([]), .refused(.invalidCommandParameters))
         #expect(sent.count == 4 && sent.first == off && Array(sent.suffix(2)) == begun)
-        let shown = "LE Set Scan Parameters: Invalid HCI Command Parameters (0x12)"
-        #expect(played.events == ["ended \(second.number): \(shown)"])
+        let reason = "LE Set Scan Parameters: Invalid HCI Command Parameters (0x12)"
+        #expect(played.events == ["ended \(second.number): \(reason)"])
         played.end(first)
         #expect(played.settle() == [off])
-        // One alone has asked for it.
+        // The only scan ends, too, when its parameters are refused.
         let third = played.scan()
         #expect(played.settle(.done([]), .refused(.hardwareFailure)) == [set, on])
         #expect(played.events.last?.hasPrefix("ended \(third.number)") == true)
@@ -208,7 +208,7 @@ struct ScannerTests {
             }
             if isAsking { played.answer(.done([])) }
             let sent = played.settle()
-            // Off first where that is not known; then the whole list.
+            // Without a reset the scan is first switched off. Then the whole list is sent.
             let list = wasReset ? 2 : 3
             #expect(sent.count == (wasReset ? 0 : 1) + list + 2, "\(sent)")
             #expect(sent.filter { $0.hasPrefix("LE Add Device") }.count == 2)
@@ -313,12 +313,12 @@ struct ScannerTests {
         let id = played.scan()
         #expect(played.settle(disallowed, .done([]), disallowed) == [set, off, set])
         #expect(played.events == ["ended \(id.number): LE Set Scan Parameters: Command Disallowed (0x0c)"])
-        // The next one may be lucky.
+        // The next scan tries again.
         _ = played.scan()
         #expect(played.settle() == [set, on])
     }
 
-    /// The kernel ends our scan to connect, and some controllers do not scan until it has.
+    /// The kernel ends this host's scan before it connects, and some controllers do not scan until it has connected.
     @Test("a running scan that is refused temporarily is retried until the controller accepts it")
     func temporarilyRefusedScanIsRetried() {
         var played = PlayedScanner(isShared: true)
@@ -336,7 +336,7 @@ struct ScannerTests {
             played.wait(.milliseconds(1))
             #expect(played.settle(disallowed, .done([]), disallowed) == [set, off, set])
         }
-        // One that comes now has no better luck, and ends; the first one waits.
+        // A scan that starts now is refused, too, and ends; the first one continues to wait.
         let second = played.scan()
         #expect(
             played.settle(disallowed, .done([]), disallowed, disallowed, .done([]), disallowed).count == 6)
@@ -406,7 +406,7 @@ struct ScannerTests {
         played.others([LESetScanEnable(enable: false).packet])
         played.wait(Scanner.settlingTime)
         #expect(played.next() == off)
-        // Between this and the next command the kernel begins its own.
+        // Before the next command the kernel starts its own scan.
         played.others(background)
         played.answer(.done([]))
         #expect(played.settle(disallowed) == [set])
@@ -539,12 +539,12 @@ struct ScannerTests {
     }
 }
 
-/// A controller that carries out the commands that the test passes on.
+/// A controller that executes the commands that the test passes to it.
 private struct FickleController {
     var isOn = false
     var isActive = false
 
-    /// Carries a command out; what it answers.
+    /// Executes a command and returns its answer.
     mutating func take(_ command: String) -> CommandAnswer {
         let words = command.split(separator: " ")
         if command.hasPrefix("Scan Parameters") {
@@ -557,8 +557,8 @@ private struct FickleController {
     }
 }
 
-/// Commands fail in all ways while scans come and go. Once the controller carries them out, it scans if and
-/// as the scans want, and each scan that was not refused is still there.
+/// Commands fail in all ways while scans start and end. Once the controller executes all commands, it scans if
+/// there are scans, as these require, and every scan that was not refused still exists.
 @Test(arguments: 0..<200) func scannerConvergesToRequestedScans(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var played = PlayedScanner()
@@ -580,9 +580,9 @@ private struct FickleController {
         default: break
         }
         guard let command = played.next() else { continue }
-        // Something may happen before the answer.
+        // A scan may start before the answer.
         if Int.random(in: 0..<4, using: &random) == 0 { scans[played.scan()] = true }
-        // What ends a scan is done whatever the controller says of it: else no more could be done than to try again.
+        // The command that ends a scan is executed whatever its answer: otherwise the scanner could only retry it.
         if command.hasPrefix("Scan Enable 00") { _ = controller.take(command) }
         switch Int.random(in: 0...6, using: &random) {
         case 0: played.answer(.refused(Bool.random(using: &random) ? .hardwareFailure : .commandDisallowed))

@@ -3,20 +3,20 @@ import BLECore
 import HCI
 import Testing
 
-/// One line of the tables: what the script does, and what the host makes of it.
+/// One case of a table: the behavior of the script, and the expected result on the host.
 struct ScriptCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let opcode: HCIOpcode
     let behavior: ScriptedPort.Behavior
     let times: Int
-    /// What the operation throws; nil: it works all the same.
+    /// The error that the operation throws; nil if it succeeds.
     let problem: BLEError?
-    /// The host's health events meanwhile.
+    /// The health events that the host reports meanwhile.
     let health: [AdapterHealthEvent]
     /// Whether the controller has the extended commands.
     var isExtended = false
 
-    /// What the host does: it works.
+    /// Creates a case in which the operation succeeds.
     init(
         _ text: String, _ opcode: HCIOpcode, _ behavior: ScriptedPort.Behavior, times: Int = .max,
         health: [AdapterHealthEvent] = []
@@ -24,7 +24,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         self.init(text, opcode, behavior, times: times, throws: nil, health: health)
     }
 
-    /// What the host does: it throws.
+    /// Creates a case in which the operation throws `problem`.
     init(
         _ text: String, _ opcode: HCIOpcode, _ behavior: ScriptedPort.Behavior, times: Int = .max,
         throws problem: BLEError?, health: [AdapterHealthEvent] = []
@@ -34,7 +34,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         (self.problem, self.health) = (problem, health)
     }
 
-    /// Runs `operation` while the script holds and compares.
+    /// Runs `operation` under the script, and checks its error.
     func check(
         on host: ScriptedHost, sourceLocation: SourceLocation = #_sourceLocation,
         _ operation: @Sendable () async throws -> Void
@@ -52,12 +52,12 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
 }
 
 extension [AdapterHealthEvent] {
-    /// That command is not answered, and a reset helps.
+    /// Returns the events when a command is not answered and a reset recovers the controller.
     static func reset(after opcode: HCIOpcode) -> [AdapterHealthEvent] {
         [.recovering(.silence(command: opcode), by: .reset), .recovered(by: .reset)]
     }
 
-    /// That command is never answered, though Reset is.
+    /// Returns the events when a command is never answered, although Reset is.
     static func givenUp(after opcode: HCIOpcode) -> [AdapterHealthEvent] {
         [[AdapterHealthEvent]](repeating: reset(after: opcode), count: 5).flatMap(\.self)
             + [.gaveUp(.silence(command: opcode))]

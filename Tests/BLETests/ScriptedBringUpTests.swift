@@ -5,7 +5,7 @@ import HCISocket
 import Testing
 import VirtualController
 
-/// A controller that does not do what the specification says, while it is opened.
+/// Opening an adapter whose controller does not comply with the specification.
 @Suite(.timeLimit(.minutes(10))) struct ScriptedBringUpTests {
     static let silent = HCIEventPacket(code: .commandComplete, parameters: [1, 0, 0])
 
@@ -37,7 +37,7 @@ import VirtualController
         .init(
             "optional command refused", .readLocalSupportedFeatures,
             .says([CommandStatus(status: .unknownCommand, opcode: .readLocalSupportedFeatures).packet])),
-        // Nonsense.
+        // Invalid answers.
         .init(
             "Command Status for a command that completes", .reset,
             .says([CommandStatus(status: .success, opcode: .reset).packet]),
@@ -208,8 +208,8 @@ import VirtualController
             host.port.script(.writeLEHostSupport, .refuses(.writeLEHostSupport, .success))
             try await host.open { #expect(await $0.controller.isDualMode) }
             let received = host.port.opcodes
-            let reported = received.firstIndex(of: .writeLEHostSupport)
-            #expect(reported != nil && reported == received.firstIndex(of: .setEventMask).map { $0 - 1 })
+            let place = received.firstIndex(of: .writeLEHostSupport)
+            #expect(place != nil && place == received.firstIndex(of: .setEventMask).map { $0 - 1 })
         }
     }
 }

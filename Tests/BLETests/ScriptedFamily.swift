@@ -1,6 +1,6 @@
 import HCI
 
-/// The commands of one family that tables of scripts name.
+/// The commands of one family that the tables of scripts use.
 struct ScriptedFamily: Sendable {
     let isExtended: Bool
     let scanParameters, scanEnable: HCIOpcode
@@ -17,7 +17,7 @@ struct ScriptedFamily: Sendable {
         advertisingData: .leSetExtendedAdvertisingData, advertisingEnable: .leSetExtendedAdvertisingEnable,
         createConnection: .leExtendedCreateConnection)
 
-    /// A table with the commands of either family.
+    /// Returns the cases of a table for both families.
     static func all(_ table: (ScriptedFamily) -> [ScriptCase]) -> [ScriptCase] {
         [legacy, extended].flatMap { family in
             table(family).map { line in

@@ -6,7 +6,7 @@ import HCI
 import HCISocket
 import VirtualController
 
-/// A host whose controller follows a script, and one that keeps to the specification, under virtual time.
+/// A host whose controller follows a script, and an air for other hosts, under virtual time.
 struct ScriptedHost: Sendable {
     let air: AirServer
     let loop: EventLoop
@@ -42,7 +42,7 @@ struct ScriptedHost: Sendable {
         try outcome.get()
     }
 
-    /// A host that keeps to the specification and advertises "Lamp", connectable.
+    /// Creates a host that complies with the specification, is connectable and advertises "Lamp".
     func lamp() async throws -> Adapter {
         let other = try await Adapter.open(on: await air.attach(), name: "lamp", options: options)
         try await advertise("Lamp", on: other)
@@ -56,7 +56,7 @@ struct ScriptedHost: Sendable {
         _ = try await PeripheralManager(adapter).advertise(AdvertisingRequest(plan), maximumLinks: 1)
     }
 
-    /// Finds `name` with `adapter`.
+    /// Scans with `adapter` until it finds `name`.
     @discardableResult
     func receive(_ name: String, on adapter: Adapter) async throws -> Advertisement {
         try await CentralManager(adapter).first(within: .seconds(30)) { $0.name == name }

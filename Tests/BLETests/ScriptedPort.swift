@@ -2,28 +2,28 @@ import BLECore
 import HCI
 import HCISocket
 
-/// A controller that does not keep to the specification: one of the virtual air behind a script that says
-/// what becomes of its answers.
+/// A controller that does not comply with the specification: one of the virtual air behind a script that
+/// determines its answers.
 final class ScriptedPort: PacketPort, @unchecked Sendable {
-    // Sendable: touched on the loop only, but for `shared`.
+    // Sendable: accessed only on the loop, except `shared`.
     private let inner: any PacketPort
     private let loop: EventLoop
     private let shared = Lock(Shared())
 
-    /// What the controller does with a command.
+    /// The controller's response to a command.
     enum Behavior: Sendable {
-        /// Nothing, and it says nothing.
+        /// The command is neither executed nor answered.
         case silence
-        /// It carries it out and answers later.
+        /// The command is executed, and its answer is delayed by this time.
         case late(Duration)
-        /// It says this and does nothing.
+        /// The command is not executed, and these events are sent.
         case says([HCIEventPacket])
-        /// It carries it out and answers with what becomes of the answer.
+        /// The command is executed, and its answer is replaced by the events that the closure returns.
         case answers(@Sendable (HCIEventPacket) -> [HCIEventPacket])
 
-        /// It answers twice.
+        /// The command is executed, and answered twice.
         static let twice = answers { [$0, $0] }
-        /// It refuses it, with the status alone.
+        /// Returns a behavior that does not execute the command, and completes it with only this status.
         static func refuses(_ opcode: HCIOpcode, _ status: HCIStatus) -> Behavior {
             says([CommandComplete(opcode, status: status).packet])
         }
@@ -32,7 +32,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     private struct Rule {
         let opcode: HCIOpcode
         let behavior: Behavior
-        /// How often it still holds.
+        /// The number of commands to which the rule still applies.
         var times: Int
     }
 
@@ -40,31 +40,31 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         var rules: [Rule] = []
         var commands: [HCICommandPacket] = []
         var handlers: PacketPortHandlers?
-        /// Commands whose answers a rule meddles with.
+        /// The unanswered commands whose answers a rule changes.
         var meddled: [(opcode: HCIOpcode, behavior: Behavior)] = []
     }
 
     init(_ inner: any PacketPort, on loop: EventLoop) { (self.inner, self.loop) = (inner, loop) }
 
-    /// The next `times` commands of that number are met so.
+    /// Applies a behavior to the next `times` commands with this opcode.
     func script(_ opcode: HCIOpcode, _ behavior: Behavior, times: Int = .max) {
         shared.withLock { $0.rules.append(Rule(opcode: opcode, behavior: behavior, times: times)) }
     }
 
-    /// All commands are met as they should be from now on.
+    /// Removes all rules: from now on the controller answers all commands by itself.
     func forgive() { shared.withLock { $0.rules = [] } }
 
-    /// What the host has asked for, in order.
+    /// The opcodes of the commands that the host has sent, in order.
     var opcodes: [HCIOpcode] { commands.map(\.opcode) }
-    /// The same with their parameters.
+    /// The commands that the host has sent, in order.
     var commands: [HCICommandPacket] { shared.withLock { $0.commands } }
 
-    /// Says something unasked.
+    /// Sends the host an event.
     func say(_ event: HCIEventPacket) {
         loop.execute { [self] in deliver(event) }
     }
 
-    /// The host receives another program's command, as on a raw socket.
+    /// Passes another program's command to the host, as a raw socket does.
     func overhear(_ command: HCICommandPacket) {
         let octets = HCIPacket.command(command).encoded
         loop.execute { [self] in shared.withLock { $0.handlers }?.receive(octets.span) }
@@ -144,12 +144,12 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
 }
 
 extension HCIEventPacket {
-    /// The same event with fewer octets of parameters.
+    /// Returns the same event without the last `count` octets of its parameters.
     func dropping(_ count: Int) -> HCIEventPacket {
         HCIEventPacket(code: code, parameters: parameters.dropLast(count))
     }
 
-    /// A Command Complete with another number of commands that may follow.
+    /// Returns the same Command Complete with another number of commands that the host may send.
     func granting(_ credits: UInt8) -> HCIEventPacket {
         HCIEventPacket(code: code, parameters: [credits] + parameters.dropFirst())
     }

@@ -4,8 +4,8 @@ import HCI
 import HCISocket
 import Testing
 
-/// A controller that does not do what the specification says, once it is open: what scanning, advertising and
-/// connecting make of that.
+/// Scanning, advertising and connecting on an open adapter whose controller does not comply with the
+/// specification.
 @Suite(.timeLimit(.minutes(10))) struct ScriptedRadioTests {
     static func scanning(_ family: ScriptedFamily) -> [ScriptCase] {
         [
@@ -63,7 +63,7 @@ import Testing
             try await host.open { adapter in
                 await script.check(on: host) {
                     do throws(BLEError) {
-                        // Named only later, so that the scan must outlast what the script does.
+                        // A report counts only after all health events, so the scan has to outlast the script.
                         for try await found in CentralManager(adapter).scan()
                         where found.name == "Lamp" && host.health.count == script.health.count { return }
                     } catch { throw error }

@@ -5,7 +5,7 @@ import HCI
 import HCISocket
 
 /// A controller of the virtual air behind a pseudo terminal: the host opens the terminal as a serial port.
-/// What the controller says on the line can be meddled with, octet by octet.
+/// A test can change each octet that the controller sends on the line.
 final class SerialController: Sendable {
     /// The terminal's file, for `serial:PATH`.
     let path: String
@@ -29,7 +29,7 @@ final class SerialController: Sendable {
             ioctl(terminal, 0x8004_5430, &number) == 0
         else { throw BLEError.notFound(.device(within: nil)) }
         path = "/dev/pts/\(number)"
-        // As a UART has them: no echo, whether or not the host has set its side up yet.
+        // The settings of a UART: no echo, even if the host has not set up its side yet.
         var settings = termios()
         tcgetattr(terminal, &settings)
         cfmakeraw(&settings)
@@ -38,7 +38,7 @@ final class SerialController: Sendable {
         line = H4Port(terminal, on: loop, expecting: HCIPacketType.fromHost)
     }
 
-    /// Starts both ends. On the loop.
+    /// Starts both ends. Must be called on the loop.
     func start() throws(PortError) {
         try controller.start(
             PacketPortHandlers(
@@ -63,13 +63,13 @@ final class SerialController: Sendable {
                 }, writable: {}, closed: { _ in }))
     }
 
-    /// The next packet of the controller that `meddle` changes comes so; those behind it as they are.
+    /// Applies `meddle` to the controller's packets until it has changed one. Later packets are unchanged.
     func meddle(_ meddle: @escaping @Sendable ([UInt8]) -> [UInt8]) { shared.withLock { $0.meddle = meddle } }
 
-    /// How many Resets the host has sent.
+    /// The number of Resets that the host has sent.
     var resets: Int { shared.withLock { $0.resets } }
 
-    /// Waits until the host has sent so many.
+    /// Waits until the host has sent `count` Resets.
     func resets(reach count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = shared.withLock { shared in
@@ -80,7 +80,7 @@ final class SerialController: Sendable {
         }
     }
 
-    /// Pulls the plug.
+    /// Closes the line and the controller, as when the controller is unplugged.
     func unplug() async {
         await withCheckedContinuation { done in
             loop.execute { [self] in

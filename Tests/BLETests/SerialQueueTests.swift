@@ -3,7 +3,7 @@ import Testing
 
 @testable import BLE
 
-/// Which tasks were let in, in order.
+/// The tasks that were admitted, in order.
 private typealias Notes = Lock<[String]>
 
 extension Adapter {
@@ -15,7 +15,7 @@ extension Adapter {
         }
     }
 
-    /// Waits for the turn in the link's queue and notes that it has come. `leaveQueue` ends it.
+    /// Waits for the turn in the link's queue, and notes it. `leaveQueue` ends the turn.
     fileprivate func enterQueue(_ name: String, _ notes: Notes) async throws(BLEError) {
         let link = try onlyLink
         try await link.preparation.enter(self, of: link.id, at: \.preparation)
@@ -24,7 +24,7 @@ extension Adapter {
 
     fileprivate func leaveQueue() throws(BLEError) { try onlyLink.preparation.leave() }
 
-    /// Ends the turn, and cancels the task whose turn it becomes before that runs.
+    /// Ends the turn, and cancels `next`, whose turn begins, before it runs.
     fileprivate func leaveQueue(cancelling next: Task<Void, any Error>) throws(BLEError) {
         try leaveQueue()
         next.cancel()
@@ -40,7 +40,7 @@ extension Adapter {
         try await LinkedHosts.run { hosts in try await body(hosts, Notes([])) }
     }
 
-    /// Tasks that want in, in this order, and have had the time to be let in.
+    /// Starts tasks that enter the queue in this order, and waits 1 ms for the first to be admitted.
     private func tasks(
         _ hosts: LinkedHosts, _ notes: Notes, _ names: String...
     ) async -> [Task<Void, any Error>] {
@@ -50,7 +50,7 @@ extension Adapter {
         return tasks
     }
 
-    /// The task inside leaves, and the next one has the time to be let in.
+    /// Ends the turn of the admitted task, and waits 1 ms for the next one to be admitted.
     private func leave(_ hosts: LinkedHosts) async throws {
         try await hosts.client.leaveQueue()
         await hosts.bed.wait(.milliseconds(1))
@@ -65,7 +65,7 @@ extension Adapter {
                 try await leave(hosts)
             }
             for task in all { try await task.value }
-            // It is free again.
+            // The queue is free again.
             _ = await tasks(hosts, notes, "e")
             #expect(notes.withLock { $0 }.last == "e")
             try await leave(hosts)
@@ -76,7 +76,7 @@ extension Adapter {
     func noOvertaking() async throws {
         try await run { hosts, notes in
             _ = await tasks(hosts, notes, "a", "b")
-            // The turn is handed to the one that waits in this very step; the newcomer is begun before it runs.
+            // The waiting task is admitted in this step; the new task is started before that one runs.
             let client = hosts.client
             try await client.leaveQueue()
             let late = hosts.bed.task { try await client.enterQueue("late", notes) }
@@ -99,7 +99,7 @@ extension Adapter {
             #expect(notes.withLock { $0 } == ["a"])
             for _ in 0..<3 { try await leave(hosts) }
             #expect(notes.withLock { $0 } == ["a", "c", "d"])
-            // The last one left: the place of the cancelled one is not kept.
+            // The last task has left the queue: the place of the cancelled one is not kept.
             _ = await tasks(hosts, notes, "e")
             #expect(notes.withLock { $0 } == ["a", "c", "d", "e"])
             try await leave(hosts)
@@ -149,7 +149,7 @@ extension Adapter {
             task.cancel()
             let result = await task.result
             #expect(throws: BLEError.cancelled) { try result.get() }
-            // It was let in once, so it leaves once.
+            // The task was admitted once, so it leaves once.
             try await leave(hosts)
             _ = await tasks(hosts, notes, "next")
             #expect(notes.withLock { $0 } == ["outer", "next"])
@@ -168,10 +168,10 @@ extension Adapter {
                 #expect(throws: BLEError.adapter(.removed)) { try result.get() }
             }
             #expect(notes.withLock { $0 } == ["a"])
-            // The one inside leaves as ever, and there is none to let in.
+            // The admitted task leaves as usual, and no other is admitted.
             try await leave(hosts)
             #expect(notes.withLock { $0 } == ["a"])
-            // It stays closed.
+            // The queue stays closed.
             let latest = await tasks(hosts, notes, "e")
             let result = await latest[0].result
             #expect(throws: BLEError.adapter(.removed)) { try result.get() }

@@ -7,7 +7,7 @@ import HCISocket
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SerialTests {
-    /// A host behind a serial line, and one beside it on the same air.
+    /// A host on a serial line, and another host on the same air.
     private struct Bench {
         let line: SerialController
         let serial: Adapter
@@ -16,7 +16,7 @@ import Testing
         var central: CentralManager { CentralManager(serial) }
     }
 
-    /// The line is the kernel's, which virtual time would not wait for.
+    /// Runs `body` in real time: the line belongs to the kernel, for which virtual time would not wait.
     private func run(
         _ options: String = "", _ body: @escaping @Sendable (Bench) async throws -> Void
     ) async throws {
@@ -71,7 +71,7 @@ import Testing
             let mine = try await advertise("Serial", on: bench.serial)
             var found = bench.central.scan().makeAsyncIterator()
             bench.line.meddle { packet in
-                // An advertising report. The next one shows that something is wrong.
+                // An advertising report. The host detects the wrong length when the next one arrives.
                 guard packet.starts(with: [0x04, 0x3e]) else { return packet }
                 return isExtra ? packet + [0x55] : Array(packet.dropLast())
             }
@@ -113,7 +113,7 @@ import Testing
                 }
             }
             let line = bench.line.path
-            // Who is root may open it in spite of TIOCEXCL, and is kept out by the lock.
+            // Root may open the port in spite of TIOCEXCL, and is refused because of the lock.
             #expect(await problem(line) == .adapter(.inUse(.serialPort(path: line))))
             let missing = AdapterSpecification.serial(
                 path: "/dev/no-such-port", baud: 115_200, flowControl: true)

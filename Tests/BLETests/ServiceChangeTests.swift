@@ -57,7 +57,7 @@ struct ServiceChangeTests {
             let client = try await bed.host("client", on: port)
             let first = try await client.connect(to: server)
             try await first.pair()
-            // A discovery asks for Service Changed.
+            // A discovery subscribes to Service Changed.
             _ = try await first.discover()
             await first.disconnect()
             try await PeripheralManager(server).add([battery])

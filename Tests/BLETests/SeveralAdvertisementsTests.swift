@@ -27,7 +27,7 @@ import VirtualController
                 #expect(try await hosts.receives([1, 2, 3]))
                 let address = try await hosts.find()
                 try await hosts.central.withConnection(to: address) { device in
-                    // The link is taken: the beacon goes on, and no other central can connect.
+                    // The one link is in use: the beacon continues, and no other central can connect.
                     #expect(try await hosts.receives([1, 2, 3]))
                     #expect(try await !hosts.isConnectable(within: .seconds(5)))
                     let temperature = try await hosts.characteristic(0x2a6e, of: device)
@@ -112,7 +112,7 @@ import VirtualController
         "an advertisement that starts while another stops is on air afterwards, the other is not",
         arguments: [nil, 1, 4] as [UInt8?], [false, true])
     func startDuringStop(sets: UInt8?, stopsFirst: Bool) async throws {
-        // So many turns of the loop are between the two.
+        // The number of turns of the loop between the start and the stop.
         for turns in [0, 1, 2, 3, 4, 6, 8, 12, 16, 24] {
             try await VirtualTestbed.run { bed in
                 let abilities = sets.map { VirtualController.ExtendedAbilities(advertisingSets: $0) }
@@ -169,7 +169,7 @@ import VirtualController
 
     @Test("advertising data change without a gap", arguments: [false, true])
     func dataUpdateLeavesNoGap(_ isExtended: Bool) async throws {
-        // Controllers of 4.2 send nonconnectable advertising every 100 ms at most.
+        // On controllers of 4.2 the shortest interval of nonconnectable advertising is 100 ms.
         let interval: Duration = isExtended ? .milliseconds(20) : .milliseconds(100)
         try await TwoHosts.run(serverExtended: isExtended, clientExtended: isExtended) { hosts in
             let beacon = try await hosts.peripheral.advertise(try self.beacon([0], every: interval))
@@ -179,8 +179,8 @@ import VirtualController
                 try await beacon.update(try self.beacon([number], every: interval))
             }
             let times = try await arrived.value
-            // The interval and the 10 ms that the controller adds at most; what is taken off the air and put
-            // on again sends an event at once, that is early.
+            // The controller adds at most 10 ms to the interval. Advertising that is stopped and started again
+            // would send an event at once, which is too early.
             for (before, after) in zip(times, times.dropFirst()) {
                 let step = before.time.duration(until: after.time)
                 #expect(step >= interval && step <= interval + .milliseconds(10))
@@ -204,7 +204,7 @@ import VirtualController
             #expect(await advertising.power == -7)
             let found = try await hosts.central.first(within: .seconds(5)) { $0.name == name }
             #expect(found.report.secondaryPHY == .le2M && found.report.data.count == 346)
-            // Data of more than one command, while it is on air.
+            // Data that need more than one command, while the set is on air.
             content.manufacturer.append(ManufacturerData(.test, [UInt8](repeating: 8, count: 240)))
             content.name = "longer"
             request.plan = try AdvertisingPlan(content, kind: .nonconnectable, extended: true)
@@ -259,8 +259,8 @@ import VirtualController
             content.manufacturer = (0..<6).map { _ in
                 ManufacturerData(.test, [UInt8](repeating: 9, count: 240))
             }
-            // More than 20 ms have room for: three announcements take 1,308 us, a full packet 17,340, one more
-            // octet in another packet 1,820.
+            // More data than fit into 20 ms: three announcements take 1,308 us, a full packet 17,340, one more octet
+            // in another packet 1,820.
             var request = AdvertisingRequest(
                 try AdvertisingPlan(content, kind: .nonconnectable, extended: true), kind: .nonconnectable)
             request.interval = .milliseconds(20)
@@ -302,7 +302,7 @@ import VirtualController
             #expect(try await counted.ended() == .eventLimit)
             let times = try await arrived.value
             #expect(times.count == 5)
-            // The fifth was the last.
+            // The advertisement ended with its fifth event.
             #expect(
                 (times.last?.time).map { $0.duration(until: hosts.loop.now) <= .milliseconds(10) } == true)
             #expect(try await !hosts.receives([1, 2, 3]))
@@ -394,14 +394,14 @@ extension TwoHosts {
         return try await peripheral.advertise(request)
     }
 
-    /// Whether the client receives a beacon with that test company's data.
+    /// Returns whether the client receives a beacon with these data of the test company.
     fileprivate func receives(_ data: [UInt8], within limit: Duration = .seconds(5)) async throws -> Bool {
         try await sees(within: limit) {
             AdvertisingData($0.report.data).manufacturerData == [ManufacturerData(.test, data)]
         }
     }
 
-    /// Whether the client receives connectable advertising.
+    /// Returns whether the client receives connectable advertising.
     fileprivate func isConnectable(within limit: Duration) async throws -> Bool {
         try await sees(within: limit) { $0.report.type.contains(.connectable) }
     }
@@ -419,7 +419,7 @@ extension TwoHosts {
         }
     }
 
-    /// When the client receives that many packets, and what is in them.
+    /// Returns the times at which the client receives `count` packets, and their data.
     fileprivate func times(of count: Int) async throws -> [(time: Instant, data: [UInt8])] {
         var options = ScanOptions()
         options.repeats = .all
@@ -432,7 +432,7 @@ extension TwoHosts {
         return times
     }
 
-    /// One more host on the same air.
+    /// Creates one more host on the same air.
     fileprivate func another(extended: Bool) async throws -> Adapter {
         try await Adapter.open(
             on: await air.attach(.init(extended: extended ? .init() : nil)), name: "another",

@@ -3,7 +3,7 @@ import BLECore
 import HCISocket
 import Testing
 
-/// A scan and a connection attempt share one radio.
+/// A scan and a connection attempt that share one radio.
 struct SharedRadioTests {
     @Test(
         "a continuous scan yields half of the time to a connection attempt and reclaims it afterwards",
@@ -19,7 +19,7 @@ struct SharedRadioTests {
             hosts.forget()
             let device = try await hosts.central.connect(to: wanted)
             _ = await hosts.loop.sleep(for: .milliseconds(100))
-            // The attempt listens 30 ms of 60, 0x30 of 0x60, and so does the scan meanwhile.
+            // The attempt listens for 30 ms of 60, 0x30 of 0x60, and so does the scan meanwhile.
             let half = "60003000", all = "60006000"
             let (create, scan) = isExtended ? ("4320", "4120") : ("0d20", "0b20")
             #expect(hosts.commands.first { $0.hasPrefix(create) }?.contains(half) == true)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BLE
 
-/// What a consumer has of a buffer whose values come in bursts, and in what order.
+/// The values that a consumer receives from a buffer that gets them in bursts, and their order.
 @Suite(.timeLimit(.minutes(10))) struct StreamBufferTests {
-    /// What becomes of a buffer within one turn of the loop, while its consumer waits.
+    /// The changes of a buffer within one turn of the loop, while its consumer waits.
     enum Burst: CaseIterable {
         case values, valuesAndEnd, valuesAndFailure, valuesAndCancellation, onlyEnd, onlyCancellation
     }
@@ -39,7 +39,7 @@ import Testing
             consumerOnLoop
             ? Task(executorPreference: loop) { await Self.take(from: buffer) }
             : Task { await Self.take(from: buffer) }
-        // One on the loop waits after that; another one may.
+        // After that, a consumer on the loop waits; another one may not wait yet.
         _ = await Task(executorPreference: loop) { await loop.sleep(for: .seconds(1)) }.value
         loop.execute {
             switch burst {
@@ -65,7 +65,7 @@ import Testing
         case .valuesAndFailure: #expect(taken == all + [.failure(.adapter(.closed))])
         case .onlyEnd: #expect(taken == [.end])
         case .onlyCancellation: #expect(taken == [.failure(.cancelled)])
-        // One that does not wait yet may take more, or none.
+        // A consumer that does not wait yet may take more values, or none.
         case .valuesAndCancellation:
             #expect(taken.last == .failure(.cancelled))
             #expect(all.starts(with: taken.dropLast()))
@@ -109,7 +109,7 @@ import Testing
         #expect(buffer.dropped == 1)
     }
 
-    /// All that is in the buffer of a stream that has ended, and how it ended.
+    /// Returns all values in the buffer of a stream that has ended, and its end.
     private func rest(of buffer: StreamBuffer<Int>) async -> [Taken] { await Self.take(from: buffer) }
 
     @Test("a value beyond the limit ends the stream after the buffered values")
@@ -119,7 +119,7 @@ import Testing
         #expect(buffer.failure == nil)
         buffer.yield(3)
         #expect(buffer.failure == .overflow(.values(2)))
-        // What comes later is not taken, though there is room again.
+        // Later values are ignored, although there is room again.
         #expect(await Self.take(1, from: buffer) == [.value(1)])
         buffer.yield(4)
         #expect(await rest(of: buffer) == [.value(2), .failure(.overflow(.values(2)))])
@@ -225,14 +225,14 @@ import Testing
     }
 }
 
-/// Buffers that keep back what comes, as while an application is suspended.
+/// Buffers that hold back new values, as while an application is suspended.
 @Suite(.timeLimit(.minutes(10))) struct HeldStreamTests {
-    /// A buffer whose values are of one kind when their tens are the same.
+    /// Creates a buffer in which values with the same tens are of one kind.
     private func buffer(_ policy: BufferPolicy) -> StreamBuffer<Int> {
         StreamBuffer(policy, merge: { AnyHashable($0 / 10) })
     }
 
-    /// What can be taken once the stream is ended, and why it ended.
+    /// Returns the values that are left in a stream that has ended, and the error that ended it.
     private func rest(of buffer: StreamBuffer<Int>) async -> ([Int], BLEError?) {
         var values: [Int] = []
         let error = await failure { () throws(BLEError) in
@@ -253,7 +253,7 @@ import Testing
         buffer.release()
         buffer.yield(22)
         buffer.finish()
-        // 1 came before it was held, so it is not replaced by 2, which is of its kind.
+        // 1 arrived before the stream was held, so 2, which is of the same kind, does not replace it.
         #expect(await rest(of: buffer) == ([1, 21, 12, 2, 22], nil))
     }
 

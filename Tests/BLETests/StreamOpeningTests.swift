@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLE
 
-/// Opening an adapter behind a stream whose other end takes no connections.
+/// Opening an adapter on a stream socket whose server accepts no connections.
 @Suite(.timeLimit(.minutes(10))) struct StreamOpeningTests {
     /// A listener whose queue is full: a connect gets no answer.
     private final class FullListener {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// What the files of /sys and /proc say, from folders that a test fills.
+/// The contents of the files of /sys and /proc, in folders that a test fills.
 struct SystemFilesTests {
     /// Runs `body` on a folder with these files (path and text) and links (path and target).
     private func files(

@@ -212,7 +212,7 @@ struct TransactionTests {
     }
 }
 
-/// 1, 2, 3.
+/// A counter that returns 1, 2, 3 and so on.
 final class Counting: Sendable {
     private let count = Lock(0)
     func next() -> Int {

@@ -14,8 +14,7 @@ struct TwoHosts: Sendable {
     let server: Adapter
     let client: Adapter
 
-    /// Runs `body` with two hosts whose every part lives on one loop, on controllers that know the extended
-    /// commands or not.
+    /// Runs `body` with two hosts on one loop, whose controllers support the extended commands or not.
     static func run(
         serverExtended: Bool = false, clientExtended: Bool = false,
         _ body: @escaping @Sendable (TwoHosts) async throws -> Void
@@ -31,7 +30,7 @@ struct TwoHosts: Sendable {
     var peripheral: PeripheralManager { PeripheralManager(server) }
     var central: CentralManager { CentralManager(client) }
 
-    /// A thermometer with every sort of value, published and on air.
+    /// Publishes and advertises a thermometer whose values can be read, written, notified or indicated.
     func serveThermometer(maximumLinks: Int = 1) async throws -> Advertising {
         try await peripheral.publish([
             GATTService(
@@ -52,14 +51,14 @@ struct TwoHosts: Sendable {
         return try await peripheral.advertise(AdvertisingRequest(plan), maximumLinks: maximumLinks)
     }
 
-    /// The thermometer's address, as a scan finds it.
+    /// Returns the thermometer's address, which a scan finds.
     func find() async throws -> DeviceAddress {
         let found = try await central.first(within: .seconds(5)) { $0.name == "Thermometer" }
         guard let address = found.address else { throw BLEError.notFound(.device(within: nil)) }
         return address
     }
 
-    /// The characteristic with that UUID, as discovery finds it.
+    /// Discovers the services, and returns the first characteristic with this UUID.
     func characteristic(_ uuid: BluetoothUUID, of device: Peripheral) async throws -> RemoteCharacteristic {
         guard let found = try await device.discover().characteristics(uuid).first else {
             throw BLEError.notFound(.device(within: nil))
@@ -68,8 +67,8 @@ struct TwoHosts: Sendable {
     }
 }
 
-/// What `body` throws, or nil. Swift 6.3.1 crashes in `#expect(throws:)` around some calls with typed throws,
-/// so those are asked here.
+/// Returns the error that `body` throws; nil if it throws none. Swift 6.3.1 crashes in `#expect(throws:)`
+/// around some calls with typed throws, which are therefore tested with this function.
 func failure(_ body: () async throws(BLEError) -> Void) async -> BLEError? {
     do throws(BLEError) {
         try await body()

@@ -6,14 +6,14 @@ import VirtualController
 
 @testable import BLE
 
-/// What was written without response leaves before the link is taken down, at the pace of a real link.
+/// Data that were accepted for a link are sent before it is disconnected, at the data rate of a real link.
 struct UnsentDataTests {
-    /// A central, and a server of one characteristic that keeps what it is written.
+    /// A central, and a server with one characteristic whose written values are recorded.
     private struct Hosts: Sendable {
         let bed: VirtualTestbed
         let central: CentralManager
         let server: Adapter
-        /// Between the server and its controller.
+        /// The port between the server and its controller.
         let port: ControlledPort
         let written = Lock<[UInt8]>([])
         let options: ConnectionOptions
@@ -27,7 +27,7 @@ struct UnsentDataTests {
     private static let peer = DeviceAddress(0xc0de_0000_0001, type: .random)
     private static let parts = (0..<200).map { [UInt8](repeating: $0, count: 20) }
 
-    /// Data leave once in a connection interval of 30 ms, three packets at most.
+    /// Runs `body` on links that send at most three packets in each connection interval of 30 ms.
     private func run(_ body: @escaping @Sendable (Hosts) async throws -> Void) async throws {
         try await VirtualTestbed.run(conditions: .init(packetsPerConnectionEvent: 3)) { bed in
             let port = ControlledPort(await bed.port(), on: bed.loop)
@@ -124,7 +124,7 @@ struct UnsentDataTests {
         try await run { hosts in
             let device = try await hosts.connect()
             let sink = try #require(try await device.discover().characteristics(Self.uuid).first)
-            // The peer is gone without a word; the link is there until the supervision timeout, 4 s.
+            // The peer disappears without ending the link, which lasts until the supervision timeout, 4 s.
             hosts.port.close()
             for part in Self.parts.prefix(20) { try await device.writeWithoutResponse(part, to: sink) }
             let before = hosts.bed.loop.now
@@ -174,7 +174,7 @@ struct UnsentDataTests {
         }
     }
 
-    /// A kernel reports packets that leave only when less than half of its room is taken.
+    /// A kernel reports sent packets only while less than half of its send buffer is in use.
     @Test func unreportedKernelPacketsCountAsSent() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)
@@ -187,7 +187,7 @@ struct UnsentDataTests {
                 socket.keepSilently(left)
             }
             await ending.value
-            // All that one disconnection waits.
+            // The longest wait of a disconnection.
             #expect(host.loop.now == before + .seconds(10))
         }
     }

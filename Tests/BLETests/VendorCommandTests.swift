@@ -4,7 +4,7 @@ import HCI
 import HCISocket
 import Testing
 
-/// Commands that only their vendor knows.
+/// Commands that the controller's vendor has defined.
 @Suite(.timeLimit(.minutes(10))) struct VendorCommandTests {
     static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x2a5)
 
@@ -16,7 +16,7 @@ import Testing
         "a vendor command returns the parameters after the status",
         arguments: [
             ([0, 1, 2, 3], [1, 2, 3]), ([0], []),
-            // Not even a status.
+            // Return parameters without a status.
             ([], []),
         ] as [([UInt8], [UInt8])])
     func vendorCommandReturnsParametersAfterStatus(octets: [UInt8], returned: [UInt8]) async throws {

@@ -8,7 +8,7 @@ import HCISocket
 import VirtualController
 
 extension VirtualTestbed {
-    /// A host on a controller of that kind.
+    /// Creates a host on a controller with this configuration.
     func host(
         _ name: String, extended: Bool = false,
         _ change: (inout VirtualController.Configuration) -> Void = { _ in }
@@ -16,14 +16,14 @@ extension VirtualTestbed {
         try await host(name, on: await port(extended: extended, change))
     }
 
-    /// A host on a controller behind that port.
+    /// Creates a host on the controller behind a port.
     func host(
         _ name: String, on port: any PacketPort, security: SecurityOptions = SecurityOptions()
     ) async throws -> Adapter {
         try await adapter(name, on: port, options: AdapterOptions(security: security))
     }
 
-    /// The host's end of a controller of that kind.
+    /// Creates a controller with this configuration, and returns the host's end of it.
     func port(
         extended: Bool = false, _ change: (inout VirtualController.Configuration) -> Void = { _ in }
     ) async -> any PacketPort {
@@ -32,7 +32,7 @@ extension VirtualTestbed {
         return await air.attach(configuration)
     }
 
-    /// Runs `body` beside the caller, on the loop, so that time waits for it.
+    /// Runs `body` beside the caller, on the loop, so that virtual time waits for it.
     func task<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error>
     {
         Task(executorPreference: loop) { try await body() }
@@ -40,14 +40,14 @@ extension VirtualTestbed {
 }
 
 extension Adapter {
-    /// Serves one value, 0xfff1, which begins with `value`, and advertises.
+    /// Serves one characteristic, 0xfff1, with the initial value `value`, and advertises.
     @discardableResult
     func serve(_ value: [UInt8] = [1], maximumLinks: Int = 1) async throws -> Advertising {
         try await publishSample(value)
         return try await advertise(maximumLinks: maximumLinks)
     }
 
-    /// Serves one value, 0xfff1, which begins with `value`.
+    /// Serves one characteristic, 0xfff1, with the initial value `value`.
     func publishSample(_ value: [UInt8] = [1]) async throws {
         try await PeripheralManager(self).publish([
             GATTService(
@@ -59,7 +59,7 @@ extension Adapter {
         ])
     }
 
-    /// Advertises its name.
+    /// Starts connectable advertising with the name "peer".
     func advertise(maximumLinks: Int = 1) async throws -> Advertising {
         var content = AdvertisingContent()
         content.name = "peer"
@@ -77,7 +77,7 @@ extension Adapter {
 }
 
 extension Peripheral {
-    /// The value that `serve` serves.
+    /// Discovers and returns the characteristic that `serve` serves.
     func sample() async throws -> RemoteCharacteristic {
         guard let found = try await discover().characteristics(Sample.value).first else {
             throw BLEError.notFound(.device(within: nil))

@@ -3,8 +3,9 @@ import Glibc
 import VirtualController
 
 extension VirtualTestbed {
-    /// As `run(seed:conditions:_:)`, on an air whose connection events carry as many packets each way as
-    /// BLETOOL_CONNECTION_EVENTS says: `make verify` runs all tests of two hosts so, too.
+    /// Does the same as `run(seed:conditions:_:)`, on an air whose connection events carry as many packets each
+    /// way as the environment variable BLETOOL_CONNECTION_EVENTS specifies. `make verify` runs all tests of two
+    /// hosts with it, too.
     static func run<Success: Sendable>(
         _ body: @escaping @Sendable (VirtualTestbed) async throws -> Success
     ) async throws -> Success {

@@ -5,9 +5,9 @@ import HCI
 import HCISocket
 import Testing
 
-/// Ports around ports, in any order.
+/// Ports that wrap another port.
 struct WrappedPortTests {
-    /// Runs `body` with a host behind `wrap`, and one beside it on the same air, under virtual time.
+    /// Runs `body` with a host on a port that `wrap` wraps, and another on the same air, under virtual time.
     private func run(
         _ wrap: @escaping @Sendable (any PacketPort, EventLoop) -> any PacketPort,
         _ body: @escaping @Sendable (Adapter, Adapter) async throws -> Void
@@ -43,7 +43,7 @@ struct WrappedPortTests {
             DelayedPort(
                 port, on: loop, delay: .milliseconds(10) ... .milliseconds(90), random: SplitMix64(seed: 1))
         } _: { delayed, other in
-            // The set-up is a dozen commands, each there and back.
+            // The set-up is a dozen commands and their answers.
             #expect(delayed.loop.now > Instant.zero + .milliseconds(200))
             try await advertise(on: other)
             let before = delayed.loop.now
@@ -59,7 +59,7 @@ struct WrappedPortTests {
             let port = Lock<LossyPort?>(nil)
             try await run { inner, _ in
                 let lossy = LossyPort(inner, probability: 0.5, random: SplitMix64(seed: 3)) {
-                    // Reports only: everything else is answered.
+                    // Only reports are lost: all commands are answered.
                     $0 == .controllerToHost && $1[1] == HCIEventCode.leMeta.rawValue
                 }
                 port.withLock { $0 = lossy }
@@ -141,7 +141,7 @@ struct WrappedPortTests {
             #expect(injected.withLock { $0 }?.resets == 2)
             _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "Lamp" }
 
-            // One that does nothing else is given up.
+            // A controller that reports nothing but errors is given up.
             for _ in 0..<5 {
                 injected.withLock { $0 }?.toHost([0x04, 0x10, 0x01, 0x42])
                 _ = await broken.loop.sleep(for: .seconds(5))
@@ -156,7 +156,7 @@ struct WrappedPortTests {
 
 /// A port that passes a test's packets to its host, and counts the host's Resets.
 private final class InjectingPort: PacketPort, @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
     private let inner: any PacketPort
     private let loop: EventLoop
     private var handlers: PacketPortHandlers?

@@ -2,7 +2,7 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The programs of Examples do what they say, on a virtual air of their own.
+/// The programs of Examples, on a separate virtual air.
 @Suite(.timeLimit(.minutes(10))) struct ExamplesTests {
     private let air: TemporaryAir
 
@@ -31,7 +31,7 @@ import Testing
         #expect(await gateway.line { $0.contains("celsius") } != nil)
         first.end(by: SIGKILL)
         #expect(await gateway.line { $0.contains("lost") } != nil)
-        // A virtual adapter's address belongs to its name, so it is the same device.
+        // The address of a virtual adapter depends on its name, so this is the same device.
         let second = try start("thermometer", "virtual:kitchen")
         #expect(await gateway.line { $0.hasSuffix("connected 2") } != nil)
         #expect(await gateway.line { $0.contains("celsius") } != nil)
@@ -40,7 +40,7 @@ import Testing
         #expect(end.reason == .uncaughtSignal && end.status == SIGTERM)
     }
 
-    /// However it ends: by the signal of a service manager, in an orderly way, or at once.
+    /// The gateway restores its devices after SIGTERM, which ends it in an orderly way, and after SIGKILL.
     @Test(arguments: [SIGTERM, SIGKILL])
     func restartedGatewayRestoresItsThermometers(_ signal: CInt) async throws {
         let thermometer = try start("thermometer", "virtual:kitchen")
@@ -49,7 +49,7 @@ import Testing
         let line = try #require(await first.line { $0.contains("celsius") })
         let address = try #require(line.split(separator: " ").first)
         first.end(by: signal)
-        // Another thermometer, which a scan might find as well.
+        // Another thermometer, which a scan could find.
         let other = try start("thermometer", "virtual:attic")
         let second = try start("gateway", "virtual:gateway", "1", state)
         #expect(await second.line() == "\(address) is known")
@@ -62,11 +62,11 @@ import Testing
         let receive = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
         let transmit = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
         let session = try start("bletool", "gatt", "name:UART", "run", "-", "--adapter", "virtual", "--json")
-        // Longer than this process may have to wait for a processor.
+        // The limit is longer than this process may have to wait for a processor.
         try session.type(
             "subscribe \(transmit)\nwrite \(receive) 68656c6c6f0a\nwait notification --within 5m\n")
         try session.endInput()
-        // By now the central has subscribed.
+        // The central has subscribed by now.
         #expect(await bridge.line() == "hello")
         try bridge.type("good day")
         #expect(await session.line { $0.contains("676f6f6420646179") } != nil)

@@ -2,7 +2,7 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The two sides of the tour, and the peripheral that comes back.
+/// The two sides of the tour, and the state that is restored after a restart.
 @Suite(.timeLimit(.minutes(10))) struct TourTests {
     private let air: TemporaryAir
 
@@ -66,7 +66,7 @@ import Testing
     @Test func scanIsRestoredAfterCentralRestart() async throws {
         let peripheral = try start("virtual:peripheral", "peripheral")
         #expect(await peripheral.line()?.hasPrefix("on air: ") == true)
-        // The first start has two scans; the second takes up one and gives up the other.
+        // The first run starts two scans. The second run restores both, and ends one of them.
         for scans in [0, 2, 1] {
             let central = try start("virtual:listener", "listening", "state")
             #expect(await central.line() == "came back: \(scans) scans, 0 devices")
@@ -84,7 +84,7 @@ import Testing
         #"broadcast by the bonded device: true, ["21"]"#,
     ]
 
-    /// What the chain finds beside the peripheral of the tour.
+    /// The device that the chain finds in addition to the peripheral of the tour.
     private static let otherPeripheral = """
         name: Grander
         services:

@@ -2,7 +2,7 @@ import HCI
 import Recordings
 import Testing
 
-/// Recordings of real phones and devices, beside the package; the tests are skipped where they are not.
+/// Recordings of real phones and devices, outside the package. The tests are skipped if they are missing.
 @Suite(.enabled(if: RecordedFile.Folder.captures.isThere))
 struct CaptureTests {
     @Test(arguments: RecordedFile.Folder.captures.files, [1000, 65_536])
@@ -54,7 +54,8 @@ struct CaptureTests {
             #expect(names[name, default: 0] > 0, "\(name)")
         }
         #expect(packets.contains { $0.top.name == "Connection Parameter Update Request" })
-        // Some frames came in more than one fragment. Events about a connection have nothing in them either.
+        // ACL packets without inner layers are fragments before the last one of a frame. Events about a
+        // connection have no inner layers either.
         #expect(packets.filter { $0.outer.name == "ACL Data" && $0.inner.isEmpty }.count == 5)
     }
 

@@ -1,13 +1,13 @@
 import Testing
 
-/// What a recording of the project must contain, so that a damaged one cannot pass for less work.
+/// The required contents of a recording of the project, so that a damaged recording fails.
 struct FixtureContents: Sendable {
     let file: RecordedFile
     let records: Int
-    /// How often messages come that the recording was made for.
+    /// The number of occurrences of each message for which the recording was made.
     let messages: [String: Int]
-    /// The names that were advertised to the recorded side.
-    var received: Set<String> = []
+    /// The advertised names that the recorded side received.
+    var names: Set<String> = []
 
     static let all = [
         FixtureContents(
@@ -25,11 +25,11 @@ struct FixtureContents: Sendable {
                 "LE Connection Complete": 1, "Exchange MTU Request": 1, "Read By Group Type Request": 3,
                 "Read By Type Request": 4, "Find Information Request": 1, "Write Request": 4,
                 "Handle Value Notification": 2, "Disconnection Complete": 1,
-            ], received: ["Thermometer"]),
+            ], names: ["Thermometer"]),
         FixtureContents(
             file: .fixture("serve-bumble"), records: 273,
             messages: [
-                // Long PDUs come in several of Bumble's packets.
+                // Bumble sends long PDUs in several packets.
                 "ACL Data": 15, "Exchange MTU Request": 1, "Read By Group Type Request": 4,
                 "Read By Type Request": 21, "Find Information Request": 7, "Read Request": 7,
                 "Read Blob Request": 5, "Read Multiple Request": 1, "Read Multiple Variable Request": 1,
@@ -46,7 +46,7 @@ struct FixtureContents: Sendable {
                 "Read Blob Request": 12, "Read Blob Response": 11, "Prepare Write Request": 2,
                 "Execute Write Request": 1, "Write Request": 14, "Handle Value Notification": 3,
                 "Handle Value Indication": 3, "Handle Value Confirmation": 3, "Disconnection Complete": 5,
-            ], received: ["Gadget 7"]),
+            ], names: ["Gadget 7"]),
         FixtureContents(
             file: .fixture("serve-gatttool"), records: 174,
             messages: [

@@ -27,7 +27,7 @@ struct FixtureTests {
         #expect(packets.count == fixture.records)
         let counts = packets.reduce(into: [:]) { $0[$1.top.name, default: 0] += 1 }
         for (name, count) in fixture.messages { #expect(counts[name] == count, "\(name)") }
-        #expect(names(heardIn: packets) == fixture.received)
+        #expect(names(advertisedIn: packets) == fixture.names)
         #expect(packets.allSatisfy { $0.connection == nil || $0.peer != nil })
     }
 
@@ -37,8 +37,8 @@ struct FixtureTests {
         for file in files { #expect(try file.bytes.count < 30_000, "\(file.name)") }
     }
 
-    /// The names of those who advertise.
-    private func names(heardIn packets: [DecodedPacket]) -> Set<String> {
+    /// Returns the names of the advertisers.
+    private func names(advertisedIn packets: [DecodedPacket]) -> Set<String> {
         var names: Set<String> = []
         for packet in packets {
             guard case .event(let event)? = packet.outer.message as? HCIPacket, event.code == .leMeta else {

@@ -4,9 +4,9 @@ import Recordings
 import Testing
 import VirtualController
 
-/// What hosts of others said to their controllers, said to a virtual one: its answers are those of theirs.
+/// Sends the recorded commands of other hosts to a virtual controller, which must answer as the recorded one.
 struct HostSequenceTests {
-    /// An answer to a command, without what differs between controllers.
+    /// An answer to a command, without the values that differ between controllers.
     private struct Answer: Equatable, CustomStringConvertible {
         var code: HCIEventCode
         var opcode: HCIOpcode
@@ -27,7 +27,7 @@ struct HostSequenceTests {
         var description: String { "\(opcode): \(status), \(count) octets" }
     }
 
-    /// The recorded commands with their answers, in order.
+    /// Returns the recorded commands with their answers, in the order of the answers.
     private static func dialogue(
         _ file: RecordedFile, of adapter: UInt16
     ) throws -> [(command: HCICommandPacket, answer: Answer)] {
@@ -48,7 +48,8 @@ struct HostSequenceTests {
         return all
     }
 
-    /// A virtual controller beside one that advertises and takes connections, and the packets for its host.
+    /// A virtual controller with the packets for its host, and a second one that advertises and accepts
+    /// connections.
     private struct Radio {
         static let lamp = DeviceAddress(0x00aa_0100_0000, type: .public)
         private var air = VirtualAir(seed: 1)
@@ -60,7 +61,7 @@ struct HostSequenceTests {
             peer = air.add(.init(publicAddress: Self.lamp))
             host = air.add(
                 .init(publicAddress: DeviceAddress(0x00aa_0101_0001, type: .public), extended: .init()))
-            // What Linux said when it took up the controller was not recorded.
+            // The commands with which Linux initialized the controller were not recorded.
             try say(SetEventMask(mask: HCIEventMask(rawValue: .max)).packet, to: host)
             try say(LESetEventMask(mask: LEEventMask(rawValue: 0x1f_ffff)).packet, to: host)
             reported = []
@@ -72,7 +73,7 @@ struct HostSequenceTests {
             try advertise()
         }
 
-        /// The peer takes a connection.
+        /// Makes the peer connectable.
         mutating func advertise() throws { try say(LESetAdvertisingEnable(enable: true).packet, to: peer) }
 
         /// Sends a command, and returns the packets that the host receives within half a second.
@@ -134,7 +135,7 @@ struct HostSequenceTests {
             }
         }
         #expect(connections == links && disconnections == links)
-        // Duplicates are filtered: one for each scan.
+        // Duplicates are filtered, so each scan has one report.
         #expect(reports == links)
     }
 
@@ -149,7 +150,8 @@ struct HostSequenceTests {
             #expect(reported.map(\.opcode) == [command.opcode])
             if reported.first?.status == .unknownCommand {
                 unknown += 1
-                // Only what is of no use to LE, what one maker's controllers have, and isochronous channels.
+                // Only commands without use for LE, those of one vendor and those for isochronous channels
+                // are unknown.
                 #expect(
                     !"\(command.opcode)".hasPrefix("LE ")
                         || [.leReadBufferSizeV2, .leSetHostFeature].contains(command.opcode))

@@ -2,13 +2,13 @@ import HCI
 import Recordings
 import Testing
 
-/// The packets of recordings whose directions a file without any leaves to be found.
+/// The directions that are guessed for a pcap file without directions, compared with those of the recording.
 struct PcapTests {
     @Test(arguments: ["gatt-bumble", "gatt-bluetoothd", "serve-bumble"])
     func guessedDirectionsMatchRecording(name: String) throws {
-        let reported = try RecordedFile.fixture(name).records()
+        let recorded = try RecordedFile.fixture(name).records()
         var dissector = Dissector()
-        let packets = try records(ofPcap: pcap(reported)).map { dissector.dissect($0) }
+        let packets = try records(ofPcap: pcap(recorded)).map { dissector.dissect($0) }
         let expected = try RecordedFile.fixture(name).packets.filter { $0.direction != nil }
         #expect(packets.map(\.direction) == expected.map(\.direction))
         #expect(packets.map { $0.layers.map(\.problem) } == expected.map { $0.layers.map(\.problem) })

@@ -3,7 +3,7 @@ import BLECore
 import GATTServer
 import Recordings
 
-/// The attributes of a recorded server, as its answers show them.
+/// The attributes of a recorded server, from its responses.
 struct RecordedDatabase {
     private struct Service {
         let uuid: BluetoothUUID
@@ -15,7 +15,7 @@ struct RecordedDatabase {
     private var includes: [AttributeHandle: AttributeHandle] = [:]
     private var characteristics: [AttributeHandle: CharacteristicDeclaration] = [:]
     private var types: [AttributeHandle: BluetoothUUID] = [:]
-    /// Values as they were first read, before any client changed them.
+    /// The values that were read first, before a client wrote them.
     private var values: [AttributeHandle: [UInt8]] = [:]
     private var written: Set<AttributeHandle> = []
 
@@ -83,7 +83,7 @@ struct RecordedDatabase {
 }
 
 extension RecordedDatabase {
-    /// The services with the very handles they had.
+    /// The services with their recorded handles.
     var services: [GATTService] {
         groups.sorted { $0.key < $1.key }.map { handle, service in
             let inside = types.keys.filter { handle < $0 && $0 <= service.end }.sorted()
@@ -109,7 +109,8 @@ extension RecordedDatabase {
             handle: handle, valueHandle: declaration.valueHandle)
     }
 
-    /// Discovery does not show whether a descriptor may be written; that it was written does.
+    /// Returns the descriptor at a handle. It is writable if it was written, because discovery does not show
+    /// whether it is.
     private func descriptor(at handle: AttributeHandle) -> GATTDescriptor? {
         guard let type = types[handle] else { return nil }
         let write: AttributePermissions? =

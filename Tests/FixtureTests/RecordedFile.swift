@@ -4,11 +4,11 @@ import Testing
 
 /// A recording on disk.
 struct RecordedFile: Hashable, Sendable {
-    /// Where recordings lie.
+    /// A folder of recordings.
     enum Folder: String, Sendable {
-        /// Ours, simulated.
+        /// The simulated recordings of this project.
         case fixtures = "../../Fixtures"
-        /// Of real phones and devices, beside the package. They may be missing.
+        /// Recordings of real phones and devices, outside the package. They may be missing.
         case captures = "../../../shared/captures"
 
         var url: URL {
@@ -18,7 +18,7 @@ struct RecordedFile: Hashable, Sendable {
 
         var isThere: Bool { FileManager.default.fileExists(atPath: url.path) }
 
-        /// All that are there.
+        /// All recordings in the folder.
         var files: [RecordedFile] {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
             return names.filter { $0.hasSuffix(".btsnoop") }.sorted()
@@ -36,7 +36,7 @@ struct RecordedFile: Hashable, Sendable {
         get throws { [UInt8](try Data(contentsOf: folder.url.appending(path: name + ".btsnoop"))) }
     }
 
-    /// Every record; the file has nothing else.
+    /// Returns all records. Throws an error if the file contains damage.
     func records(chunks size: Int = 65_536) throws -> [Record] {
         let bytes = try bytes
         var reader = RecordingReader()
@@ -56,7 +56,7 @@ struct RecordedFile: Hashable, Sendable {
         return records
     }
 
-    /// Every record, explained.
+    /// All records, decoded.
     var packets: [DecodedPacket] {
         get throws {
             var dissector = Dissector()
@@ -69,7 +69,7 @@ extension RecordedFile: CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// Damage, where a recording must have none.
+/// Damage in a recording that must have none.
 struct UnreadableRecord: Error {
     let item: RecordingItem
 }

@@ -3,7 +3,7 @@ import HCI
 import Recordings
 import Testing
 
-/// What holds for every recording, of any program.
+/// Checks for the recordings of any program.
 enum RecordingChecks {
     static func everyRecordIsWrittenAsItWas(_ file: RecordedFile, chunks size: Int) throws {
         let bytes = try file.bytes
@@ -23,7 +23,7 @@ enum RecordingChecks {
         }
     }
 
-    /// What commands return is octets inside an event, so it is looked at by itself.
+    /// The return parameters of a command are only octets in its event, so they are checked separately.
     static func everyReturnedValueEncodesAsItWas(_ file: RecordedFile) throws {
         var returned = 0
         for packet in try file.packets {

@@ -4,26 +4,27 @@ import GATTServer
 import Recordings
 import Testing
 
-/// A server of a recording, and what it takes to stand in for it.
+/// A recorded server, and the parameters of the server that replaces it.
 struct ReplayCase: Sendable {
-    /// Where our server's attributes come from.
+    /// The source of the attributes of this library's server.
     enum Attributes: Sendable {
-        /// From the recorded answers, and beside them what a bonded client knew from an earlier time.
+        /// The recorded answers, and services that a bonded client had discovered before.
         case recorded(beside: [GATTService] = [])
-        /// From the configuration at this path, which `bletool serve` had.
+        /// The configuration at this path, which `bletool serve` used.
         case configured(String)
-        /// There are none.
+        /// No attributes.
         case none
     }
 
-    /// Where the two said different things, in hexadecimal; empty for nothing.
+    /// A difference between the recorded PDU and the one of this library's server, in hexadecimal; empty for
+    /// no PDU.
     struct Difference: Hashable, Sendable {
         let asked: String
         let recorded: String
         let ours: String
     }
 
-    /// A difference that there must be.
+    /// An expected difference.
     struct Known: Sendable {
         let difference: Difference
         let reason: String
@@ -37,17 +38,17 @@ struct ReplayCase: Sendable {
     let file: RecordedFile
     let server: RecordedDialogue.Server
     let attributes: Attributes
-    /// How much there is to compare, so that nothing is missed.
+    /// The number of answers that are compared, so that none is missed.
     let answers: Int
     var notifications = 0
-    /// Requests that were the last on their link.
+    /// The number of requests without an answer, each the last on its link.
     var unanswered = 0
-    /// What was sent to clients that had not subscribed.
+    /// The number of values, by handle, that were sent to clients that had not subscribed.
     var unsubscribed: [AttributeHandle: Int] = [:]
-    /// In the order of the recording; everything else is equal.
+    /// The differences in the order of the recording. Everything else must be equal.
     var differences: [Known] = []
 
-    /// Plays the dialogue.
+    /// Replays the dialogue.
     func replay() throws -> Replay {
         let dialogues = RecordedDialogue.all(in: try file.packets)
         let dialogue = try #require(dialogues.first { $0.server == server })

@@ -7,7 +7,7 @@ extension ReplayCase {
     private static let bluetoothd = RecordedDialogue.Server.peer(
         DeviceAddress(0x00aa_0100_0000, type: .public))
 
-    /// Of the recordings in the project.
+    /// The cases for the recordings in the project.
     static let fixtures: [ReplayCase] = [
         ReplayCase(
             file: .fixture("serve-virtual"), server: .host,
@@ -63,12 +63,13 @@ extension ReplayCase {
             file: .fixture("gatt-bluetoothd"), server: .host, attributes: .none, answers: 9),
     ]
 
-    /// Of the recordings beside the project.
+    /// The cases for the recordings outside the project.
     static let captures: [ReplayCase] = [
         ReplayCase(
             file: .capture("horizon74at_ftms"), server: .peer(DeviceAddress(0xd715_0f98_f729, type: .random)),
             attributes: .recorded(), answers: 306, notifications: 1047,
-            // The treadmill notifies what it can take next with the handle of a User Description.
+            // The treadmill reports the input that it accepts next in notifications with the handle of a User
+            // Description.
             unsubscribed: [0x0012: 261]),
         ReplayCase(
             file: .capture("pongbot"), server: .peer(DeviceAddress(0x67e1_4d4b_efcc, type: .public)),
@@ -98,7 +99,8 @@ extension ReplayCase {
             ]),
     ]
 
-    /// For clients that take several values in one notification, bluetoothd sends one value so, too.
+    /// If a client supports several values in one notification, bluetoothd uses that PDU for a single value,
+    /// too.
     private static let alone = ["01", "02", "03"].map { value in
         Known(
             asked: "", recorded: "231b000100" + value, ours: "1b1b00" + value,
@@ -110,8 +112,8 @@ extension ReplayCase {
         reckon with both (Part G, 4.4.1).
         """
 
-    /// What the phone had found on a watch before, and now uses without looking for it again. Which UUIDs the
-    /// values have is not in the recording.
+    /// The services that the phone had discovered on a watch before, and uses without another discovery. The
+    /// UUIDs of the values are not in the recording.
     private static let remembered = [
         GATTService(
             0x1800, handle: 0x0003,

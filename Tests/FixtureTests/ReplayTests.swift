@@ -2,7 +2,8 @@ import BLECore
 import Recordings
 import Testing
 
-/// Recorded clients meet our server: it must answer as the recorded server did, octet by octet.
+/// Replays recorded clients to this library's server, which must answer as the recorded server did, octet by
+/// octet.
 struct ReplayTests {
     @Test(arguments: ReplayCase.fixtures)
     func replayOfFixturesShowsOnlyKnownDifferences(_ play: ReplayCase) throws { try check(play) }
@@ -10,7 +11,7 @@ struct ReplayTests {
     @Test(.enabled(if: RecordedFile.Folder.captures.isThere), arguments: ReplayCase.captures)
     func replayOfCapturesShowsOnlyKnownDifferences(_ play: ReplayCase) throws { try check(play) }
 
-    /// So that no dialogue is left out.
+    /// Checks that no recorded dialogue is omitted.
     @Test(arguments: RecordedFile.Folder.fixtures.files + RecordedFile.Folder.captures.files)
     func everyRecordedServerIsReplayed(file: RecordedFile) throws {
         let replayed = (ReplayCase.fixtures + ReplayCase.captures).filter { $0.file == file }.map(\.server)

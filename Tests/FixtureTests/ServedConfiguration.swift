@@ -4,12 +4,13 @@ import GATTServer
 
 @testable import bletool
 
-/// What `bletool serve` makes of a configuration, without a radio.
+/// The server that `bletool serve` creates from a configuration, without a radio.
 struct ServedConfiguration {
     let server: GATTServer
     let receiveMTU: ATTMTU
 
-    /// Reads the file at `path` in the package. What its programs would answer is in no recording.
+    /// Reads the file at `path` in the package. Its programs do not run, because recordings do not have their
+    /// answers.
     init(_ path: String) throws {
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../" + path)
         let context = ConfigurationContext(

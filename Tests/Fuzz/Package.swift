@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The libraries are built here from the same sources with libFuzzer's instrumentation, which must not reach
-// the shipped ones.
+// The libraries are built here from the same sources with libFuzzer's instrumentation, which must not be in
+// the released libraries.
 let fuzzer: [SwiftSetting] = [
     .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),
     .enableUpcomingFeature("MemberImportVisibility"),

@@ -39,7 +39,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     #expect(cache.current(of: peer, hash: nil) == nil)
     let kept = cache.keep(CachedDatabase(database([1]), isBonded: true), of: peer)
     #expect(cache.current(of: peer, hash: nil) == kept)
-    // A bond is not forgotten when the database is found again.
+    // The bond is kept when the database is discovered again.
     cache.keep(CachedDatabase(database([1])), of: peer)
     #expect(cache.contents[peer]?.isBonded == true)
     // Service Changed.
@@ -62,12 +62,12 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     #expect(again.generation.number == first.generation.number)
     let moved = cache.keep(CachedDatabase(database([2])), of: peer)
     #expect(moved.generation.number != first.generation.number)
-    // Back again is not the same as never gone.
+    // A database that returns to an earlier content has a new generation.
     #expect(cache.keep(CachedDatabase(database([1])), of: peer).generation.number > moved.generation.number)
     let other = DeviceAddress(0xc000_0000_0002, type: .random)
     let theirs = cache.keep(CachedDatabase(database([1])), of: other)
     #expect(theirs.generation.number > moved.generation.number)
-    // The generation is no part of what was found.
+    // The generation is not compared.
     #expect(theirs == first)
     #expect(AttributeHandle(3).generation.number == 0 && characteristic.valueHandle == 3)
 }
@@ -83,7 +83,7 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
     let peers = (0..<100).map { DeviceAddress(0xc000_0000_0000 + $0, type: .random) }
     for each in peers { cache.keep(CachedDatabase(database([1], hash: hash)), of: each) }
     #expect(Set(cache.contents.keys) == Set(peers.suffix(64)))
-    // A peer that was met again stays.
+    // A peer whose database is kept again is not evicted.
     cache.keep(CachedDatabase(database([1], hash: hash)), of: peers[36])
     cache.keep(CachedDatabase(database([1], hash: hash)), of: peers[0])
     #expect(cache.contents[peers[36]] != nil && cache.contents[peers[37]] == nil)

@@ -3,7 +3,7 @@ import BLECore
 import GATTClient
 import Testing
 
-/// What descriptors say: one row each, octets by hand from Vol 3, Part G, 3.3.3.
+/// The values of descriptors: one row each, with octets written by hand from Vol 3, Part G, 3.3.3.
 struct DescriptorValueTests {
     private static let rows: [(BluetoothUUID, [UInt8], DescriptorValue)] = [
         (0x2900, [0x01, 0x00], .extendedProperties(.reliableWrite)),

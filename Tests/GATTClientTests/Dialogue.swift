@@ -4,11 +4,10 @@ import GATTClient
 import TestSupport
 import Testing
 
-/// What the client must ask, and how the server answers, each a PDU in hexadecimal.
+/// The requests that the client must send and the responses of the server, as PDUs in hexadecimal.
 typealias Dialogue = [(ask: String, answer: String)]
 
-/// Runs a procedure against a server that follows a script; what the client asks beside the script, or
-/// leaves out of it, is an issue.
+/// Runs a procedure against a server that follows a script. Additional and missing requests are issues.
 @discardableResult
 func talk<Procedure: GATTProcedure>(
     _ procedure: Procedure, mtu: Int = 23, _ dialogue: Dialogue, location: SourceLocation = #_sourceLocation
@@ -28,7 +27,7 @@ func talk<Procedure: GATTProcedure>(
     }
 }
 
-/// The error that a procedure ends with.
+/// Returns the error with which a procedure ends.
 func failure(
     of procedure: some GATTProcedure, mtu: Int = 23, _ dialogue: Dialogue,
     location: SourceLocation = #_sourceLocation
@@ -42,6 +41,6 @@ func failure(
 }
 
 extension AttributeHandle {
-    /// The handle's two octets as they go over the air.
+    /// The handle's two octets as they are sent on air.
     var wire: String { [UInt8(truncatingIfNeeded: rawValue), UInt8(truncatingIfNeeded: rawValue >> 8)].hex }
 }

@@ -152,12 +152,13 @@ func descriptors() throws {
             ("10 2000 ffff 0028", "01 10 2000 0a"),
             ("10 0100 ffff 0128", "11 06 0800 0a00 0f18"),
             ("10 0b00 ffff 0128", "01 10 0b00 0a"),
-            // 0x0001 has only its declaration, so nothing is asked about it; all others are asked about at once.
+            // The service at 0x0001 has only its declaration and needs no requests. The requests below cover the handles of all others.
             ("08 0800 1f00 0228", "01 08 0800 0a"),
             ("08 0800 1f00 0328", "09 07 0900 02 0a00 192a 1100 10 1200 372a 1400 02 1500 382a"),
             ("08 1500 1f00 0328", "09 15 1800 88 1a00 000102030405060708090a0b0c0d0e0f"),
             ("08 1900 1f00 0328", "01 08 1900 0a"),
-            // Two characteristics whose descriptors one response may hold; what lies between them is no descriptor.
+            // One response can contain the descriptors of two characteristics. The attributes between them are not
+            // descriptors.
             ("04 1300 1700", "05 01 1300 0229 1400 0328 1500 382a"),
             ("04 1600 1700", "01 04 1600 0a"),
             ("04 1b00 1f00", "05 01 1b00 0029"),

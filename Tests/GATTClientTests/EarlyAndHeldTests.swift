@@ -14,7 +14,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     early.keep(value(5, [2]))
     early.keep(value(3, [3]))
     early.close()
-    // What began early goes on, so that the listener has no gap.
+    // Values of a handle with early values are still kept, so that the subscriber has no gap.
     early.keep(value(3, [4]))
     early.keep(value(7, [5]))
     #expect(early.take(3).map(\.value) == [[1], [3], [4]])
@@ -31,7 +31,7 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(early.take(3).map(\.value) == (36..<100).map { [UInt8($0)] })
     for number in 0..<60 { early.keep(value(4, [UInt8](repeating: UInt8(number), count: 512))) }
     #expect(early.take(4).map { $0.value[0] } == (28..<60).map { UInt8($0) })
-    // Nothing is left in the books.
+    // Values that were taken no longer count.
     early.keep(value(4, counting(512)))
     #expect(early.take(4).count == 1)
 }

@@ -3,8 +3,8 @@ import BLECore
 import GATTClient
 import Testing
 
-/// As many services as there are handles for, each with an include and nothing else: the work grows with the
-/// number of answers, not with its square.
+/// A database of 32,767 services, the most that fit with two handles each: a declaration and an include. The work grows with the number of
+/// responses, not with its square.
 @Test func thirtyThousandServicesAreDiscovered() throws {
     var procedure = DiscoverDatabase()
     var requests = 0
@@ -25,7 +25,8 @@ import Testing
     }
 }
 
-/// Services at every odd handle, each of two handles, of which the second includes the first service.
+/// Returns the response of a server with a service at every odd handle. Each service has two handles, of which
+/// the second includes the first service.
 private func answer(_ request: ATTRequest) throws -> ATTResponse {
     func wire(_ numbers: UInt16...) -> [UInt8] {
         numbers.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }

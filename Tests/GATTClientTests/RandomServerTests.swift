@@ -4,16 +4,16 @@ import GATTClient
 import TestSupport
 import Testing
 
-/// Answers any request with a random response that its opcode allows: often plausible, sometimes a lie.
+/// A server that sends random responses of the type that a request requires: often plausible, sometimes false.
 private struct RandomServer {
     var random: SplitMix64
     let mtu = 23
-    /// How often of 10 it answers with an error.
+    /// The number of errors in 10 responses.
     var refusals = 2
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
-    /// A handle that mostly follows `start` closely.
+    /// Returns a handle that in most cases follows `start` closely.
     mutating func handle(_ start: AttributeHandle) -> AttributeHandle {
         let near = UInt16(clamping: Int(start.rawValue) + number(0...3))
         return AttributeHandle(number(0...60) == 0 ? UInt16(truncatingIfNeeded: random.next()) : near)
@@ -62,7 +62,7 @@ private struct RandomServer {
         }
     }
 
-    /// Up to `limit` entries of a list, each a handle, perhaps the end of its group, and something more.
+    /// Returns up to `limit` entries of a list, each a handle, the end of its group if it has one, and `rest`.
     private mutating func list(
         _ start: AttributeHandle, _ limit: Int, isGroup: Bool, _ rest: (inout RandomServer) -> [UInt8]
     ) -> [UInt8] {
@@ -83,7 +83,7 @@ extension AttributeHandle {
     }
 }
 
-/// Runs a procedure to its end; the requests it took and whether it had a result.
+/// Runs a procedure to its end. Returns the number of its requests, and whether it had a result.
 private func run(
     _ procedure: some GATTProcedure, _ server: inout RandomServer, limit: Int
 ) -> (requests: Int, isDone: Bool) {
@@ -130,14 +130,14 @@ func procedureEndsWithRandomResponses(index: Int) {
     var done = 0
     for seed in 0..<500 {
         var server = RandomServer(random: SplitMix64(seed: UInt64(seed * 100 + index)))
-        // Some servers hardly ever refuse, so that procedures come far.
+        // Some servers send few errors or none, so that procedures come far.
         server.refusals = seed % 3
         if run(make(), &server, limit: limit).isDone { done += 1 }
     }
     #expect(done > 0, "\(name) never had a result")
 }
 
-/// The slowest server there may be: one attribute a response, to the very last handle.
+/// The slowest server that is possible: one attribute in each response, up to the last handle.
 @Test func discoveryEndsWithOneServicePerResponse() throws {
     var procedure = DiscoverServices.primary
     var requests = 0

@@ -40,7 +40,7 @@ func readsByUUID() throws {
     #expect(refused == .att(ATTErrorResponse(.readByTypeRequest, 0x0005, .readNotPermitted)))
 }
 
-/// The first 44 octets in two full responses; what follows is the server's choice.
+/// Returns a dialogue with the first 44 octets in two full responses, and with `end` as the last response.
 private func longValue(_ end: String) -> Dialogue {
     [
         ("0a 0300", "0b" + counting(22).hex), ("0c 0300 1600", "0d" + counting(22, from: 22).hex),

@@ -41,7 +41,7 @@ import Testing
     #expect(free.credits == nil)
 }
 
-/// The messages that `parts` become, however they are cut.
+/// Returns the messages that the parts contain.
 private func messages(
     _ rule: ValueReassembler.Rule, limit: Int = 100, _ parts: [[UInt8]]
 ) throws -> [[UInt8]] {
@@ -89,7 +89,7 @@ func reassemblyIgnoresPartBoundaries(index: Int) throws {
     #expect(try reassembler.next() == [1, 2])
     #expect(try reassembler.next() == nil)
     #expect(reassembler.deadline == nil)
-    // A part that comes late says as much as the clock, and begins the next message.
+    // A part that arrives after the deadline ends the message, as `expire` does, and begins the next one.
     reassembler.receive([3], at: start + .seconds(1))
     reassembler.receive([4], at: start + .seconds(2))
     reassembler.receive([5], at: start + .seconds(3))
@@ -116,12 +116,12 @@ func reassemblyIgnoresPartBoundaries(index: Int) throws {
         }
         #expect(reassembler.pending == 0)
     }
-    // Several short messages together are none that is long.
+    // Several short messages in one part do not exceed the limit.
     #expect(try messages(.delimiter([0]), limit: 4, [[1, 0, 2, 0, 3, 0, 4, 0]]) == [[1], [2], [3], [4]])
     var lines = ValueReassembler(.delimiter([0]), limit: 2)
     lines.receive([1, 2, 3, 4], at: .zero)
     #expect(throws: ValueTooLong(limit: 2, octets: 4)) { try lines.next() }
-    // One that is whole and too long costs nothing but itself.
+    // A complete message that is too long does not affect the messages before and after it.
     lines.receive([5, 0, 1, 2, 3, 0, 6, 0], at: .zero)
     #expect(try lines.next() == [5])
     #expect(throws: ValueTooLong(limit: 2, octets: 3)) { try lines.next() }

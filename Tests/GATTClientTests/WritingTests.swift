@@ -73,7 +73,7 @@ func wrongEchoCancelsReliableWrite() throws {
     var write = WriteLongValue(0x0003, long)
     #expect(write.undo == nil)
     _ = try write.next(mtu: 23)
-    // The request is on its way: the server will queue it.
+    // The request has been sent: the server will queue the part.
     #expect(write.undo == .executeWrite(.cancel))
     try write.receive(try ATTResponse(octets(parts[0].answer)))
     #expect(write.undo == .executeWrite(.cancel))

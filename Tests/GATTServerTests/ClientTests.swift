@@ -8,7 +8,7 @@ private let client = ClientID(rawValue: 1)
 private let second = BearerID(rawValue: 0x40)
 private let mtu = ATTMTU.default
 
-/// A link whose security changes without a word, and how often it is asked for.
+/// A link whose security changes without a report to the server, and the number of queries for it.
 private final class Link: Sendable {
     private let state = Mutex((security: LinkSecurity.none, questions: 0))
 
@@ -24,9 +24,10 @@ private final class Link: Sendable {
     }
 }
 
-/// What is one for a client, and what each of its bearers has.
+/// The state that the bearers of a client share, and the state that each bearer has.
 @Suite struct ClientTests {
-    /// At 0x0003 an open value, at 0x0005 one for encrypted links, at 0x0007 one that takes its time.
+    /// Returns a server with an open value at 0x0003, one for encrypted links at 0x0005, and one whose handler
+    /// answers later at 0x0007.
     private func server() throws -> GATTServer {
         let services = [
             GATTService(
@@ -99,9 +100,9 @@ private final class Link: Sendable {
         #expect(deliveries.map(\.delivery.notifications) == [[update]])
     }
 
-    /// At 0x0003 and 0x0009 values for clients whose links are encrypted, at 0x0006 one for all clients. The
-    /// last one is indicated. A bonded client has subscribed to all and comes again, on a link that is not
-    /// encrypted yet.
+    /// Returns a dialogue with a server that has values for encrypted links at 0x0003 and 0x0009, and one for all links at 0x0006.
+    /// 0x0009 is indicated, the others are notified. A bonded client has subscribed to all of them and has
+    /// reconnected, on a link that is not encrypted yet.
     private func restored() throws -> ServerDialogue {
         let bonded = LinkSecurity(level: .encrypted, isBonded: true)
         var dialogue = try ServerDialogue(
@@ -126,7 +127,7 @@ private final class Link: Sendable {
         #expect(try dialogue.update(9, [3]) == "")
         #expect(try dialogue.update(6, [2]) == "1b0600" + "02")
         dialogue.server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client)
-        // What was withheld is not sent later.
+        // The values that were withheld are not sent later.
         #expect(dialogue.serve() == "")
         #expect(try dialogue.update(3, [4]) == "1b0300" + "04")
         #expect(try dialogue.update(9, [5]) == "1d0900" + "05")
@@ -139,7 +140,7 @@ private final class Link: Sendable {
             ValueUpdate(3, 0xff01, [1]), ValueUpdate(6, 0xff02, [2]), ValueUpdate(9, 0xff03, [3]),
         ]
         if isEncrypted { server.setSecurity(LinkSecurity(level: .encrypted, isBonded: true), of: client) }
-        // In either order: where the first one may leave, and where it may not.
+        // Both orders are filtered in the same way.
         for order in [updates, Array(updates.reversed())] {
             let deliveries = server.deliveries(of: order)
             #expect(deliveries.map(\.client) == [client])
@@ -181,7 +182,8 @@ private final class Link: Sendable {
         #expect(server.features(of: client) == .robustCaching)
     }
 
-    /// Service Changed is 0x0008, Client Supported Features 0x000b, a value that is notified 0x0012.
+    /// Returns a server with Service Changed at 0x0008, Client Supported Features at 0x000b, and a value that is
+    /// notified at 0x0012.
     private func subscribable() throws -> GATTServer {
         let battery = GATTService(
             0x180f,
@@ -208,7 +210,7 @@ private final class Link: Sendable {
         #expect(server.handle(.read(handle), from: client, on: second, mtu: mtu) == .later)
         let owed = try #require(pending.withLock { $0 })
         #expect(owed.bearer == second)
-        // A request on the other bearer does not touch it.
+        // A request on the other bearer does not affect the pending one.
         #expect(server.handle(.read(3), from: client, mtu: mtu) == .respond(.read([1])))
         #expect(server.complete(owed, with: .success([7])) == .respond(.read([7])))
         #expect(server.complete(owed, with: .success([7])) == nil)

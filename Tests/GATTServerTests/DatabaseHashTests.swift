@@ -3,7 +3,7 @@ import BLECore
 import GATTServer
 import Testing
 
-/// The database of the Core Specification's sample (5.4, Vol 3, Part G, Appendix B).
+/// Returns the database of the Core Specification's sample (5.4, Vol 3, Part G, Appendix B).
 private func sample() throws -> AttributeDatabase {
     try AttributeDatabase(
         [
@@ -33,7 +33,7 @@ private func sample() throws -> AttributeDatabase {
 }
 
 struct DatabaseHashTests {
-    /// The sample's result is a number; a value of 128 bits is sent from its least significant octet on.
+    /// The sample's result is a number of 128 bits, which is sent with its least significant octet first.
     @Test func hashMatchesSpecificationSample() throws {
         #expect(try sample().hash.reversed().hex == "f1ca2d48ecf58bac8a8830bbb9fba990")
     }

@@ -31,7 +31,7 @@ private func handles(_ services: [GATTService], generic: GenericServices? = nil)
         [service(1, at: 0x0008), service(2, 2), service(3, at: 0x0004), service(4), service(5, at: 0x0010)],
         generic: nil)
     let starts = database.attributes.filter(\.isService)
-    // 2 follows 1, 4 follows 3 in the list but finds no room between 0x0007 and 0x0008.
+    // In the list, 2 follows 1 and 4 follows 3, but 4 does not fit between 0x0007 and 0x0008.
     #expect(starts.map(\.handle) == [0x0004, 0x0008, 0x000b, 0x0010, 0x0013])
     #expect(starts.map(\.value.first) == [3, 1, 2, 5, 4])
 }

@@ -71,7 +71,7 @@ func invalidAndEmptyRangesAreRefused() throws {
         [
             Exchange("100100ffff0328", "0110010010"),
             Exchange("100100ffff" + nordicHex, "0110010010"),
-            // The range is looked at first.
+            // The range is checked first.
             Exchange("100000ffff0328", "0110000001"),
         ])
 }

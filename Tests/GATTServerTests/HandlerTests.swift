@@ -54,7 +54,7 @@ private struct NoCode: Error {}
     let eight = String(repeating: "01", count: 8)
     speak(&dialogue, [Exchange("0a0300", "0b" + ones), Exchange("0c03001600", "0d" + eight)])
     #expect(log.allReads.count == 1)
-    // A part that follows no first read asks the handler, and says where.
+    // A part without a first read before it calls the handler, with its offset.
     speak(&dialogue, [Exchange("0a0200", "0b02030001ff"), Exchange("0c03001d00", "0d02")])
     #expect(log.allReads.map(\.offset) == [0, 29])
     speak(&dialogue, [Exchange("0c03001f00", "010c030007")])
@@ -141,14 +141,14 @@ private struct NoCode: Error {}
             GATTCharacteristic(0xff01, properties: .read, onRead: later),
             GATTCharacteristic(0xff02, properties: .read, value: [2]),
             GATTCharacteristic(0xff03, properties: .read, onRead: later)))
-    // Two handlers in one request, asked one after the other and once each.
+    // One request calls two handlers, one after the other and once each.
     speak(&dialogue, [Exchange("0e030005000700", ""), Exchange("0a0500", "")])
     #expect(log.allReads.map(\.handle) == [3])
     #expect(dialogue.complete(log.allReads[0].pending, with: .success([1])) == "")
     #expect(log.allReads.map(\.handle) == [3, 7])
     #expect(dialogue.complete(log.allReads[0].pending, with: .success([9])) == "")
     #expect(dialogue.events() == [])
-    // The request that came early is served then.
+    // The request that arrived meanwhile is served afterwards.
     #expect(dialogue.complete(log.allReads[1].pending, with: .success([3])) == "0f010203 0b02")
     #expect(dialogue.events().count == 4)
     #expect(dialogue.complete(log.allReads[1].pending, with: .success([3])) == "")
@@ -187,7 +187,7 @@ private struct NoCode: Error {}
             == .respond(.error(ATTErrorResponse(.executeWriteRequest, 3, .valueNotAllowed))))
     #expect(dialogue.server.handle(.executeWrite(.write), from: central, mtu: 23) == .respond(.executeWrite))
     #expect(dialogue.server.database[3]?.value == [1])
-    // A command has no response. Its value is stored before a handler that answers later has answered.
+    // A command has no response. Its value is stored before the handler, which answers later, has answered.
     dialogue.server.handle(ATTCommand.write(3, value: [2]), from: central, mtu: 23)
     #expect(dialogue.server.database[3]?.value == [2])
     #expect(dialogue.server.complete(log.allWrites[1].pending, with: .failure(.valueNotAllowed)) == nil)
@@ -236,7 +236,7 @@ private struct NoCode: Error {}
                 })))
     speak(&dialogue, [Exchange("0a0300", "")])
     #expect(try dialogue.expire() == "010a00000e")
-    // The late answer is not taken for one to the next request.
+    // The late answer does not answer the next request.
     speak(&dialogue, [Exchange("0a0300", "")])
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == nil)
     #expect(dialogue.server.complete(log.allReads[1].pending, with: .success([2])) == .respond(.read([2])))
@@ -289,7 +289,7 @@ private struct NoCode: Error {}
     _ = dialogue.connection.session.run(ExchangeMTU(.maximum))
     #expect(dialogue.ask("") == "020502")
     speak(&dialogue, [Exchange("033200", "")])
-    // The handler gets the MTU of the moment when the request comes.
+    // The handler receives the MTU at the time of the request.
     #expect(log.allReads.map(\.mtu) == [ATTMTU(100)])
     let long = [UInt8](repeating: 0, count: 60)
     #expect(dialogue.complete(log.allReads[0].pending, with: .success(long)) == "010a00000e")

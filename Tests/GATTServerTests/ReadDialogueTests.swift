@@ -60,7 +60,7 @@ func readLong() throws {
             Exchange("0c03003300", "010c030007"),
             Exchange("0c0300ffff", "010c030007"),
         ])
-    // One read, whatever the number of its parts.
+    // A long read is one event, for any number of parts.
     #expect(dialogue.events().count == 1)
 }
 
@@ -99,7 +99,7 @@ func valuesAreTruncatedToMTU() throws {
         #expect(dialogue.ask("0c03000100").count / 2 == 1 + min(299, room - 1))
         #expect(dialogue.ask("0e03000300").count / 2 == 1 + min(600, room - 1))
         #expect(dialogue.ask("2003000300").count / 2 == 1 + min(604, room - 1))
-        // The incumbent traps here at an MTU of 517: the length has one octet.
+        // The length has one octet, so the value is cut to 253 octets even if the MTU is 517.
         let byType = dialogue.ask("080100ffff01ff")
         let cut = min(300, room - 4, 253)
         #expect(byType.hasPrefix("09" + UInt8(cut + 2).hex + "0300" + "07"))

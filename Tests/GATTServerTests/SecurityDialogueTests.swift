@@ -5,7 +5,7 @@ import Testing
 
 private let value: [UInt8] = [0x5e, 0xc7]
 
-/// A value at 0x0003 that wants `access` of a link, and one at 0x0005 that any client may read.
+/// Returns services with a value at 0x0003 that requires `access`, and one at 0x0005 that any client may read.
 private func guarded(_ access: SecurityLevel, keySize: Int = 7, authorize: Bool = false) -> [GATTService] {
     several(
         GATTCharacteristic(
@@ -16,7 +16,7 @@ private func guarded(_ access: SecurityLevel, keySize: Int = 7, authorize: Bool 
         GATTCharacteristic(0xff02, properties: .read, value: [7]))
 }
 
-/// Each way to a value, with the opcode of its request.
+/// Each request that accesses the value, with its opcode.
 private let paths: [(opcode: String, request: String)] = [
     ("0a", "0a0300"), ("0c", "0c03000000"), ("0c", "0c0300ffff"), ("08", "080100ffff01ff"),
     ("08", "080300030001ff"), ("0e", "0e03000500"), ("0e", "0e05000300"), ("20", "2005000300"),
@@ -40,7 +40,7 @@ func insufficientSecurityIsRefused() throws {
         for path in paths {
             #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + code)
         }
-        // Nothing is queued, a command does nothing, and matching reveals nothing.
+        // Nothing is queued, a command has no effect, and Find By Type Value does not match the value.
         speak(
             &dialogue,
             [
@@ -92,7 +92,8 @@ func refusalsAreReported() throws {
     }
 }
 
-/// Level 4 is a key of 16 octets, whatever the least length is elsewhere (Core Specification 5.4, Vol 3, Part C, 10.2.1).
+/// Level 4 requires a key of 16 octets, even if the minimum key size of the attribute is smaller (Core
+/// Specification 5.4, Vol 3, Part C, 10.2.1).
 @Test func securityLevel4RequiresFullKeySize() throws {
     for (keySize, answer) in [(15, "010a03000c"), (16, "0b" + value.hex)] {
         let security = LinkSecurity(level: .secureConnections, keySize: keySize)
@@ -121,7 +122,7 @@ func accessRequiresAuthorization() throws {
     configuration.authorize = { $0.central.client == ServerDialogue.central && !$0.isWrite && $0.handle == 3 }
     var asked = try ServerDialogue(guarded(.open, authorize: true), configuration: configuration)
     speak(&asked, [Exchange("0a0300", "0b" + value.hex), Exchange("12030001", "0112030008")])
-    // Safety comes before the question.
+    // Encryption is checked before authorization.
     var unsafe = try ServerDialogue(guarded(.encrypted, authorize: true), configuration: configuration)
     speak(&unsafe, [Exchange("0a0300", "010a030005")])
 }

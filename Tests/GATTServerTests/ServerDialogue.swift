@@ -5,7 +5,7 @@ import GATTServer
 import TestSupport
 import Testing
 
-/// A server with one link, to which tests speak in PDUs.
+/// A server with one link, with which tests exchange PDUs.
 struct ServerDialogue {
     static let central = ClientID(rawValue: 1)
 
@@ -26,45 +26,45 @@ struct ServerDialogue {
         }
     }
 
-    /// What the server sends when the PDU that `hex` spells comes; PDUs are joined by spaces.
+    /// Returns the PDUs that the server sends when it receives the PDU `hex`, joined by spaces.
     mutating func ask(_ hex: String) -> String {
         let frame = [UInt8](hex: hex) ?? []
         connection.receive(frame.span, at: .zero)
         return serve()
     }
 
-    /// What the server sends to the requests that have arrived.
+    /// Returns the PDUs that the server sends in answer to the received requests.
     mutating func serve() -> String {
         while let event = connection.nextEvent(serving: &server) { connectionEvents.append(event) }
         return sent()
     }
 
-    /// The application has a new value: what is sent for that.
+    /// Sets a value and returns the PDUs that are sent as a result.
     mutating func update(_ handle: AttributeHandle, _ value: [UInt8]) throws -> String {
         let updates = try server.setValues([(handle, value)])
         _ = connection.deliver(server.delivery(of: updates, to: Self.central))
         return serve()
     }
 
-    /// A handler completes what it answered with `.later`: what is sent for that.
+    /// Completes a request that a handler answered with `.later`. Returns the PDUs that are sent as a result.
     mutating func complete(_ pending: PendingAnswer, with result: Result<[UInt8], ATTErrorCode>) -> String {
         connection.complete(pending, with: result, serving: &server)
         return serve()
     }
 
-    /// The time goes by in which the request that is open must be answered: what is sent for that.
+    /// Lets the time limit of the open request expire, and returns the PDUs that are sent as a result.
     mutating func expire() throws -> String {
         connection.expire(at: try #require(connection.deadline))
         return serve()
     }
 
-    /// The connection's events since the last call.
+    /// Returns the connection's events since the last call.
     mutating func reported() -> [GATTConnection.Event] {
         defer { connectionEvents = [] }
         return connectionEvents
     }
 
-    /// What waits to be sent.
+    /// Returns the PDUs that wait to be sent.
     mutating func sent() -> String {
         var frames: [String] = []
         while let frame = written(by: { connection.nextFrame(into: &$0, at: .zero) }) {
@@ -73,12 +73,12 @@ struct ServerDialogue {
         return frames.joined(separator: " ")
     }
 
-    /// The server's events since the last call, but those that report refusals.
+    /// Returns the server's events since the last call, except those that report refusals.
     mutating func events() -> [GATTServerEvent] {
         allEvents().filter { if case .refused = $0 { false } else { true } }
     }
 
-    /// The server's events since the last call.
+    /// Returns the server's events since the last call.
     mutating func allEvents() -> [GATTServerEvent] {
         var events: [GATTServerEvent] = []
         while let event = server.nextEvent() { events.append(event) }
@@ -97,7 +97,8 @@ struct Exchange: Sendable {
     }
 }
 
-/// Speaks a dialogue; each test is named for the test of the SIG's GATT test suite that it follows.
+/// Sends the requests of a dialogue, and checks the responses. The name of a test contains the identifier of
+/// the test in the SIG's GATT test suite that it follows.
 func speak(_ dialogue: inout ServerDialogue, _ exchanges: [Exchange]) {
     for exchange in exchanges { #expect(dialogue.ask(exchange.request) == exchange.response) }
 }

@@ -13,7 +13,7 @@ private let heart = GATTService(
 /// With the generic services: Service Changed is 0x0008 and its CCCD 0x0009, Client Supported Features
 /// 0x000b, the hash 0x000d, Server Supported Features 0x000f; the battery's value is 0x0012, its CCCD 0x0013.
 extension ServerDialogue {
-    /// Adds a service, in a function of its own: `#expect` cannot contain a call that changes the server.
+    /// Adds a service. This is a function because `#expect` cannot contain a call that changes the server.
     fileprivate mutating func add(_ service: GATTService) throws -> AttributeRange? {
         try server.add([service])
     }
@@ -41,7 +41,7 @@ struct ServiceChangeTests {
         #expect(isSubscribed == .respond(.write))
         let change = server.serviceChange(for: central)
         #expect(change?.handle == 0x0008 && change?.value == [1, 0, 0xff, 0xff])
-        // Subscriptions are gone with the database.
+        // Subscriptions end when the database is replaced.
         let isNotified = server.handle(ATTRequest.write(0x0013, value: [1, 0]), from: central, mtu: 23)
         #expect(isNotified == .respond(.write))
         #expect(server.subscribers(of: 0x0012).map(\.central) == [central])
@@ -75,7 +75,7 @@ struct ServiceChangeTests {
     func serviceChangesAreReportedToSubscriber() throws {
         var dialogue = try dialogue()
         #expect(try dialogue.add(heart) == AttributeRange(0x0014, 0x0017))
-        // Not subscribed.
+        // The client is not subscribed.
         #expect(dialogue.server.serviceChange(for: central) == nil)
         speak(&dialogue, [Exchange("1209000200", "13")])
         try dialogue.server.remove(0x0014)
@@ -95,7 +95,7 @@ struct ServiceChangeTests {
         _ = dialogue.events()
         try dialogue.server.remove(0x0014)
         #expect(dialogue.events() == [.unsubscribed(central: central, handle: 0x16, uuid: 0x2a37)])
-        // Another service takes the very place.
+        // Another service takes the same handles.
         var other = GATTService(0xff00, characteristics: heart.characteristics)
         other.handle = 0x0014
         try dialogue.server.add([other])
@@ -144,14 +144,15 @@ struct RobustCachingTests {
         speak(
             &dialogue,
             [
-                // Ranges are how it finds out.
+                // The client discovers the change: Read By Group Type, and Read By Type of declarations or over
+                // all handles, are answered.
                 Exchange("101000ffff0028", "1106" + "100013000f18" + "140017000d18"),
                 Exchange("081000ffff0328", "0907" + "1100121200192a" + "15001a1600372a"),
                 Exchange("080100ffff192a", "0903" + "120064"),
                 Exchange("0a1200", "010a120012"), Exchange("0a1200", "0b64"),
             ])
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
-        // Each change counts anew, and so does each kind of request.
+        // After each change, each of these requests is refused if it is the first.
         for (request, refusal) in [
             ("0c12000000", "010c120012"), ("0e12001600", "010e120012"), ("2012001600", "0120120012"),
             ("1216003d", "0112160012"), ("16160000003d", "0116160012"), ("081200ffff192a", "0108120012"),
@@ -210,14 +211,14 @@ struct RobustCachingTests {
         let record = dialogue.server.disconnect(central)
         #expect(record.isChangeAware && record.features == .robustCaching)
 
-        // Nothing changed: all is as it was.
+        // Without a change, the state of the client is restored.
         dialogue.server.connect(central, record: record)
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
         #expect(dialogue.server.serviceChange(for: central) == nil)
         speak(&dialogue, [Exchange("0a1200", "0b64"), Exchange("0a0b00", "0b01")])
         _ = dialogue.server.disconnect(central)
 
-        // What it subscribed to may be anything by now.
+        // After a change, only the subscription to Service Changed is restored.
         try dialogue.server.remove(0x0010)
         try dialogue.server.add([heart])
         dialogue.server.connect(central, record: record)
@@ -226,7 +227,7 @@ struct RobustCachingTests {
         #expect(dialogue.server.serviceChange(for: central)?.value.hex == "0100ffff")
         speak(&dialogue, [Exchange("0a1200", "010a120012")])
 
-        // It leaves before it has confirmed, and is sent the change again.
+        // If the client disconnects before it has confirmed the change, it receives the change again.
         let unaware = dialogue.server.disconnect(central)
         #expect(!unaware.isChangeAware && unaware.unreportedChange == .all)
         dialogue.server.connect(central, record: unaware)

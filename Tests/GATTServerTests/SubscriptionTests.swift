@@ -96,7 +96,7 @@ func improperConfigurationsAreRefused() throws {
             .unsubscribed(central: central, handle: 9, uuid: 0xff03),
         ])
     #expect(dialogue.server.subscribers(of: 3) == [])
-    // What no longer fits the database is left out.
+    // Configurations that do not match the database are ignored.
     kept.configurations.merge([6: .notify, 77: .notify, 2: .notify]) { $1 }
     dialogue.server.connect(central, record: kept)
     #expect(

@@ -22,9 +22,9 @@ func writeCommand() throws {
         &dialogue,
         [
             Exchange("52030007", ""), Exchange("0a0300", "0b07"),
-            // Not by request: the properties do not offer that.
+            // A Write Request is refused, because the properties do not permit it.
             Exchange("12030008", "0112030003"),
-            // Nothing answers these, not even with an error.
+            // These commands are not answered, not even with an error.
             Exchange("52090007", ""), Exchange("52020007", ""), Exchange("520000", ""),
             Exchange("0a0300", "0b07"),
         ])
@@ -55,11 +55,11 @@ func writeLong() throws {
         single(GATTCharacteristic(0xff01, properties: [.read, .write], value: .stored(stale))))
     let parts = ["1603000000" + "000102", "1603000300" + "0304"]
     for part in parts { #expect(dialogue.ask(part) == "17" + part.dropFirst(2)) }
-    // Nothing is written before it is executed.
+    // Nothing is written before the queue is executed.
     #expect(dialogue.events() == [])
     speak(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b0001020304")])
     #expect(dialogue.events().first.map(written([0, 1, 2, 3, 4], .prepared)) == true)
-    // A part that does not begin at 0 changes the value that is there.
+    // A part that does not begin at 0 changes the existing value.
     speak(
         &dialogue,
         [
@@ -104,10 +104,10 @@ func signedWritesRequireValidSignature() throws {
         &dialogue,
         [
             Exchange(signed(7, 5), ""), Exchange("0a0300", "0b07"),
-            // The same once more, an older one, the last that there could be, another key's.
+            // The same counter again, an older one, the maximum, and a signature with another key.
             Exchange(signed(8, 5), ""), Exchange(signed(8, 4), ""), Exchange(signed(8, .max), ""),
             Exchange(signed(8, 9, by: ATTSigningKey(csrk: 1)), ""), Exchange("0a0300", "0b07"),
-            // Not by a plain command: the properties do not offer that.
+            // A Write Command is ignored, because the properties do not permit it.
             Exchange("52030009", ""), Exchange("0a0300", "0b07"),
             Exchange(signed(9, 6), ""), Exchange("0a0300", "0b09"),
         ])
@@ -117,7 +117,7 @@ func signedWritesRequireValidSignature() throws {
     #expect(reported.contains(.signed(central: ServerDialogue.central, nextCounter: 6)))
     #expect(reported.contains(where: written([7], .signed)))
 
-    // On an encrypted link that is what a signed one stands for (Part C, 10.4.1); a request still is not offered.
+    // On an encrypted link, a Write Command replaces a signed one (Part C, 10.4.1). A Write Request is refused.
     dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
     speak(
         &dialogue,

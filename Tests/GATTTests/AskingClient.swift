@@ -5,15 +5,15 @@ import GATTClient
 import GATTServer
 import TestSupport
 
-/// The client's role of a connection: the PDUs of its server are written in hex. What a discovery asks of the owner is done at
-/// once, with a cache that lasts.
+/// The client role of a connection, with the PDUs of its server in hex. The requests of a discovery to its
+/// owner are answered at once, from a cache that is kept.
 struct AskingClient {
     static let peer = DeviceAddress(0xc0de_0000_0001, type: .random)
 
     var connection: GATTConnection
     var cache: DatabaseCache
     var now = Instant.zero
-    /// Whether a discovery waits for what is remembered.
+    /// Whether a discovery receives the cached database at once. If not, the test passes a database to it.
     var recallsAtOnce = true
     private var nothing = GATTServer(.empty)
     private var pending: [ClientSession.Event] = []
@@ -27,19 +27,19 @@ struct AskingClient {
         self.cache = cache
     }
 
-    /// A PDU comes.
+    /// Receives a PDU.
     mutating func receive(_ hex: String) {
         connection.receive(octets(hex).span, at: now)
         work()
     }
 
-    /// A PDU comes; what is sent then.
+    /// Receives a PDU, and returns the PDUs that are sent then.
     mutating func ask(_ hex: String) -> [String] {
         receive(hex)
         return sent()
     }
 
-    /// The PDUs that go out when the channel takes `limit` at most.
+    /// Returns the PDUs that are sent when the channel accepts at most `limit`.
     mutating func sent(atMost limit: Int = .max) -> [String] {
         var frames: [String] = []
         while frames.count < limit {
@@ -51,19 +51,19 @@ struct AskingClient {
         return frames
     }
 
-    /// The events since the last call.
+    /// Returns the events since the last call.
     mutating func events() -> [ClientSession.Event] {
         work()
         defer { pending = [] }
         return pending
     }
 
-    /// The ends of operations among the events since the last call.
+    /// Returns the operations that have ended since the last call. All other events are dropped.
     mutating func ends() -> [TicketID] {
         events().compactMap { if case .finished(let id, _) = $0 { id } else { nil } }
     }
 
-    /// How an operation ended; nil when it has not. All other events are lost.
+    /// Returns the result of an operation; nil when it has not ended. All other events are dropped.
     mutating func end<Value>(of ticket: Ticket<Value>) -> Result<Value, GATTFailure>? {
         let outcomes = events().compactMap { event in
             if case .finished(ticket.id, let outcome) = event { outcome } else { nil }
@@ -94,7 +94,7 @@ struct AskingClient {
 }
 
 extension Result where Failure == GATTFailure {
-    /// Why there is no result, as text; nil when there is one.
+    /// The failure as text; nil on success.
     var failure: String? {
         if case .failure(let failure) = self { "\(failure)" } else { nil }
     }

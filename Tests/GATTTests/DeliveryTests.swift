@@ -6,7 +6,7 @@ import Testing
 
 private typealias Client = ServedClient
 
-/// Values on their way to one client.
+/// The delivery of values to one client.
 struct DeliveryTests {
     private let first = ValueUpdate(Client.notified, 0xff01, [1])
     private let second = ValueUpdate(Client.indicated, 0xff02, [2])
@@ -43,7 +43,7 @@ struct DeliveryTests {
         #expect(client.events() == [.sent(ValueUpdate(6, 0xff02, [1]))])
         #expect(client.ask("1e") == ["1d060002"])
         #expect(client.events().compactMap(\.end) == [.complete])
-        // A second confirmation is one of nothing.
+        // The last confirmation belongs to no indication and is ignored.
         #expect(client.ask("1e") == ["1d060003"])
         #expect(client.ask("1e") == [])
         #expect(client.ask("1e") == [])
@@ -87,7 +87,7 @@ struct DeliveryTests {
         guard case .pending = try client.connection.send(command) else {
             return #expect(Bool(false), "there is room")
         }
-        // The next place is its.
+        // The command has the next place, before the values that wait for one.
         let sent = client.sent()
         #expect(sent.firstIndex(of: "520300cc") == 3)
         #expect(sent.count == 10)
@@ -135,7 +135,7 @@ struct DeliveryTests {
             (Client.notified, [0]), (Client.second, [1]), (Client.notified, [2]), (Client.second, [3]),
         ])
         let id = client.connection.deliver(Delivery(notifications: updates, packs: true))
-        // 1 octet, then 5 for each; 23 take four, and a fifth does not fit.
+        // The opcode takes 1 octet and each value 5, so a PDU of 23 octets holds four values and not a fifth.
         #expect(client.sent() == ["23" + "0300010000" + "0900010001" + "0300010002" + "0900010003"])
         #expect(client.events().last == .delivered(id, .complete))
         let long = updates + [ValueUpdate(Client.notified, 0xff01, [1, 2, 3, 4])]
@@ -163,7 +163,7 @@ struct DeliveryTests {
         #expect(client.sent() == ["1d060001"])
         client.connection.cancel(ids[0])
         client.connection.cancel(ids[1])
-        // The first is on its way: the last waits for its confirmation all the same.
+        // The first indication has been sent, so the last one still waits for its confirmation.
         #expect(client.ask("1e") == ["1d060003"])
         #expect(client.ask("1e") == [])
         let ends = client.events().filter { $0.end != nil }

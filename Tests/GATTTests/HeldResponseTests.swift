@@ -4,7 +4,7 @@ import GATT
 import GATTServer
 import Testing
 
-/// Responses to writes that wait until what was written is kept.
+/// Responses to writes that wait until the written value is stored.
 struct HeldResponseTests {
     private func holding() throws -> ServedClient {
         var client = try ServedClient()
@@ -26,11 +26,11 @@ struct HeldResponseTests {
         #expect(client.ask("120300aa") == [])
         let response = try held(&client)
         #expect(client.server.database[3]?.value == [0xaa])
-        // The next request waits for it; the one after it is no write, and does not.
+        // The next request waits for the held response. It is a read, so its own response is not held.
         #expect(client.ask("0a0300") == [])
         client.connection.release(response, isKept: isKept)
         #expect(client.sent() == [answer, "0baa"])
-        // Only once.
+        // The response is sent only once.
         client.connection.release(response, isKept: isKept)
         #expect(client.sent() == [])
     }
@@ -53,7 +53,7 @@ struct HeldResponseTests {
         var client = try holding()
         #expect(client.ask("120300aa") == [])
         let response = try held(&client)
-        // The next write has come already; it is served as soon as the first is refused.
+        // The next write has already arrived. It is served as soon as the first is refused.
         #expect(client.ask("120300bb") == [])
         client.connection.expire(at: try #require(client.connection.deadline))
         client.connection.release(response, isKept: true)

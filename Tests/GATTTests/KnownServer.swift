@@ -3,8 +3,8 @@ import BLECore
 import GATT
 import GATTClient
 
-/// A server whose database is known by its hash, so that one request discovers it: Service Changed with its value at 0x0003,
-/// one value at 0x0013; both have a CCCD after that.
+/// A server whose database a client recognizes by its hash, so that one request discovers it. The value of
+/// Service Changed is at 0x0003 and another value is at 0x0013. Each is followed by its CCCD.
 struct KnownServer {
     static let readHash = "080100ffff2a2b"
     static let valueHandle: AttributeHandle = 0x0013
@@ -42,20 +42,20 @@ struct KnownServer {
         hashAnswer = "09123000" + String(repeating: String(octet, radix: 16), count: 16)
     }
 
-    /// A client that remembers this database.
+    /// A client that has this database in its cache.
     var client: AskingClient {
         var cache = DatabaseCache()
         cache.keep(CachedDatabase(database), of: AskingClient.peer)
         return AskingClient(knowing: cache)
     }
 
-    /// A client that has discovered this database, and the characteristic of the value.
+    /// Returns a client that has discovered this database, and the characteristic of the value.
     func discovered() throws -> (AskingClient, RemoteCharacteristic) {
         var client = client
         _ = client.connection.session.discover()
         _ = client.sent()
         var asked = client.ask(hashAnswer)
-        // The writes that follow from it.
+        // Answers the writes that follow the discovery.
         while !asked.isEmpty { asked = client.ask("13") }
         _ = client.events()
         let database = client.connection.session.currentDatabase

@@ -58,7 +58,7 @@ struct OperationTests {
         var client = AskingClient()
         _ = try client.connection.send(.write(9, value: []))
         let first = read(3, &client)
-        // The command goes, and the request is behind it.
+        // The command is sent, and the request is queued behind it.
         #expect(client.sent(atMost: 1) == ["520900"])
         client.connection.cancel(first.id)
         let second = read(4, &client)
@@ -136,7 +136,7 @@ struct OperationTests {
         let long = client.connection.session.run(WriteLongValue(3, [UInt8](repeating: 1, count: 30)))
         let next = read(4, &client)
         #expect(client.sent().count == 1)
-        // A Prepare Write Response without an offset: the server has the part all the same.
+        // The Prepare Write Response has no offset, but the server has queued the part.
         #expect(client.ask("17 0300") == ["1800"])
         #expect(client.ask("19") == ["0a0400"])
         #expect(client.ends() == [long.id])
@@ -172,7 +172,7 @@ struct OperationTests {
         guard case .pending(let cancelled) = client.connection.offerMTU() else {
             return #expect(Bool(false), "it was not offered")
         }
-        // One that is not sent is no offer.
+        // An offer that was cancelled before it was sent does not count.
         client.connection.cancel(cancelled.id)
         guard case .pending(let offer) = client.connection.offerMTU() else {
             return #expect(Bool(false), "it was not offered")
@@ -191,7 +191,7 @@ struct OperationTests {
         let ticket = client.connection.session.run(ReadSeveralValues([3, 4]))
         #expect(client.sent() == ["2003000400"])
         #expect(client.ask("01 20 0300 06") == ["0e03000400"])
-        // The server offers its MTU while it answers: its response was cut all the same.
+        // The server sends an Exchange MTU Request before its response, which is still limited by the earlier MTU.
         _ = client.ask("02f700")
         #expect(client.connection.mtu.octets == 247)
         #expect(client.ask("0f" + String(repeating: "aa", count: 22)) == ["0a0300"])
@@ -264,12 +264,12 @@ struct OperationTests {
         guard case .securityWanted(first.id, .insufficientEncryption)? = client.events().last else {
             return #expect(Bool(false), "the owner is not asked")
         }
-        // An answer to another question is none to this.
+        // An answer for another operation has no effect.
         client.connection.session.securityEnded(.raised, for: second.id)
         #expect(client.sent() == [])
         client.connection.session.securityEnded(.raised, for: first.id)
         #expect(client.sent() == ["0a0300"])
-        // Once only.
+        // Security is raised only once.
         #expect(client.ask("01 0a 0300 0f") == ["0a0400"])
         #expect(client.end(of: first)?.failure?.contains("Insufficient Encryption") == true)
         #expect(client.connection.session.securing == nil)
@@ -340,8 +340,8 @@ struct OperationTests {
         }
         #expect(!client.connection.canSend)
         #expect(client.connection.unsent == 4)
-        // One that comes later does not pass those that wait, also when there is room at this moment: the
-        // first has left, and those that wait move up when events are looked for.
+        // A later command does not overtake those that wait, even when there is room at this moment: the
+        // first has been sent, and those that wait move up when events are read.
         let left = written { client.connection.nextFrame(into: &$0, at: .zero) }
         #expect(left == [0x52, 9, 0, 0])
         #expect(try !client.connection.trySend(.write(9, value: [9])))
@@ -355,7 +355,7 @@ struct OperationTests {
     @Test func withdrawnRequestFreesRoomForValues() throws {
         var client = AskingClient(unsolicitedLimit: 1)
         let first = read(3, &client)
-        // The request is not sent, and has the only place.
+        // The request is not sent yet, and occupies the only place.
         _ = client.events()
         guard case .pending(let room) = client.connection.waitForRoom(forIndication: false) else {
             return #expect(Bool(false), "there is room")
@@ -371,7 +371,7 @@ struct OperationTests {
             case .pending(let other) = client.connection.waitForRoom()
         else { return #expect(Bool(false), "there is room") }
         #expect(client.ends() == [])
-        // What is sent makes room for the writer, and what that sends for the other.
+        // The first command makes room for the writer when it is sent, and the writer's command for the other.
         #expect(client.sent(atMost: 1) == ["52090000"])
         #expect(client.ends() == [writer.id])
         #expect(client.sent() == ["52090001"])

@@ -5,7 +5,7 @@ import GATTServer
 import Synchronization
 import Testing
 
-/// Requests whose handlers answer after the time limit of a transaction: what they wanted does not happen any more.
+/// Requests whose handlers answer after the time limit of a transaction: the answers have no effect.
 struct OverdueTests {
     private final class Asked: Sendable {
         private let answers = Mutex<[PendingAnswer]>([])
@@ -50,7 +50,7 @@ struct OverdueTests {
         client.connection.expire(at: try #require(client.connection.deadline))
         #expect(client.sent() == ["011800000e"])
         client.connection.complete(try #require(asked.take()), with: .success([]), serving: &client.server)
-        // A shorter value does not get the end of the one before.
+        // A shorter value does not keep the end of the earlier one.
         #expect(client.ask("1603000000cc") == ["1703000000cc"])
         #expect(client.ask("1801") == [])
         client.connection.complete(try #require(asked.take()), with: .success([]), serving: &client.server)

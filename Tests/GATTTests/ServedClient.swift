@@ -4,7 +4,7 @@ import GATT
 import GATTServer
 import TestSupport
 
-/// A server, and its connection to one client that has subscribed: PDUs in hex go in and out.
+/// A server and its connection to one client, with PDUs in hex.
 struct ServedClient {
     static let client = ClientID(rawValue: 1)
     /// A value that is notified; its CCCD is the next handle.
@@ -18,7 +18,8 @@ struct ServedClient {
     var connection: GATTConnection
     var now = Instant.zero
 
-    /// Without generic services, or with them: then Service Changed is at 9, and values come later.
+    /// Creates a server and a connection to it. With generic services, the value of Service Changed is at 8
+    /// and its CCCD at 9, and values have higher handles.
     init(_ services: [GATTService]? = nil, generic: GenericServices? = nil, unsolicitedLimit: Int = 64) throws
     {
         let characteristics = [
@@ -34,7 +35,7 @@ struct ServedClient {
         server.connect(Self.client)
     }
 
-    /// With subscriptions to all values.
+    /// Returns a client with subscriptions to all values.
     static func subscribed(unsolicitedLimit: Int = 64) throws -> ServedClient {
         var client = try ServedClient(unsolicitedLimit: unsolicitedLimit)
         for request in ["1204000100", "1207000200", "120a000100"] { _ = client.ask(request) }
@@ -42,13 +43,13 @@ struct ServedClient {
         return client
     }
 
-    /// What is sent for a PDU.
+    /// Receives a PDU, and returns the PDUs that are sent then.
     mutating func ask(_ hex: String) -> [String] {
         receive(hex)
         return sent()
     }
 
-    /// A PDU comes.
+    /// Receives a PDU.
     mutating func receive(_ hex: String) {
         var octets: [UInt8] = []
         var rest = hex[...]
@@ -59,7 +60,7 @@ struct ServedClient {
         connection.receive(octets.span, at: now)
     }
 
-    /// The application sets values: the delivery of those.
+    /// Sets values as the application does, and starts their delivery.
     mutating func update(_ values: (AttributeHandle, [UInt8])...) throws -> DeliveryID {
         let updates = try server.setValues(values.map { (handle: $0.0, value: $0.1) })
         return connection.deliver(server.delivery(of: updates, to: Self.client))
@@ -67,14 +68,14 @@ struct ServedClient {
 
     private var pending: [GATTConnection.Event] = []
 
-    /// The events since the last call, in order.
+    /// Returns the events since the last call, in order.
     mutating func events() -> [GATTConnection.Event] {
         while let event = connection.nextEvent(serving: &server) { pending.append(event) }
         defer { pending = [] }
         return pending
     }
 
-    /// The ends of operations, which wait for room here.
+    /// Returns the operations that have ended. In these tests they are waits for room.
     mutating func ends() -> [TicketID] {
         pending = events()
         var ends: [TicketID] = []
@@ -84,7 +85,7 @@ struct ServedClient {
         return ends
     }
 
-    /// The PDUs that go out when the channel takes `limit` at most.
+    /// Returns the PDUs that are sent when the channel accepts at most `limit`.
     mutating func sent(atMost limit: Int = .max) -> [String] {
         var frames: [String] = []
         while frames.count < limit {
@@ -98,12 +99,12 @@ struct ServedClient {
 }
 
 extension GATTConnection.Event {
-    /// How a delivery ended.
+    /// The end of a delivery; nil for other events.
     var end: DeliveryEnd? {
         if case .delivered(_, let end) = self { end } else { nil }
     }
 
-    /// The value that was sent.
+    /// The value that was sent; nil for other events.
     var sentValue: [UInt8]? {
         if case .sent(let update) = self { update.value } else { nil }
     }

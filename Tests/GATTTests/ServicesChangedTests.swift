@@ -10,8 +10,8 @@ private let battery = GATTService(
 private let heart = GATTService(
     0x180d, characteristics: [GATTCharacteristic(0x2a37, properties: [.read], value: .stored([60]))])
 
-/// Services that come and go, as they are reported to one client. Service Changed is 0x0008, its CCCD 0x0009;
-/// the battery's value is 0x0012, its CCCD 0x0013; what is added begins at 0x0014.
+/// Added and removed services, as they are reported to one client. Service Changed is at 0x0008, its CCCD at
+/// 0x0009; the battery's value is at 0x0012, its CCCD at 0x0013; added services begin at 0x0014.
 struct ServicesChangedTests {
     private func subscribed() throws -> ServedClient {
         var client = try ServedClient([battery], generic: GenericServices())
@@ -32,7 +32,7 @@ struct ServicesChangedTests {
         #expect(client.sent() == [])
         #expect(client.ask("1e") == ["1d080014001900"])
         #expect(client.ask("1e") == [])
-        // The owner has no business with it.
+        // The connection reports no events of this to its owner.
         #expect(client.events() == [])
     }
 

@@ -4,10 +4,10 @@ import GATT
 import GATTClient
 import Testing
 
-/// When the database of a server is discovered, and who waits for that.
+/// The discovery of a server's database, and the operations that wait for it.
 struct SessionDiscoveryTests {
     private let server = KnownServer()
-    /// Service Changed of all handles.
+    /// An indication of Service Changed for all handles.
     private let changed = "1d0300" + "0100ffff"
 
     private func discover(_ client: inout AskingClient, refreshing: Bool = false) throws -> Ticket<
@@ -60,7 +60,7 @@ struct SessionDiscoveryTests {
         _ = client.sent()
         #expect(refuseWalk(&client, client.ask("01 08 0100 0a")) == [])
         #expect(try client.end(of: ticket)?.get().hash == nil)
-        // One that answers nonsense has none.
+        // A server with malformed answers has no hash.
         var other = server.client
         let second = try discover(&other)
         _ = other.sent()
@@ -101,7 +101,7 @@ struct SessionDiscoveryTests {
         client.connection.cancel(second.id)
         #expect(client.ends() == [second.id])
         let read = client.connection.session.run(ReadValue(3))
-        // The answer to what was given up is dropped.
+        // The answer to the cancelled request is dropped.
         #expect(client.ask(server.hashAnswer) == ["0a0300"])
         client.receive("0b01")
         #expect(client.ends() == [read.id])
@@ -119,7 +119,7 @@ struct SessionDiscoveryTests {
         _ = client.ask(server.hashAnswer)
         client.connection.cancel(first.id)
         let second = try discover(&client)
-        // What the first asked for comes late.
+        // The database for the first discovery arrives late.
         client.connection.session.remember(server.database, for: server.database.hash)
         #expect(client.sent() == [KnownServer.readHash])
         let other = KnownServer(0xfff2, hash: 0xbb)
@@ -132,7 +132,7 @@ struct SessionDiscoveryTests {
         #expect(try client.end(of: second)?.get() == other.database)
     }
 
-    /// Where a discovery is, by the number of answers to its requests, and whether another is to follow.
+    /// Cancels a discovery after a number of answers to its requests, with or without a refresh that is to follow.
     @Test(arguments: 0...4, [false, true])
     func discoveryAfterCancellationCompletes(answers: Int, isRefreshed: Bool) throws {
         let server = KnownServer(features: true)
@@ -155,7 +155,7 @@ struct SessionDiscoveryTests {
             client.connection.cancel(refresh.id)
             #expect(client.ends() == [refresh.id])
         }
-        // Whatever was asked is answered; then all is as if it had not been given up.
+        // All sent requests are answered. Then the state is as if the discovery had not been cancelled.
         var asked = answers == 0 ? [KnownServer.readHash] : client.sent()
         if answers > 1 { asked = ["?"] }
         var rounds = 0
@@ -191,7 +191,7 @@ struct SessionDiscoveryTests {
         else { return #expect(Bool(false), "they are not known") }
         let bare = client.connection.session.run(ReadValue(5))
         #expect(client.sent() == [KnownServer.readHash])
-        // As soon as the handles are known to be right they are used; a later command is behind the first.
+        // The handles are used as soon as they are found to be valid. A later command is queued behind the first.
         #expect(client.ask(server.hashAnswer) == ["0a0500", "52130001"])
         #expect(client.ends() == [located.id, command.id])
         #expect(try client.connection.trySend(.write(0x0013, value: [2]), about: checked))
@@ -209,7 +209,7 @@ struct SessionDiscoveryTests {
         _ = client.sent()
         client.connection.close(.disconnected)
         #expect(client.end(of: read)?.failure == "the link is gone")
-        // Another database than the one the handle is of.
+        // The server has another database than the one of the handle.
         var other = AskingClient(knowing: earlier.cache)
         let stale = other.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
         _ = other.sent()
@@ -233,10 +233,10 @@ struct SessionDiscoveryTests {
         var client = server.client
         let ticket = try discover(&client)
         _ = client.sent()
-        // It comes before the handle of Service Changed is known.
+        // The indication arrives before the handle of Service Changed is known.
         #expect(client.ask(changed) == ["1e"])
         #expect(client.ask(server.hashAnswer) == [KnownServer.readHash])
-        // What is remembered is not true any more.
+        // The cached database is no longer valid.
         #expect(refuseWalk(&client, client.ask(server.hashAnswer)) == [])
         #expect(try client.end(of: ticket)?.get().services.isEmpty == true)
     }
@@ -249,7 +249,7 @@ struct SessionDiscoveryTests {
             #expect(asked == (round == 1 ? [KnownServer.readHash] : []))
             #expect(client.ask(server.hashAnswer) == ["100100ffff0028"])
             #expect(client.ask(changed) == ["1e"])
-            // Out of sync.
+            // The server refuses the request with Database Out Of Sync.
             #expect(client.ask("01 10 0100 12") == (round < 3 ? [KnownServer.readHash] : []))
         }
         #expect(client.end(of: ticket)?.failure == "the database changed during each discovery")
@@ -261,7 +261,7 @@ struct SessionDiscoveryTests {
         let ticket = try discover(&client)
         _ = client.sent()
         #expect(client.ask(server.hashAnswer) == ["12060005"])
-        // It is not asked for security, either.
+        // The refusal causes no request to raise security either.
         #expect(client.ask("01 12 0600 0f") == ["1204000200"])
         client.receive("01 12 0400 05")
         let ends = client.events().filter { if case .securityWanted = $0 { true } else { false } }
@@ -286,7 +286,7 @@ struct SessionDiscoveryTests {
         guard case .failure(.databaseChanged(0x0013))? = client.end(of: read) else {
             return #expect(Bool(false), "the handle is sent")
         }
-        // Another process of the server's owner may find the same again.
+        // Another process may discover the same database again and store it.
         client.cache.keep(CachedDatabase(server.database), of: AskingClient.peer)
         _ = try discover(&client)
         _ = client.sent()

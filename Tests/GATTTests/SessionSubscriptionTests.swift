@@ -27,7 +27,7 @@ struct SessionSubscriptionTests {
         #expect(client.connection.session.unsubscribe(first) != nil)
         #expect(client.connection.session.unsubscribe(first) == nil)
         #expect(client.sent() == ["1214000200"])
-        // A refusal says that the server does not have it.
+        // A refused write does not count as configured, so it is repeated.
         #expect(client.ask("01 12 1400 0e") == [])
         #expect(configure(&client) == ["1214000200"])
         #expect(client.ask("13") == [])
@@ -76,7 +76,7 @@ struct SessionSubscriptionTests {
 
     @Test func unconfirmedConfigurationIsWrittenAgain() throws {
         var (client, value) = try server.discovered()
-        // It is refused, and the link does not get secure.
+        // The write is refused, and raising the security of the link fails.
         _ = client.connection.session.subscribe(to: value, .notify)
         let first = client.connection.session.configure(value)
         let second = client.connection.session.configure(value)
@@ -194,7 +194,8 @@ struct SessionSubscriptionTests {
         #expect(client.sent() == [])
         _ = client.connection.session.unsubscribe(second)
         #expect(client.sent().contains("1e"))
-        // A server that is not confirmed in time gives up the link.
+        // The server ends the link if it is not confirmed in time, so the confirmation is sent after 25 s at
+        // the latest.
         _ = client.ask("13")
         #expect(client.ask("1d130002") == [])
         client.now = client.now + .seconds(25)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HCISocket
 
-/// How this kernel refuses Bluetooth sockets; nil when it has them, as where the lab runs.
+/// The error with which this kernel refuses Bluetooth sockets; nil if it supports them, as in the lab.
 private let refusal: Errno? = {
     let descriptor = socket(AF_BLUETOOTH, CInt(SOCK_RAW.rawValue), BTPROTO_HCI)
     guard descriptor >= 0 else { return Errno(rawValue: errno) }
@@ -20,7 +20,7 @@ private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
 private let phone = DeviceAddress(0x0011_2233_4455, type: .public)
 
 struct BluetoothSocketsTests {
-    /// Each way to open a socket of the kernel's.
+    /// All functions that open a Bluetooth socket of the kernel.
     private static let openers: [(String, @Sendable (EventLoop) throws -> Void)] = [
         ("raw", { _ = try HCISockets.raw(0, on: $0) }),
         ("user", { _ = try HCISockets.user(0, on: $0) }),

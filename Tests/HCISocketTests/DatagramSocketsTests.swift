@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A Unix socket that receives messages. A name after @ has no file.
+/// A Unix socket that receives messages. A name that begins with @ has no file.
 private final class Receiver {
     let descriptor: CInt
 
@@ -26,7 +26,7 @@ private final class Receiver {
 
     deinit { close(descriptor) }
 
-    /// The next message; nil when there is none.
+    /// Returns the next message, or nil if there is none.
     func next() -> [UInt8]? {
         var octets = [UInt8](repeating: 0, count: 1000)
         let count = recv(descriptor, &octets, octets.count, 0)
@@ -35,7 +35,7 @@ private final class Receiver {
 }
 
 struct DatagramSocketsTests {
-    /// A name without a file, of this process.
+    /// The beginning of names without a file, which only this process uses.
     private let abstract = "@bletool-test-\(getpid())-"
 
     @Test("a message arrives whole, at a path or at an abstract name")
@@ -84,7 +84,8 @@ struct DatagramSocketsTests {
     func fullReceiverDoesNotBlock() throws {
         let name = abstract + "full"
         let receiver = try Receiver(name)
-        // The system-wide limit, net.unix.max_dgram_qlen, is 10 by default, and at times some hundreds.
+        // The limit of the system, net.unix.max_dgram_qlen, is 10 by default, and some hundreds on some
+        // systems.
         #expect(throws: PortError.system(.wouldBlock, during: "sending to \(name)")) {
             for _ in 0..<100_000 { try DatagramSockets.send([1], to: name) }
         }

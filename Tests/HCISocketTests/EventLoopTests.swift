@@ -4,7 +4,7 @@ import Testing
 
 @testable import HCISocket
 
-/// An actor whose executor is a loop, as adapters are.
+/// An actor whose executor is a loop, like an adapter.
 private actor Port {
     nonisolated let loop: EventLoop
     private(set) var log: [String] = []
@@ -104,7 +104,8 @@ private actor Port {
         #expect(await alarm.rung == [20])
     }
 
-    /// Work that queues itself again and again, and how often it ran before a timer and a descriptor had their turn.
+    /// Work that queues itself repeatedly, and the number of its runs before a timer and a descriptor were
+    /// served.
     private actor Endless {
         nonisolated let loop: EventLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -151,14 +152,14 @@ private actor Port {
         #expect(try #require(await endless.roundsBeforeDescriptor) < limit)
     }
 
-    /// Is woken by the loop, and does something then.
+    /// A sleeper that performs an action when the loop wakes it.
     private final class Sleeper: Wakeable {
         private let action: @Sendable () -> Void
         init(_ action: @escaping @Sendable () -> Void) { self.action = action }
         func wake() { action() }
     }
 
-    /// What is done on a loop, in order. Touched on the loop only.
+    /// The steps on a loop, in order. Accessed only on the loop.
     private final class Order: @unchecked Sendable {
         var steps: [String] = []
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import HCISocket
 
 struct FolderWatchTests {
-    /// An event as the kernel writes it: number, mask, cookie, length, name.
+    /// Returns an event as the kernel writes it: number, mask, cookie, length and name.
     private func event(_ number: UInt8, _ mask: UInt32, _ name: String, padding: Int = 3) -> [UInt8] {
         let octets = Array(name.utf8) + [UInt8](repeating: 0, count: padding)
         return [number, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: mask >> (8 * $0)) }
@@ -20,7 +20,7 @@ struct FolderWatchTests {
                 .changed(folder: 1, name: "a.bond"), .changed(folder: 2, name: "b"),
                 .gone(folder: 1),
             ])
-        // IN_Q_OVERFLOW has -1 for a number.
+        // IN_Q_OVERFLOW has the number -1.
         var lost = event(255, 0x4000, "", padding: 0)
         lost.replaceSubrange(0..<4, with: [255, 255, 255, 255])
         #expect(FolderWatch.events(lost[...]) == [.lost])

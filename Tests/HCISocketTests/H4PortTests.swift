@@ -13,7 +13,7 @@ private struct Stream {
     let log: PortLog
     let far: CInt
 
-    /// The near end has had so many octets written to it that it takes no more.
+    /// The number of octets that were written to the near end until it was full; 0 unless `isFull`.
     let filled: Int
 
     init(
@@ -32,13 +32,13 @@ private struct Stream {
         log = PortLog(loop, H4Port(near, on: loop, expecting: types, recovers: recovers))
     }
 
-    /// Writes octets at the far end, and lets the port take them.
+    /// Writes octets at the far end, and waits until the port has read them.
     func write(_ octets: [UInt8]) async {
         #expect(writeSome(octets[...], to: far) == octets.count)
         await loop.settle()
     }
 
-    /// Reads `count` octets at the far end, in parts of at most `part`; less when no more come.
+    /// Reads `count` octets at the far end, in parts of at most `part`, or fewer if no more arrive.
     func take(_ count: Int, part: Int = .max) async -> [UInt8] {
         var all: [UInt8] = []
         while all.count < count {
@@ -50,7 +50,7 @@ private struct Stream {
         return all
     }
 
-    /// Ends both sides.
+    /// Closes both ends.
     func end() async {
         await log.close()
         Glibc.close(far)
@@ -92,7 +92,7 @@ private let packets: [[UInt8]] = [
             #expect(await stream.log.isWritable)
             await stream.log.send([0xaa])
             #expect(await !stream.log.isWritable)
-            // A packet is taken whole also when the port is not writable.
+            // The port stores a complete packet even when it is not writable.
             await stream.log.send([0xbb, 0xcc])
             await loop.settle()
             #expect(await stream.log.entries.isEmpty)
@@ -123,7 +123,8 @@ private let packets: [[UInt8]] = [
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
-            // More than the stream takes, and so much that the port removes what was written on the way.
+            // This is more than the stream holds, and so much that the port removes sent octets from its buffer
+            // in between.
             let large = counting(4 << 20)
             await stream.log.send(large)
             #expect(await !stream.log.isWritable)
@@ -142,7 +143,7 @@ private let packets: [[UInt8]] = [
             try await stream.log.start()
             var (sent, taken): ([UInt8], [UInt8]) = ([], [])
             for round in 0..<60 {
-                // Each packet has a length of its own, so that a part that is lost or sent twice shows.
+                // Each packet has another length, so that a part that is lost or sent twice is detected.
                 while await stream.log.isWritable {
                     let packet = counting(1000 + round, from: UInt8(round))
                     await stream.log.send(packet)
@@ -150,7 +151,7 @@ private let packets: [[UInt8]] = [
                 }
                 taken += await stream.take(40_000)
             }
-            // Many times what the stream and the port hold together.
+            // This is many times what the stream and the port hold together.
             #expect(sent.count > 10 * (1 << 16))
             taken += await stream.take(sent.count - taken.count)
             #expect(taken == sent)
@@ -182,7 +183,7 @@ private let packets: [[UInt8]] = [
             await stream.log.send([1, 2, 3])
             Glibc.close(stream.far)
             await loop.settle()
-            // Reading or writing may find it first.
+            // Either the read or the write fails first.
             let entries = await stream.log.entries
             #expect(entries.count == 1)
             guard case .closed(let error)? = entries.first else {
@@ -286,7 +287,7 @@ private let packets: [[UInt8]] = [
             await loop.settle()
             #expect(await stream.log.entries == [.received(event), .closed(.ended)])
             #expect(await !stream.log.isWritable)
-            // The port has let go of its descriptor, which another may have by now.
+            // The port has closed its descriptor, whose number can belong to another by now.
             await stream.log.send(reset)
             await stream.log.close()
             await loop.settle()
@@ -299,7 +300,7 @@ private let packets: [[UInt8]] = [
         try await onVirtualLoop { loop in
             let stream = Stream(loop)
             try await stream.log.start()
-            // What the other end has not read makes its end a reset.
+            // If the other end closes with unread octets, this end receives a reset.
             await stream.log.send(reset)
             #expect(writeSome(event[...], to: stream.far) == event.count)
             Glibc.close(stream.far)
@@ -347,7 +348,7 @@ private let packets: [[UInt8]] = [
 
 /// A controller on a line that may lose octets.
 @Suite(.timeLimit(.minutes(10))) struct H4PortRecoveryTests {
-    /// A stream whose port has just found an octet that begins no packet.
+    /// Returns a stream whose port has just received an octet that begins no packet.
     private func lostStream(_ loop: EventLoop) async throws -> Stream {
         let stream = Stream(loop, expecting: HCIPacketType.fromController, recovers: true)
         try await stream.log.start()
@@ -407,7 +408,7 @@ private let packets: [[UInt8]] = [
                 _ = await loop.sleep(for: .milliseconds(500))
                 #expect(readAll(from: stream.far) == reset)
             }
-            // What comes and is no answer changes nothing.
+            // Octets that are not the response have no effect.
             await stream.write(event + [0x66])
             #expect(await stream.log.entries.isEmpty)
             _ = await loop.sleep(for: .milliseconds(500))
@@ -450,7 +451,7 @@ private let packets: [[UInt8]] = [
             let stream = try await lostStream(loop)
             for _ in 0..<10 { _ = await loop.sleep(for: .milliseconds(500)) }
             await stream.write(answer + [0x07])
-            // Those of the first search, and the first one of the second.
+            // The other Resets of the first recovery, and the first one of the second.
             #expect(readAll(from: stream.far).count == 11 * reset.count)
             for _ in 0..<10 { _ = await loop.sleep(for: .milliseconds(500)) }
             await stream.write(answer + event)

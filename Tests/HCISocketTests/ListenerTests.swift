@@ -13,7 +13,7 @@ import Testing
         try await Task(executorPreference: loop) {
             let (near, far) = socketPair(.stream)
             defer { close(far) }
-            let (results, reported) = AsyncStream<Result<Instant, PortError>>.makeStream()
+            let (results, continuation) = AsyncStream<Result<Instant, PortError>>.makeStream()
             let attempts = Lock(0)
             let listener = Listener(near, on: loop) { _ throws(PortError) in
                 let attempt = attempts.withLock { count in
@@ -22,12 +22,12 @@ import Testing
                 }
                 switch attempt {
                 case 1, 2: throw .system(.tooManyOpenFiles, during: "accept")
-                case 3: return { reported.yield(.success(loop.now)) }
+                case 3: return { continuation.yield(.success(loop.now)) }
                 case 4: return nil
                 default: throw .system(.badFileDescriptor, during: "accept")
                 }
             }
-            try listener.start { reported.yield(.failure($0)) }
+            try listener.start { continuation.yield(.failure($0)) }
             #expect(write(far, "c", 1) == 1)
             var iterator = results.makeAsyncIterator()
             let waited = await iterator.next()

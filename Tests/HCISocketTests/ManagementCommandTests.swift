@@ -7,7 +7,7 @@ import Testing
 private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
 private let phone = DeviceAddress(0x0011_2233_4455, type: .public)
 
-/// One row a command: its packet for hci1, header included (BlueZ, doc/mgmt-api.txt).
+/// One row per command: its packet for hci1, header included (BlueZ, doc/mgmt-api.txt).
 private let commands: [(String, ManagementCommand)] = [
     ("0300 0100 0000", .readIndexList),
     ("0400 0100 0000", .readInformation),

@@ -7,7 +7,7 @@ import Testing
 private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
 private let phone = DeviceAddress(0x0011_2233_4455, type: .public)
 
-/// One row an event: code, parameters, and how many of them must be there.
+/// One row per event: its code, its parameters and the decoded event.
 private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
     (0x0004, "", .added),
     (0x0005, "", .removed),
@@ -55,7 +55,7 @@ private let events: [(code: UInt16, parameters: String, ManagementEvent)] = [
     ),
     (0x002d, "", .suspended),
     (0x002e, "", .resumed),
-    // Of no use here, or about BR/EDR.
+    // Events that are not used here, or that concern BR/EDR.
     (0x0007, "", .other(0x0007)),
     (0x0011, "554433221100 00", .other(0x0011)),
     (0xffff, "", .other(0xffff)),
@@ -68,7 +68,7 @@ func managementEventDecodes(code: UInt16, text: String, event: ManagementEvent) 
         try ManagementEvent(Management.Packet(code: code, index: 0, parameters: parameters))
     }
     #expect(try read(bytes) == event)
-    // A later kernel may send more.
+    // A later kernel may append parameters.
     #expect(try read(bytes + [0xff]) == event)
     for count in bytes.indices {
         #expect(throws: DecodeError.self) { try read([UInt8](bytes.prefix(count))) }

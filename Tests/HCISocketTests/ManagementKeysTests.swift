@@ -9,7 +9,8 @@ private let phone = DeviceAddress(0x0011_2233_4455, type: .public)
 private let value: UInt128 = 0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f
 private let valueOctets = "0f0e0d0c0b0a09080706050403020100"
 
-/// Decodes `bytes` and encodes the result, and refuses all that is shorter or longer by one.
+/// Checks that the octets decode to `key`, that `key` encodes to them, and that fewer octets and one more are
+/// refused.
 private func check<Key: PacketCodable & Equatable>(_ text: String, _ key: Key) throws {
     let bytes = octets(text)
     #expect(try Key(bytes) == key)
@@ -89,7 +90,7 @@ func invalidKeyAddressTypesAreRefused(type: UInt8) {
 
 @Test("the key count for a command size leaves room for the header and the count field")
 func keyCountFitsCommandSize() {
-    // Six octets of header, two of the number, and 36 a long term key or 23 an identity key.
+    // The header has six octets and the count two. A long term key has 36, an identity key 23.
     for (octets, longTerm, identity) in [
         (-1, 0, 0), (0, 0, 0), (8, 0, 0), (30, 0, 0), (31, 0, 1), (43, 0, 1), (44, 1, 1), (1028, 28, 44),
         (8 + 36 * 1820, 1820, 2848), (65_534, 1820, 2848), (65_535, 1820, 2849), (.max, 1820, 2849),

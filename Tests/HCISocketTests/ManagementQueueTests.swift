@@ -9,7 +9,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
 private let phoneOctets: [UInt8] = [0x55, 0x44, 0x33, 0x22, 0x11, 0, 1]
 
 extension ManagementQueue {
-    /// The next command's code; nil when none may be written.
+    /// Writes the next command, and returns its code, or nil if no command may be written.
     fileprivate mutating func written(at now: Instant = .zero) -> UInt16? {
         let count = nextFrameCount
         let frame = [UInt8](capacity: count) { _ = nextFrame(into: &$0, at: now) }
@@ -55,7 +55,7 @@ func managementPairingsDoNotBlockCommands() {
         queue.answer(0x0019, status: 5, phoneOctets)
             == .answered(withPhone, .authenticationFailed, phoneOctets)
     )
-    // By its identity, which was unknown when the pairing began.
+    // The response has the identity address, which was unknown when the pairing began.
     let identity: [UInt8] = [1, 2, 3, 4, 5, 0xc6, 2]
     #expect(queue.answer(0x0019, identity) == .answered(withLamp, .success, identity))
     #expect(queue.answer(0x0019, lampOctets) == nil)
@@ -89,7 +89,7 @@ func managementEventsAndMalformedPacketsAreReported() {
     var random = SplitMix64(seed: 4)
     for _ in 0..<5000 {
         var bytes = random.bytes(upTo: 60)
-        // A header that is right, so that more than it is read.
+        // The header is valid, so that the parameters are read, too.
         if bytes.count >= 6 { bytes.replaceSubrange(1..<6, with: [0, 0, 0, UInt8(bytes.count - 6), 0]) }
         queue.receive(bytes.span, at: .zero)
         while case .answered? = queue.nextEvent() { Issue.record("nothing was asked") }
@@ -125,7 +125,7 @@ func foreignManagementResponsesAreIgnored() {
     var queue = ManagementQueue()
     #expect(queue.answer(0x0005) == nil)
     let power = queue.submit(.setPowered(true), index: 1, at: .zero)
-    // Not written yet: it answers another socket's command.
+    // The command is not written yet, so the response belongs to another socket.
     #expect(queue.answer(0x0005, index: 1) == nil)
     #expect(queue.written() == 0x0005)
     for (code, index) in [(0x0005, 0), (0x0005, 0xffff), (0x0009, 1), (0x0019, 1)] as [(UInt16, UInt16)] {
@@ -156,7 +156,7 @@ func commandStatusAnswersManagementCommands() {
 func olderPairingWithDeviceIsAnsweredFirst() {
     var queue = ManagementQueue()
     let tickets = (0..<2).map { _ in queue.submit(.pairDevice(lamp, ioCapability: 3), index: 0, at: .zero) }
-    // One on another adapter is another.
+    // A pairing on another adapter is independent.
     let other = queue.submit(.pairDevice(lamp, ioCapability: 3), index: 1, at: .zero)
     for _ in 0..<3 { #expect(queue.written() == 0x0019) }
     #expect(
@@ -212,7 +212,7 @@ func malformedManagementResponseKeepsCommandPending() {
     let whole = Management.Packet(code: 1, index: 0, parameters: [5, 0, 0]).encoded
     let wrong =
         whole.indices.map { Array(whole.prefix($0)) } + [whole + [0]]
-        // The same with lengths that are right.
+        // The same with valid lengths.
         + (0..<3).map {
             Management.Packet(code: 1, index: 0, parameters: Array([5, 0, 0].prefix($0))).encoded
         }

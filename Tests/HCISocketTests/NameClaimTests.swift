@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 struct NameClaimTests {
-    /// A name of this process, so that runs beside each other do not meet.
+    /// A name of this process, so that concurrent test runs do not conflict.
     private static let name = "bletool-test-\(getpid())"
 
     @Test func nameClaimIsExclusive() throws {
@@ -16,7 +16,7 @@ struct NameClaimTests {
         #expect(try NameClaim(Self.name) != nil)
     }
 
-    /// Its number may be that of another thread's new descriptor by then.
+    /// A second close could close a new descriptor of another thread that has the same number.
     @Test func failedClaimClosesItsSocketOnce() throws {
         let first = try NameClaim(Self.name + "3")
         #expect(first != nil)
@@ -43,7 +43,7 @@ struct NameClaimTests {
         }
         first = nil
         for task in waiting { #expect(try await task.value) }
-        // A socket of another program that has the name and does not listen is not waited for.
+        // The claim does not wait for a socket of another program that has the name and does not listen.
         #expect(try await NameClaim.take(name, within: .zero, on: loop) != nil)
     }
 

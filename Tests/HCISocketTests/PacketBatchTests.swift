@@ -6,7 +6,7 @@ import Testing
 @testable import HCISocket
 
 extension PacketBatch {
-    /// Copies of the first `count` packets that were taken.
+    /// Returns copies of the first `count` received packets.
     fileprivate func packets(_ count: Int) -> [[UInt8]] {
         var packets: [[UInt8]] = []
         for index in 0..<count {
@@ -17,11 +17,11 @@ extension PacketBatch {
         return packets
     }
 
-    /// Which of the first `count` packets were longer than there was room for.
+    /// Returns whether each of the first `count` packets was longer than the room for it.
     fileprivate func cut(_ count: Int) -> [Bool] { (0..<count).map { isCut($0) } }
 }
 
-/// A socket pair that keeps packets apart, and is closed with this object.
+/// A socket pair that preserves packet boundaries. Both ends are closed with this object.
 private final class Pair {
     let near, far: CInt
 
@@ -66,7 +66,7 @@ struct PacketBatchTests {
         #expect(batch.receive(from: pair.near) == .success(3))
         #expect(batch.cut(3) == [false, true, false])
         #expect(batch.packets(3) == [counting(4), counting(4), counting(3, from: 7)])
-        // The next call begins without the mark.
+        // The next call does not report the truncation again.
         pair.write([[1], [2], [3]])
         #expect(batch.receive(from: pair.near) == .success(3))
         #expect(batch.cut(3) == [false, false, false])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HCISocket
 
-/// The owner of a port, and in which order its calls and the port's came.
+/// The owner of a port, with a log of its calls and of those to its handlers.
 private actor Owner {
     enum Entry: Hashable {
         case sent(isWritable: Bool)
@@ -58,7 +58,7 @@ private actor Owner {
         try await body(loop)
     }
 
-    /// Returns when the loop has done what was due.
+    /// Returns when the loop has run all work that was due.
     private func settle(_ loop: EventLoop) async {
         _ = await Task(executorPreference: loop) { await loop.sleep(for: .milliseconds(1)) }.value
     }
@@ -83,10 +83,11 @@ private actor Owner {
             defer { Glibc.close(far) }
             let owner = Owner(loop, H4Port(near, on: loop))
             try await owner.start()
-            // The other end closes, which is not reported yet when it sends.
+            // The owner sends after the other end has closed, but before the port has reported it.
             await withCheckedContinuation { done in
                 loop.execute {
-                    // Not by closing it: a program that another test starts may have it as well.
+                    // The descriptor is shut down, not closed, because a program that another test starts may
+                    // have it, too.
                     shutdown(far, CInt(SHUT_RDWR))
                     owner.assumeIsolated { $0.send(4) }
                     done.resume()

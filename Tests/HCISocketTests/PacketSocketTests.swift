@@ -6,7 +6,7 @@ import Testing
 
 @testable import HCISocket
 
-/// A packet socket whose other end the test writes, and what it handed out.
+/// A packet socket whose other end the test writes to, with a log of the calls to its handlers.
 private actor Reader {
     enum Entry: Equatable {
         case packet([UInt8])
@@ -19,10 +19,10 @@ private actor Reader {
     private let port: PacketSocket
     private let far: CInt
     private(set) var entries: [Entry] = []
-    /// When they came, in microseconds.
+    /// The times of the entries, in microseconds.
     private(set) var times: [UInt64] = []
     private var waiter: (Int, CheckedContinuation<Void, Never>)?
-    /// How many entries there were when work that the first of them queued had its turn.
+    /// The number of entries when the work that was queued at the first entry ran.
     private(set) var firstTurn: Int?
 
     init(_ loop: EventLoop, maximumPacket: Int, gathersReports: Bool = false) {
@@ -45,7 +45,7 @@ private actor Reader {
     var canSend: Bool { port.isWritable }
     var unsentPackets: Int { port.unsentPackets }
 
-    /// Takes packets at the far end, as a controller would.
+    /// Reads `count` packets at the far end, as a controller does.
     func take(_ count: Int) {
         var packet = [UInt8](repeating: 0, count: 1024)
         for _ in 0..<count { #expect(Glibc.read(far, &packet, packet.count) > 0) }
@@ -53,7 +53,7 @@ private actor Reader {
 
     func watchDepartures(_ departed: (@Sendable () -> Void)?) throws { try port.watchDepartures(departed) }
 
-    /// Starts to read, and sends before anything was read.
+    /// Starts the port, and sends a packet before any packet is read.
     func start(sending packet: [UInt8]) throws {
         try start()
         port.send(packet.span)
@@ -61,7 +61,7 @@ private actor Reader {
 
     func readNow() { port.readNow() }
 
-    /// Starts to read. When packet `last` has come, the port is to close after reading.
+    /// Starts the port. When packet `last` arrives, the handler calls `closeAfterReading`.
     func start(endingWith last: [UInt8]? = nil) throws {
         try port.start(
             PacketPortHandlers(
@@ -86,13 +86,13 @@ private actor Reader {
         }
     }
 
-    /// Waits until so many entries are there.
+    /// Waits until there are `count` entries.
     func wait(for count: Int) async {
         if entries.count >= count { return }
         await withCheckedContinuation { waiter = (count, $0) }
     }
 
-    /// Closes the port, which lets go of the handlers and so of this.
+    /// Closes the port, which releases its handlers and thereby this object.
     func close() { port.close() }
 }
 
@@ -154,22 +154,22 @@ private actor Reader {
         let reader = Reader(loop, maximumPacket: 8)
         try await reader.start()
         for _ in 0..<3 { await reader.send([UInt8](repeating: 1, count: 20)) }
-        let (departures, shown) = AsyncStream<Void>.makeStream()
+        let (departures, continuation) = AsyncStream<Void>.makeStream()
         var departed = departures.makeAsyncIterator()
-        try await reader.watchDepartures { shown.yield() }
+        try await reader.watchDepartures { continuation.yield() }
         await departed.next()
         for left in [2, 1, 0] {
             await reader.take(1)
             await departed.next()
             #expect(await reader.unsentPackets == left)
         }
-        // Nothing more is reported: what was would be the next element.
+        // No further departure is reported. It would be the next element.
         try await reader.watchDepartures(nil)
         await reader.send([1])
         await reader.take(1)
         await reader.write([[7]])
         await reader.wait(for: 1)
-        shown.finish()
+        continuation.finish()
         #expect(await departed.next() == nil)
         await reader.close()
     }
@@ -221,7 +221,7 @@ private actor Reader {
         let loop = try EventLoop()
         defer { loop.stop() }
         let reader = Reader(loop, maximumPacket: 260)
-        // What the other end has not read makes its end a reset.
+        // If the other end closes with unread octets, this end receives a reset.
         await reader.send([9])
         await reader.write([[1], [2], [3]])
         await reader.closeFarEnd()
@@ -275,21 +275,21 @@ private actor Reader {
         let reader = Reader(loop, maximumPacket: 260, gathersReports: true)
         let report: [UInt8] = [0x04, 0x3e, 0x02, 0x02, 0x00]
         let answer: [UInt8] = [0x04, 0x0e, 0x04, 0x01, 0x03, 0x0c, 0x00]
-        // All of it on the loop: virtual time passes only while this waits.
+        // All of this runs on the loop, so that virtual time passes only while it waits.
         try await Task(executorPreference: loop) {
             try await reader.start()
             for number in 1...3 {
                 await reader.write([report])
                 await reader.wait(for: number)
             }
-            // The third waited, and so would the next: but now an answer is to be expected.
+            // The third report was delayed. The fourth is not, because a response to the command is expected.
             await reader.write([report])
             await reader.send([0x01, 0x03, 0x0c, 0x00])
             await reader.wait(for: 4)
             await reader.write([answer, report])
             await reader.wait(for: 6)
             #expect(await reader.times == [0, 0, 10_000, 10_000, 10_000, 10_000])
-            // After a calm they wait again, unless `readNow` is called.
+            // After a second without other packets, reports are delayed again, unless `readNow` is called.
             _ = await loop.sleep(for: .seconds(1))
             for number in 7...8 {
                 await reader.write([report])

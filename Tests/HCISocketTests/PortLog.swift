@@ -3,7 +3,7 @@ import Glibc
 import HCISocket
 import TestSupport
 
-/// The owner of a port, and what the port called, in order.
+/// The owner of a port, with a log of the calls to its handlers.
 actor PortLog {
     enum Entry: Hashable {
         case received([UInt8])
@@ -50,7 +50,7 @@ actor PortLog {
         }
     }
 
-    /// Waits until the port has called so many handlers.
+    /// Waits until the log has `count` entries.
     func wait(for count: Int) async {
         if entries.count >= count { return }
         await withCheckedContinuation { waiter = (count, $0) }
@@ -77,6 +77,6 @@ func onVirtualLoop(_ body: @escaping @Sendable (EventLoop) async throws -> Void)
 }
 
 extension EventLoop {
-    /// Returns when a virtual loop has done all that is due, and a millisecond has passed.
+    /// Returns when a virtual loop has run all work that is due and a millisecond has passed.
     func settle() async { _ = await sleep(for: .milliseconds(1)) }
 }

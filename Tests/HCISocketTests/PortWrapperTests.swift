@@ -6,7 +6,7 @@ import Testing
 
 @testable import HCISocket
 
-/// A wrapped port, and the port at the other end of what it wraps.
+/// A wrapped port, and the port at the other end of the wrapped one.
 private struct Wrapped {
     let near: PortLog
     let far: PortLog
@@ -138,7 +138,7 @@ private struct Wrapped {
         try await onVirtualLoop { loop in
             let (inner, other) = MemoryPort.pair(on: loop)
             let lossy = LossyPort(inner, probability: probability, random: SplitMix64(seed: seed)) {
-                // Packets to the host, and those of them that begin with an even octet.
+                // Only packets to the host that begin with an even octet can be lost.
                 $0 == .controllerToHost && $1[0] % 2 == 0
             }
             let (near, far) = (PortLog(loop, lossy), PortLog(loop, other))
@@ -149,7 +149,7 @@ private struct Wrapped {
                 await near.send([UInt8(truncatingIfNeeded: number)])
             }
             await loop.settle()
-            // The other direction loses nothing.
+            // No packet is lost in the other direction.
             #expect(await far.packets.count == count)
             let all = await near.packets
             result.withLock { $0 = (all, lossy.lost) }
@@ -195,7 +195,7 @@ private struct Wrapped {
                 #expect(await end.packets == packets)
                 let times = await end.times
                 #expect(times.allSatisfy { (10...90).contains(start.duration(until: $0) / .milliseconds(1)) })
-                // With one time for all, the order would say nothing.
+                // If all packets had the same delay, their order would prove nothing.
                 #expect(Set(times).count > 1)
             }
             await wrapped.near.close()

@@ -16,7 +16,7 @@ import Testing
             await loop.settle()
             #expect(writeSome([1], to: far) == 1)
             #expect(await waiting.value == .read)
-            // It stays the caller's, and may be waited for again.
+            // The caller still owns the descriptor, and can wait for it again.
             #expect(readAll(from: near) == [1])
             #expect(await loop.readiness(of: near, for: .write) == .write)
             for end in [near, far] { close(end) }
@@ -65,7 +65,7 @@ import Testing
             if !before { await loop.settle() }
             waiting.cancel()
             #expect(await waiting.value == nil)
-            // The loop has forgotten it, so it can be watched again.
+            // The loop no longer watches the descriptor, so it can be watched again.
             #expect(await loop.readiness(of: near, for: .write) == .write)
             for end in [near, far] { close(end) }
         }
@@ -139,11 +139,11 @@ import Testing
         let parent = String(first.dropLast(2))
         let loop = try EventLoop()
         let outcome = await Task(executorPreference: loop) {
-            let (events, shown) = AsyncStream<FolderWatch.Event>.makeStream()
+            let (events, continuation) = AsyncStream<FolderWatch.Event>.makeStream()
             let watch = try FolderWatch(on: loop)
             let number = try watch.add(parent)
             #expect(try watch.add(parent) == number)
-            try watch.start { for event in $0 { shown.yield(event) } }
+            try watch.start { for event in $0 { continuation.yield(event) } }
             try makeFile(first)
             rename(first, second)
             unlink(second)

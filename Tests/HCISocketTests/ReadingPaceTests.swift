@@ -18,7 +18,7 @@ struct ReadingPaceTests {
         #expect(pace.read(1, at: at(0)) == nil)
         #expect(pace.read(1, at: at(500)) == at(10_500))
         #expect(pace.read(4, at: at(10_500)) == at(20_500))
-        // One alone was not worth it; the next shows how close they are.
+        // A single report after a wait ends the gathering. The next gap of less than 1 ms begins it again.
         #expect(pace.read(1, at: at(20_500)) == nil)
         #expect(pace.read(1, at: at(29_000)) == nil)
         #expect(pace.read(1, at: at(29_999)) == at(39_999))

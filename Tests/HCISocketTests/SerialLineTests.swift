@@ -62,14 +62,14 @@ private final class Terminal {
         let before = open(terminal.path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         try #require(before >= 0)
         defer { close(before) }
-        // A whole line, which a terminal hands over before it is set to octets.
+        // A complete line, because the terminal delivers only lines until it is set to octets.
         #expect(writeSome(Array("old\n".utf8)[...], to: terminal.controller) == 4)
         var wait = pollfd(fd: before, events: Int16(POLLIN), revents: 0)
         #expect(poll(&wait, 1, 60_000) == 1)
         let line = try SerialLine.open(terminal.path, baud: 115_200, flowControl: false)
         defer { close(line) }
         #expect(readAll(from: line).isEmpty)
-        // It is empty, not at its end: what comes now is read.
+        // The line is empty, but not at its end: octets that arrive now are read.
         #expect(writeSome([7], to: terminal.controller) == 1)
         #expect(poll(&wait, 1, 60_000) == 1)
         #expect(readAll(from: line) == [7])
@@ -80,7 +80,7 @@ private final class Terminal {
         let terminal = try Terminal()
         let line = try SerialLine.open(terminal.path, baud: 115_200, flowControl: false)
         defer { close(line) }
-        // Which call refuses depends on whether root asks.
+        // The call that fails depends on whether the process runs as root.
         let error = #expect(throws: PortError.self) {
             try SerialLine.open(terminal.path, baud: 115_200, flowControl: false)
         }
@@ -115,7 +115,7 @@ private final class Terminal {
             let controller = PortLog(loop, H4Port(dup(terminal.controller), on: loop))
             try await host.start()
             try await controller.start()
-            // Among them those of ^C, ^D, ^Q, ^S and the ends of lines.
+            // The octets include those of ^C, ^D, ^Q, ^S and the ends of lines.
             let packet = [0x02, 0x40, 0x00, 0x00, 0x01] + counting(256)
             await host.send(packet)
             await controller.wait(for: 1)
@@ -123,7 +123,8 @@ private final class Terminal {
             await controller.send(packet)
             await host.wait(for: 1)
             #expect(await host.entries == [.received(packet)])
-            // Both descriptors of the other end: that of the port, and with the terminal the first one.
+            // Both descriptors of the other end are closed: the port's here, and the first one with the
+            // terminal.
             await controller.close()
             withExtendedLifetime(terminal) {}
             return host

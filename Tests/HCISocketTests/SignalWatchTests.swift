@@ -9,7 +9,7 @@ import Testing
         let loop = try EventLoop()
         let watch = try SignalWatch([SIGUSR1, SIGUSR2], on: loop)
         kill(getpid(), SIGUSR1)
-        let shown = await withCheckedContinuation { continuation in
+        let delivered = await withCheckedContinuation { continuation in
             let seen = Lock<[CInt]>([])
             loop.execute {
                 try? watch.start { signal in
@@ -22,7 +22,7 @@ import Testing
                 }
             }
         }
-        #expect(shown == [SIGUSR1, SIGUSR2])
+        #expect(delivered == [SIGUSR1, SIGUSR2])
         await withCheckedContinuation { done in
             loop.execute {
                 watch.close()

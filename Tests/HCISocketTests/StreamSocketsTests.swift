@@ -13,17 +13,17 @@ private struct Server {
     let listener: Listener
     private let accepted: AsyncStream<CInt>
 
-    /// Binds and starts. On the loop.
+    /// Binds the socket and starts the listener. Must be called on the loop.
     init(at wanted: StreamAddress, on loop: EventLoop) throws {
-        let (accepted, reported) = AsyncStream<CInt>.makeStream()
+        let (accepted, continuation) = AsyncStream<CInt>.makeStream()
         let (listening, address) = try StreamSockets.bind(to: wanted)
         self.accepted = accepted
         self.address = address
-        listener = StreamSockets.listener(listening, on: loop) { reported.yield($0) }
-        try listener.start { _ in reported.finish() }
+        listener = StreamSockets.listener(listening, on: loop) { continuation.yield($0) }
+        try listener.start { _ in continuation.finish() }
     }
 
-    /// The next connection.
+    /// Returns the next connection.
     func next() async throws -> CInt {
         var iterator = accepted.makeAsyncIterator()
         return try #require(await iterator.next())
@@ -31,7 +31,7 @@ private struct Server {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct StreamSocketsTests {
-    /// The error of a connect.
+    /// Returns the error of a connect, or nil if there is none.
     private func failure(to address: StreamAddress, on loop: EventLoop) async -> PortError? {
         guard case .failure(let error)? = await StreamSockets.connection(to: address, on: loop) else {
             return nil
@@ -39,7 +39,7 @@ private struct Server {
         return error
     }
 
-    /// Whether small packets leave at once.
+    /// Returns whether small packets are sent without delay.
     private func isWithoutDelay(_ descriptor: CInt) throws -> Bool {
         var value: CInt = 0
         try Sockets.get(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, into: &value, "TCP_NODELAY")
@@ -135,7 +135,7 @@ private struct Server {
             #expect(throws: PortError.system(.addressInUse, during: "bind")) {
                 try StreamSockets.bind(to: address)
             }
-            // As when its process has crashed: the file stays.
+            // The file remains, as after a crash of the server's process.
             close(served)
             #expect(exists(path))
             #expect(
@@ -165,7 +165,7 @@ private struct Server {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let longest = folder.path(ofCount: 107)
-        // The lock beside it may be longer than a socket's name.
+        // The path of the lock file may be longer than that of a socket.
         let (served, _) = try StreamSockets.bind(to: .unix(path: longest))
         close(served)
         for path in [longest + "n", ""] {
@@ -189,7 +189,7 @@ private struct Server {
 
     @Test("a TCP port without a listener refuses connections")
     func portWithoutListenerRefuses() async throws {
-        // Bound, so that no other process gets the port, and not listening.
+        // The socket is bound, so that no other process gets the port, and it does not listen.
         let socket = try Sockets.open(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
         var name = sockaddr_in()
@@ -211,7 +211,7 @@ private struct Server {
         defer { folder.remove() }
         let (served, address) = try StreamSockets.bind(to: .unix(path: folder.path("s")))
         defer { close(served) }
-        // As many as may wait, and one.
+        // With a backlog of 0, one connection can wait. The second is refused.
         try Sockets.listen(served, backlog: 0)
         try await onVirtualLoop { loop in
             guard case .success(let first)? = await StreamSockets.connection(to: address, on: loop) else {

@@ -2,7 +2,7 @@ import Glibc
 import HCISocket
 import SystemPackage
 
-/// A folder of its own for a test, which calls `remove()` at its end.
+/// A folder for one test, which calls `remove()` at its end.
 final class TemporaryFolder: Sendable {
     private let folder: String
     private let files = Lock<Set<String>>([])
@@ -13,29 +13,29 @@ final class TemporaryFolder: Sendable {
         folder = template.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// Removes the folder and the files whose paths were asked for.
+    /// Removes the folder and the files whose paths were requested.
     func remove() {
         for file in files.withLock({ $0 }) { unlink(file) }
         rmdir(folder)
     }
 
-    /// The path of a file in the folder, which need not exist.
+    /// Returns the path of a file in the folder, which need not exist.
     func path(_ name: String) -> String {
         let path = "\(folder)/\(name)"
         files.withLock { _ = $0.insert(path) }
         return path
     }
 
-    /// A path of exactly `count` octets in the folder.
+    /// Returns a path of exactly `count` octets in the folder.
     func path(ofCount count: Int) -> String {
         path(String(repeating: "n", count: count - folder.utf8.count - 1))
     }
 }
 
-/// Whether something has that path.
+/// Returns whether a file or folder exists at `path`.
 func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// Makes an empty regular file.
+/// Creates an empty regular file.
 func makeFile(_ path: String) throws {
     try FileDescriptor.open(
         FilePath(path), .writeOnly, options: .create, permissions: .ownerReadWrite

@@ -60,7 +60,7 @@ import Testing
                     output.append(1)
                 })
         }
-        // 27 octets may come: 5 and 10 octets wait, and 15 do not leave that room.
+        // Each frame can have 27 octets. With 5 or 10 octets in the queue there is room for that, with 15 not.
         #expect(queued == [true, true, true, false] && written == 3)
     }
 
@@ -123,7 +123,7 @@ import Testing
         for handle in all { flow.open(handle) }
         for _ in 0..<20 { try flow.enqueue([0], on: .att, of: all[0]) }
         #expect(flow.packets().count == 6)
-        // Its peer falls silent: another one's frames go, and those of a third.
+        // The connection stalls. Frames of two others are sent.
         for handle in all[1...3] { for _ in 0..<2 { try flow.enqueue([0], on: .att, of: handle) } }
         #expect(flow.packets().map { $0[1] } == [0x41, 0x42])
         #expect(flow.packets().isEmpty)
@@ -202,8 +202,7 @@ import Testing
         #expect(flow.queuedFrames(one) == 1)
     }
 
-    /// Frames come out of the other end as they went in, whatever the buffers, and buffers are never
-    /// overrun.
+    /// Frames arrive unchanged for any number and size of buffers, and buffers are never overrun.
     @Test func fragmentationPreservesFrames() throws {
         var random = SplitMix64(seed: 4)
         for _ in 0..<200 {
@@ -257,7 +256,7 @@ extension ACLFlow {
         try enqueue(payload.span, on: channel, of: handle)
     }
 
-    /// All packets that may go.
+    /// Returns all packets that may be sent.
     mutating func packets() -> [[UInt8]] {
         var packets: [[UInt8]] = []
         while true {

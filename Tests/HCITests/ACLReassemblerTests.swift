@@ -3,7 +3,7 @@ import HCI
 import Testing
 
 @Suite struct ACLReassemblerTests {
-    /// What a fragment leads to.
+    /// The result of a fragment.
     enum Outcome: Equatable {
         case frame(L2CAPFrame)
         case error(ACLReassemblyError)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// After any nonsense a whole frame is received.
+    /// A complete frame is received after any invalid input.
     @Test func reassemblerRecoversAfterInvalidInput() {
         var random = SplitMix64(seed: 6)
         var reassembler = ACLReassembler(maximumPayload: 100)

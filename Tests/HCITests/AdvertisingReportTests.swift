@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
-    /// What the visitor hands out, and the error that ends it.
+    /// Returns the reports of the visitor, and the error that ends it.
     private func visit(_ hex: String) -> ([AdvertisingReport], DecodeError?) {
         var reports: [AdvertisingReport] = []
         do throws(DecodeError) {

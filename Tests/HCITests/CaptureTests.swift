@@ -3,7 +3,7 @@ import Glibc
 import HCI
 import Testing
 
-/// Recordings of real controllers, where they lie beside the project.
+/// Recordings of real controllers, if they are in a folder beside the project.
 @Suite(.enabled(if: Recording.exist, "no recordings here")) struct CaptureTests {
     @Test(arguments: Recording.all) func recordedPacketsRoundTrip(_ recording: Recording) throws {
         let packets = try recording.packets()
@@ -60,7 +60,8 @@ struct Recording: Sendable, CustomTestStringConvertible {
         return "/\(package)/../shared/captures/\(testDescription).btsnoop"
     }
 
-    /// Header of 16 octets, then records: original length, included length, flags, drops, time of 8.
+    /// Returns the packets. A file has a header of 16 octets, then records: original length, included length,
+    /// flags, drops, and a time of 8 octets.
     func packets() throws -> [[UInt8]] {
         let bytes = try contents()
         var packets: [[UInt8]] = []

@@ -10,14 +10,14 @@ import Testing
     let scan = HCICommandPacket(opcode: .leSetScanEnable, parameters: [1, 0])
     let connect = HCICommandPacket(opcode: .leCreateConnection, parameters: [1, 2, 3])
 
-    /// Command Complete with these return parameters.
+    /// Returns Command Complete with these return parameters.
     static func complete(_ opcode: HCIOpcode, credits: UInt8 = 1, _ parameters: [UInt8] = [0]) -> [UInt8] {
         HCIPacket.event(
             CommandComplete(credits: credits, opcode: opcode, returnParameters: parameters).packet
         ).encoded
     }
 
-    /// Command Status.
+    /// Returns Command Status.
     static func status(_ opcode: HCIOpcode, _ status: HCIStatus, credits: UInt8 = 1) -> [UInt8] {
         HCIPacket.event(CommandStatus(status: status, credits: credits, opcode: opcode).packet).encoded
     }
@@ -66,7 +66,7 @@ import Testing
             _ = queue.submit(HCICommandPacket(opcode: opcode), timeLimit: .seconds(1), at: .zero)
         }
         var sent = queue.frames().count
-        // A controller that always says 2 never has more than two commands at once.
+        // A controller that always grants two credits never has more than two commands at once.
         for (answered, opcode) in opcodes.enumerated() {
             #expect(sent - answered <= 2)
             queue.receive(Self.complete(opcode, credits: 2).span, at: .zero)
@@ -119,7 +119,7 @@ import Testing
         queue.receive(Self.status(.leCreateConnection, .commandDisallowed).span, at: .zero)
         #expect(queue.events() == [.failed(second, .commandDisallowed)])
 
-        // Some controllers complete what they should only have begun.
+        // Some controllers send Command Complete where Command Status is required.
         let third = queue.submit(connect, timeLimit: .seconds(1), at: .zero)
         _ = queue.frames()
         queue.receive(Self.complete(.leCreateConnection, [0x12]).span, at: .zero)
@@ -230,7 +230,7 @@ import Testing
             ])
         #expect(queue.frames() == [Self.bytes(reset)], "without a credit, and nothing behind it")
 
-        // The answer to a command from before does not count for anything but credits.
+        // The answer to an earlier command has no effect except on the credits.
         queue.receive(Self.complete(.leRand, credits: 4).span, at: .ms(2))
         #expect(queue.frames().isEmpty)
         queue.receive(Self.complete(.reset).span, at: .ms(3))
@@ -266,7 +266,7 @@ import Testing
     func foreignResponsesAreDistinguished() {
         for isFirst in [false, true] {
             var queue = CommandQueue(.shared)
-            // The kernel keeps ours until theirs is answered, or has sent it before.
+            // The kernel sends our command after the answer to the foreign one, or has sent it before.
             let ours = queue.submit(scan, timeLimit: .seconds(1), at: .zero)
             _ = queue.frames()
             if isFirst { queue.receive(Self.complete(scan.opcode, [0x00]).span, at: .zero) }
@@ -339,8 +339,7 @@ import Testing
         #expect(queue.unsolicitedCount == 0)
     }
 
-    /// Whatever a controller answers, and whenever: every command has exactly one event, and the queue ends
-    /// empty.
+    /// Every command has exactly one event, and the queue ends empty, for any answers at any time.
     @Test func everyCommandEndsOnce() {
         var random = SplitMix64(seed: 3)
         for _ in 0..<300 {

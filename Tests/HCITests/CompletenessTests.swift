@@ -3,7 +3,8 @@ import Foundation
 import HCI
 import Testing
 
-/// All that the Core Specification 5.4 has for Low Energy is here, but for what stays bytes with a name.
+/// All commands and events of the Core Specification 5.4 for Low Energy have types, except those that have a
+/// name only.
 @Suite struct CompletenessTests {
     /// Direction finding, isochronous streams, path loss, periodic advertising with responses.
     static let namedOnly: Set<UInt16> = Set<UInt16>(0x2051...0x2057).union(0x2061...0x206c).union(
@@ -22,12 +23,12 @@ import Testing
     @Test func everyCommandHasNameAndSupportBit() {
         for opcode in (0...UInt16.max).map(HCIOpcode.init) where opcode.command != nil {
             #expect(!opcode.description.hasPrefix("0x"))
-            // Every controller must know the one command that asks which it knows.
+            // Read Local Supported Commands is mandatory and has no bit.
             #expect(SupportedCommands([opcode]).contains(opcode) != (opcode == .readLocalSupportedCommands))
         }
     }
 
-    /// What the rows of all tables are of.
+    /// The messages in the rows of all tables.
     static let tested: Set<MessageCase.Subject> = {
         let commands =
             LegacyCommandTests.table + ExtendedCommandTests.table + LaterCommandTests.table
@@ -40,7 +41,7 @@ import Testing
         for command in Self.commands {
             #expect(Self.tested.contains(.command(command.opcode)), "\(command)")
             let returned = Self.returned(by: command)
-            // Those of 64 octets have tests of their own.
+            // The return parameters of 64 octets have tests of their own.
             guard returned != NoReturnParameters.self, command.opcode != .readLocalSupportedCommands else {
                 continue
             }
@@ -86,7 +87,7 @@ import Testing
             case "HCIEventCode": name = HCIEventCode(rawValue: octet).description
             case "LESubevent": name = LESubevent(rawValue: octet).description
             case "LESignalingCode": name = LESignalingCode(rawValue: octet).description
-            // Behind the name comes the number, in parentheses.
+            // The number follows the name in parentheses.
             case "HCIStatus": name = HCIStatus(rawValue: octet).description
             default: continue
             }
@@ -107,7 +108,7 @@ import Testing
                 let name = field.trimmingCharacters(in: CharacterSet(charactersIn: "\"\\ \n"))
                 guard !name.isEmpty else { continue }
                 count += 1
-                // Those of signaling packets have several words.
+                // The field names of signaling packets have several words.
                 let isNamed =
                     layout.1 == "message"
                     ? name.wholeMatch(of: /[A-Z][A-Za-z ]*/) != nil
@@ -118,7 +119,7 @@ import Testing
         #expect(count > 300)
     }
 
-    /// All of Sources/HCI.
+    /// Returns the text of all files in Sources/HCI.
     private static func sources() throws -> String {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/HCI").standardizedFileURL

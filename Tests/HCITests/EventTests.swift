@@ -45,7 +45,7 @@ import Testing
                 AuthenticatedPayloadTimeoutExpired(connection: link))),
     ]
 
-    /// The last field takes all octets that there are.
+    /// Events whose last field contains all remaining octets.
     static let openEnded: [MessageCase] = [
         .openEnded("0e 04 01 030c 00", .commandComplete(CommandComplete(.reset, status: .success))),
         .openEnded(

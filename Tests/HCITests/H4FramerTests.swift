@@ -9,7 +9,7 @@ import Testing
         "05 0160 0100 ee", "01 0c20 02 0100", "04 10 00",
     ].map { [UInt8](spelled: $0) }
 
-    /// The packets that `framer` finds in `chunks`, and why it stopped if it did.
+    /// Returns the packets that `framer` finds in `chunks`, and the error that stopped it, if any.
     static func run(
         _ chunks: [[UInt8]], _ framer: inout H4Framer
     ) -> (packets: [[UInt8]], error: H4FramingError?) {

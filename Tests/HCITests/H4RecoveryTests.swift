@@ -9,12 +9,12 @@ import Testing
     func findsEndOfResetResponse() {
         var random = SplitMix64(seed: 4)
         for _ in 0..<500 {
-            // Octets of which many are those of the answer, so that it begins often and does not go on.
+            // Octets of the answer in random order, so that its first octets occur often without the rest.
             let noise = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                 Self.answer.randomElement(using: &random) ?? 0
             }
             let stream = noise + Self.answer + [0x04, 0x10, 0x01, 0x00]
-            // Noise may contain the answer: then the first place counts.
+            // The noise may contain the answer. In this case, the first occurrence is expected.
             let expected = (0...noise.count).first { start in
                 let part = stream[start..<start + 7]
                 return part.prefix(3) == [4, 0x0e, 4] && part.suffix(3) == [3, 0x0c, 0]

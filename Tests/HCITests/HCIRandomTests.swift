@@ -2,9 +2,9 @@ import BLECore
 import HCI
 import Testing
 
-/// Any bytes are a packet that encodes to the same bytes, or an error.
+/// Any bytes either decode to a packet that encodes to the same bytes, or fail to decode.
 @Suite struct HCIRandomTests {
-    /// The bytes of an encoded value, but for the reserved bits above a connection handle.
+    /// Returns whether the bytes are the same, except for the reserved bits above a connection handle.
     static func same(_ encoded: [UInt8], _ bytes: [UInt8]) -> Bool {
         encoded.count == bytes.count
             && zip(encoded, bytes).allSatisfy { $0 == $1 || $0 == $1 & 0x0f }

@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import Testing
 
-/// The values that parameters are made of.
+/// The values of which parameters consist.
 @Suite struct HCIValueTests {
     @Test func opcodesCombineGroupAndCommand() {
         let opcode = HCIOpcode(ogf: 0x08, ocf: 0x000c)

@@ -104,7 +104,7 @@ import Testing
         intervalMin: ConnectionInterval(rawValue: 6), intervalMax: ConnectionInterval(rawValue: 12),
         latency: 1, supervisionTimeout: Centiseconds(rawValue: 200))
 
-    /// What a side answers to a frame.
+    /// Returns the answers of a side to a frame.
     static func answers(_ role: LinkRole = .central, to hex: String) -> [String] {
         var side = LESignaling(role: role)
         side.receive([UInt8](spelled: hex).span, at: .zero)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    /// min, max, latency, timeout, and whether that is within range.
+    /// Minimum interval, maximum interval, latency and timeout, and whether they are within range.
     @Test(
         arguments: [
             (6, 6, 0, 10, true), (5, 6, 0, 10, false), (6, 5, 0, 10, false), (6, 3201, 0, 3200, false),
@@ -209,9 +209,9 @@ import Testing
         #expect(Self.answers(.peripheral, to: "12 07 0800 0600 0600 0000 0a00") == ["010702000000"])
     }
 
-    /// Frames and what must be said to them.
+    /// Frames and the required answers.
     @Test(arguments: [
-        // Unknown codes, the ones of BR/EDR, and what is too short for its code: not understood.
+        // Unknown codes, codes of BR/EDR, and data that are too short for the code: not understood.
         ("42 07 0000", "010702000000"), ("02 07 0400 0100 4000", "010702000000"),
         ("12 07 0100 00", "010702000000"), ("14 07 0000", "010702000000"),
         // A length that does not fit the frame.
@@ -221,14 +221,14 @@ import Testing
         ("14 07 0a00 8000 4000 1700 f900 0100", "15070a0000000000000000000200"),
         ("17 07 0c00 2700 4000 4100 0100 4000 4100", "18070c00" + "0000000000000200" + "00000000"),
         ("19 07 0600 4000 4100 4200", "1a0702000300"), ("06 07 0400 4100 4200", "01070600" + "020041004200"),
-        // The signaling MTU.
+        // A frame that exceeds the signaling MTU.
         ("42 07 1400 " + String(repeating: "00", count: 20), "01070400" + "01001700"),
     ])
     func invalidRequestsAreRefused(_ frame: String, _ answer: String) {
         #expect(Self.answers(to: frame) == [answer])
     }
 
-    /// Responses, credits and what has no identifier get no answer, however broken.
+    /// Responses, credits and frames without a valid identifier are not answered, even if they are malformed.
     @Test(arguments: [
         "01 07 0200 0000", "01 07", "07 07 0400 4100 4200", "13 07 0200 0000", "13 07 0300 0000",
         "15 07 0a00 4000 1700 f900 0100 0000", "16 07 0400 4000 0500", "18 07 0a00 4000 4100 0100 0000 4200",

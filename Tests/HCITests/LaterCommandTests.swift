@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import Testing
 
-/// Commands and events that came with 5.1 and later: power, clocks, subrating, tests of the radio.
+/// Commands and events of Core Specification 5.1 and later: power, clocks, subrating, tests of the radio.
 @Suite struct LaterCommandTests {
     static let set = AdvertisingHandle(rawValue: 3)
 

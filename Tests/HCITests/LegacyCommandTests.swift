@@ -139,7 +139,7 @@ import Testing
         #expect(throws: Never.self) { try LegacyAdvertisingData([UInt8](repeating: 0, count: 31)) }
     }
 
-    /// A controller must see what is wrong to refuse it, so nothing is lost and nothing traps.
+    /// The invalid length is decoded without a trap, so that a controller can refuse the command.
     @Test func invalidLengthFieldIsPreserved() throws {
         let bytes = [UInt8](repeating: 0xff, count: 32)
         let command = try LESetAdvertisingData(bytes)

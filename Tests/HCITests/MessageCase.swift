@@ -2,12 +2,12 @@ import BLECore
 import HCI
 import Testing
 
-/// One message of a table: the bytes of a whole packet, and what they mean.
+/// One message of a table: the bytes of a whole packet, and the message that they encode.
 struct MessageCase: Sendable, CustomTestStringConvertible {
-    /// Which message it is.
+    /// The type of a message.
     enum Subject: Hashable {
         case command(HCIOpcode)
-        /// The return parameters of that command.
+        /// The return parameters of the command with the opcode.
         case returned(HCIOpcode)
         case event(HCIEventCode)
         case lowEnergy(LESubevent)
@@ -22,7 +22,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
     let subject: Subject
     let check: @Sendable () throws -> Void
 
-    /// The bytes of a command packet.
+    /// Creates a case from the bytes of a command packet.
     init<Command: HCICommand>(
         _ hex: String, _ command: Command, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -34,7 +34,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The bytes of the return parameters behind the status.
+    /// Creates a case from the bytes of the return parameters after the status.
     init<Command: HCICommand>(
         _ hex: String, by command: Command.Type, _ returned: Command.ReturnParameters,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -50,7 +50,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The bytes of an event packet; every shorter or longer one must fail.
+    /// Creates a case from the bytes of an event packet. Shorter and longer parameters must fail to decode.
     init(_ hex: String, _ event: HCIEvent, sourceLocation: SourceLocation = #_sourceLocation) {
         self.init(hex, event.code.description, Subject(event)) { bytes in
             PacketCase(bytes, event).check(sourceLocation: sourceLocation)
@@ -65,7 +65,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The bytes of an event packet whose last field takes all octets that there are.
+    /// Creates a case from the bytes of an event packet whose last field contains all remaining octets.
     static func openEnded(
         _ hex: String, _ event: HCIEvent, sourceLocation: SourceLocation = #_sourceLocation
     ) -> MessageCase {
@@ -75,7 +75,7 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The bytes of an LE Meta event packet.
+    /// Creates a case from the bytes of an LE Meta event packet.
     init(_ hex: String, _ event: LEMetaEvent, sourceLocation: SourceLocation = #_sourceLocation) {
         self.init(hex, .leMeta(event), sourceLocation: sourceLocation)
     }
@@ -99,7 +99,7 @@ extension FixedOctets {
     }
 }
 
-/// Values that the tables use again and again.
+/// Values that the tables use repeatedly.
 let link = ConnectionHandle(0x0040)
 let peer = HCIAddress(0xc0ff_ee01_0203, type: .random)
 let peerBytes = "01 030201eeffc0"

@@ -4,7 +4,7 @@ import Testing
 
 struct MonitorPacketTests {
     @Test(arguments: [
-        // A Reset of hci1, its Command Complete, data both ways.
+        // A Reset of hci1, its Command Complete, and data in both directions.
         ("02000100" + "0300" + "030c00", "01030c00", HCIDirection.hostToController),
         ("03000100" + "0600" + "0e0401030c00", "040e0401030c00", .controllerToHost),
         ("04000000" + "0500" + "2a00010000", "022a00010000", .hostToController),

@@ -1,12 +1,12 @@
 import BLECore
 import Testing
 
-/// Bytes and what they mean: drives decoding, encoding, every shorter prefix and one octet too many.
+/// Bytes and the value that they encode. Checks decoding, encoding, every shorter prefix and one extra octet.
 struct PacketCase<Packet: PacketCodable & Hashable>: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
     let value: Packet
 
-    /// Bytes as hexadecimal text; spaces are for the reader's eyes.
+    /// Creates a case from bytes as hexadecimal text, in which spaces are ignored.
     init(_ hex: String, _ value: Packet) {
         bytes = [UInt8](spelled: hex)
         self.value = value
@@ -35,7 +35,7 @@ struct PacketCase<Packet: PacketCodable & Hashable>: Sendable, CustomTestStringC
 }
 
 extension [UInt8] {
-    /// The octets that hexadecimal text with spaces spells; none if it is not that.
+    /// Creates the octets of hexadecimal text with spaces, or none if the text is not hexadecimal.
     init(spelled hex: String) {
         self = [UInt8](hex: hex.filter { $0 != " " }) ?? []
     }

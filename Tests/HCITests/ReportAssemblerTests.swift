@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import Testing
 
-/// A report of an extended scanner: part of what the set `sid` of an advertiser says.
+/// Returns a report of an extended scanner, with part of the data of an advertiser's set `sid`.
 private func report(
     _ data: [UInt8], _ status: AdvertisingEventType.DataStatus, sid: UInt8 = 1, from address: UInt64 = 1
 ) -> AdvertisingReport {
@@ -64,9 +64,9 @@ struct ReportAssemblerTests {
         #expect(assembler.take(first) == [report([1, 2, 3, 4], .truncated)])
         #expect(assembler.take(first) == [report([1, 2], .truncated)])
         #expect(assembler.take(second) == [])
-        // What is like the beginning but shorter is the end.
+        // Data that are shorter than the first event do not repeat it, and are the end of the chain.
         #expect(assembler.take(report([1], .complete)) == [report([1, 2, 3, 4, 1], .complete)])
-        // A set that has become shorter.
+        // The data of the set have become shorter.
         #expect(assembler.take(first) == [])
         #expect(
             assembler.take(report([1, 2], .complete))

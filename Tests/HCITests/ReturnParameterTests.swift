@@ -2,7 +2,7 @@ import BLECore
 import HCI
 import Testing
 
-/// What Command Complete carries.
+/// The return parameters in Command Complete.
 @Suite struct ReturnParameterTests {
     static let address = DeviceAddress(0xc0ff_ee01_0203, type: .public)
     static let random = DeviceAddress(0xc0ff_ee01_0203, type: .random)

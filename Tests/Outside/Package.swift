@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package as a user's, which has of the library what is public and no more: the examples, and what README.md and the
-// documentation show.
+// A package like that of a user, which can use only the public declarations of the library. It contains the examples,
+// and the code in README.md and the documentation.
 let ble = Target.Dependency.product(name: "BLE", package: "bletool")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let settings: [SwiftSetting] = [
@@ -18,7 +18,7 @@ func example(_ name: String) -> Target {
 let package = Package(
     name: "outside",
     dependencies: [
-        // Without cryptography, which takes most of the time to build.
+        // Cryptography is omitted, because it takes most of the time to build.
         .package(name: "bletool", path: "../..", traits: []),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],
@@ -34,7 +34,7 @@ let package = Package(
                 "ArticleTests.swift", "Readme.swift", "ReadmeTests.swift", "Transcript.swift",
                 "TranscriptTests.swift",
             ], swiftSettings: settings),
-        // What the documentation comments of public declarations show.
+        // The code in the documentation comments of public declarations.
         .target(
             name: "PublicSamples", dependencies: [ble], path: "PublicSamples", swiftSettings: settings),
     ],

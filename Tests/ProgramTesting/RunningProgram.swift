@@ -1,19 +1,19 @@
 import Foundation
 import Synchronization
 
-/// A program with pipes to and from it. It is killed when the test lets it go.
+/// A program with pipes for its input and output. It is killed when this object is released.
 public final class RunningProgram: Sendable {
     private let process: Mutex<Process>
     private let input = Pipe()
     private let lines: Mutex<AsyncStream<String>.Iterator>
     private let output = Pipe()
 
-    /// Where the programs lie that were built: beside the tests.
+    /// The folder of the built programs, which is that of the test executable.
     private static let tools = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
-    /// Starts `command` in `folder`, with an air and a home of its own there. Its first word is the path of a program,
-    /// or the name of one that was built.
+    /// Starts `command` in `folder`, which is also the place of its air and its home. The first word is the
+    /// path of a program or the name of a built one.
     public init(
         _ command: [String], in folder: URL, environment: [String: String] = [:], mergingErrors: Bool = false
     ) throws {
@@ -49,7 +49,7 @@ public final class RunningProgram: Sendable {
 
     deinit { process.withLock { if $0.isRunning { kill($0.processIdentifier, SIGKILL) } } }
 
-    /// The next line that `isMeant` takes; nil when the program has closed its output.
+    /// Returns the next line for which `isMeant` returns true, or nil if the program has closed its output.
     public func line(_ isMeant: (String) -> Bool = { _ in true }) async -> String? {
         var iterator = lines.withLock { $0 }
         while let line = await iterator.next() {
@@ -58,21 +58,21 @@ public final class RunningProgram: Sendable {
         return nil
     }
 
-    /// Gives it octets to read.
+    /// Writes `text` to the program's input.
     public func type(_ text: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     }
 
-    /// Says that there is nothing more to read.
+    /// Closes the program's input.
     public func endInput() throws { try input.fileHandleForWriting.close() }
 
-    /// The number of its process.
+    /// The process ID.
     public var identifier: Int32 { process.withLock { $0.processIdentifier } }
 
-    /// Sends it a signal.
+    /// Sends a signal to the program.
     public func signal(_ number: Int32) { process.withLock { _ = kill($0.processIdentifier, number) } }
 
-    /// Ends it by a signal; how it has ended.
+    /// Sends a signal to the program, and waits until it has ended. Returns the reason and the status.
     @discardableResult
     public func end(by signal: Int32) -> (reason: Process.TerminationReason, status: Int32) {
         process.withLock {
@@ -82,7 +82,7 @@ public final class RunningProgram: Sendable {
         }
     }
 
-    /// Waits for its end.
+    /// Waits until the program has ended. Returns its status.
     public func status() -> Int32 {
         process.withLock {
             $0.waitUntilExit()

@@ -1,13 +1,13 @@
 import Foundation
 
-/// An air of its own: a folder for its socket, removed with it, and a program that keeps it. Else it would be in the
-/// process that came first, and end with that.
+/// A separate air: a folder for its socket, which is removed with this object, and a program that hosts the
+/// air. Otherwise, the first process would host it, and the air would end with that process.
 public final class TemporaryAir: Sendable {
-    /// Where programs run that share this air.
+    /// The working directory of the programs that share this air.
     public let folder: URL
     private let keeper: RunningProgram
 
-    /// Starts it with more options of `bletool air`; the programs can be started then.
+    /// Starts `bletool air` with `options`. Programs can be started when this returns.
     public init(_ options: String...) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "air-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that ThreadSanitizer builds the libraries and nothing else. Without cryptography,
-// which comes from another package and takes most of the time to build.
+// A separate package, so that ThreadSanitizer builds only the libraries. Cryptography is omitted, because it
+// comes from another package and takes most of the time to build.
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 
-/// A library, built here from the product's sources: only the package that holds a declaration of package access
-/// may use it.
+/// Returns a target that builds a library from the product's sources. Declarations with package access can be
+/// used only in the package that contains them.
 func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Libraries/\(name)",

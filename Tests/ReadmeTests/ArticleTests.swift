@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the articles of the documentation show stands in programs that are compiled and run by tests.
+/// The code in the documentation's articles is part of programs that tests compile and run.
 struct ArticleTests {
     private static let articles = Readme.root.appending(path: "Sources/BLE/BLE.docc")
 
@@ -26,7 +26,7 @@ struct ArticleTests {
             .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
     }
 
-    /// Without the depth at which the code stands.
+    /// Returns the lines of `text` without indentation and without empty lines.
     private static func lines(_ text: String) -> [String] {
         text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
             !$0.isEmpty

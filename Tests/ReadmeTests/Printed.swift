@@ -1,7 +1,7 @@
-/// What the samples print, in place of the standard output.
+/// The output of the samples, which does not go to the standard output.
 struct Printed {
     static let (lines, continuation) = AsyncStream<String>.makeStream()
 }
 
-/// The samples' `print`.
+/// Replaces `print` in the samples.
 func print(_ item: Any) { Printed.continuation.yield("\(item)") }

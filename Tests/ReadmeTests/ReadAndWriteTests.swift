@@ -12,7 +12,7 @@ extension CharacteristicKey where Value == UInt32 {
     static var uptime: Self { Self(0x9d2a_0003_5c41_4e2b_8a3f_1f0c_6f2d_7b10) }
 }
 
-/// What the article "Read, write and subscribe" shows.
+/// The code of the article "Read, write and subscribe".
 @Suite(.timeLimit(.minutes(10))) struct ReadAndWriteTests {
     private func serveFan(_ server: PeripheralManager, _ loop: EventLoop) async throws {
         let began = loop.now
@@ -67,7 +67,7 @@ extension CharacteristicKey where Value == UInt32 {
         }
     }
 
-    /// Keeps what the article's code prints away from what the samples of README.md print.
+    /// Checks the output of the article's code, and separates it from that of the samples of README.md.
     private func print(_ line: String) { #expect(line == "refused: Value Not Allowed (0x13)") }
 
     private func readAndWrite(_ fan: Peripheral) async throws {

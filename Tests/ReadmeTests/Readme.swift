@@ -2,7 +2,7 @@ import Foundation
 
 /// README.md and the sources of its samples.
 enum Readme {
-    /// The package.
+    /// The folder of the package.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
 
@@ -12,8 +12,8 @@ enum Readme {
             .compactMap { $0.components(separatedBy: "\n```").first }
     }
 
-    /// What stands between the marks in a file of this target, as README.md has it: with its import, and
-    /// not indented.
+    /// Returns the code between the marks in a file of this target as README.md contains it: with its import,
+    /// and not indented.
     static func sample(_ file: String) throws -> String {
         let source = try text("Tests/ReadmeTests/\(file).swift")
         let lines = source.components(separatedBy: "\n").drop { $0 != "    // README:" }.dropFirst()

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-/// What README.md shows does what it says. One after the other: all use the user's air.
+/// Runs the samples and the first commands of README.md. The tests are serialized, because each sets
+/// XDG_RUNTIME_DIR of the process.
 @Suite(.serialized) final class ReadmeTests {
     private let folder: URL
 
-    /// An air of its own, whatever else runs on this machine.
+    /// Uses a separate air, independent of other programs on this machine.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -46,7 +47,7 @@ import Testing
         let commands = try Readme.blocks("console")[0].components(separatedBy: "\n")
             .filter { $0.hasPrefix("$ bletool") }.map { $0.dropFirst(2) }
         #expect(commands.count == 5)
-        // The server is in the background until the shell ends it; all others must succeed.
+        // The server runs in the background until the shell ends it. All other commands must succeed.
         let script = """
             set -e
             trap 'kill $!' EXIT
@@ -56,15 +57,15 @@ import Testing
         shell.executableURL = URL(filePath: "/bin/sh")
         shell.arguments = ["-c", script]
         shell.currentDirectoryURL = Readme.root
-        // The tests lie beside what they test.
+        // The test executable is in the folder of the programs under test.
         let tools = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
         shell.environment = ["PATH": "\(tools):/usr/bin:/bin", "XDG_RUNTIME_DIR": folder.path]
         let output = Pipe()
         shell.standardOutput = output
         try shell.run()
-        let reported = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0, "\(reported)")
-        for word in ["Thermometer", "service 1809", "notification"] { #expect(reported.contains(word)) }
+        #expect(shell.terminationStatus == 0, "\(printed)")
+        for word in ["Thermometer", "service 1809", "notification"] { #expect(printed.contains(word)) }
     }
 }

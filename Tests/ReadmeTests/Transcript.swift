@@ -1,31 +1,31 @@
 import Foundation
 import Testing
 
-/// A document of commands that were typed and what they answered, as docs/ten-tasks.md explains at its end.
+/// A document of commands and their output, in the format that docs/ten-tasks.md explains at its end.
 struct Transcript {
-    /// A part of the document: what is typed in an empty folder.
+    /// A part of the document, whose commands run in an empty folder.
     struct Chapter: CustomTestStringConvertible {
         var title: String
         var steps: [Step] = []
         var testDescription: String { title }
     }
 
-    /// One thing that is done.
+    /// A step of a chapter.
     enum Step {
-        /// A file is made.
+        /// A file to create.
         case file(name: String, text: String)
-        /// Something is typed at a terminal, and so much is answered. Nil: the one of the chapter.
+        /// Input and output at a terminal; nil is the terminal of the chapter.
         case session(terminal: String?, [Exchange])
     }
 
-    /// What is typed, and what is shown then.
+    /// Input, and the output that follows it.
     struct Exchange {
-        /// Nil: nothing is typed; a program that runs there shows more.
+        /// The input, or nil if a running program shows further output.
         var typed: Typed?
         var shown: [String] = []
     }
 
-    /// What is typed.
+    /// Input at a terminal.
     enum Typed: Equatable {
         case command(String)
         /// Ctrl-C.
@@ -34,7 +34,7 @@ struct Transcript {
 
     private(set) var chapters: [Chapter] = []
 
-    /// The chapters of a document. What stands in front of the first heading is done in each of them.
+    /// Parses the chapters of a document. Each chapter begins with the steps before the first heading.
     init(_ text: String, hasBluetooth: Bool) {
         var (chapter, preface) = (Chapter(title: ""), [Step]())
         var isLeftOut = false
@@ -57,7 +57,7 @@ struct Transcript {
 }
 
 extension Transcript.Step {
-    /// What a block says.
+    /// Parses a code block; nil for a block that is no step.
     fileprivate init?(kind: Substring, _ body: [String]) {
         let words = kind.split(separator: " ")
         switch words.first {
@@ -83,14 +83,14 @@ extension Transcript.Step {
 }
 
 extension Transcript {
-    /// A line of three dots stands for any number of lines.
+    /// The line that stands for any number of lines.
     static let anything = "…"
 
-    /// A line without what differs each time; all else must be as it stands.
+    /// Returns a line without the parts that differ between runs. All other parts must be equal.
     static func constant(_ line: String) -> String {
         var line = line
         line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z/, with: "TIME")
-        // What decode says of when a packet came, and which of the recording it is.
+        // The number and the time of a packet in the output of `decode`.
         line.replace(/^ +\d+ +\d+\.\d{6}/, with: "NUMBER TIME")
         line.replace(/\d+(\.\d+)? ms after \d+/, with: "N ms after NUMBER")
         line.replace(/(as central|as peripheral)  \d+(\.\d+)? s/, with: "N s")
@@ -98,7 +98,7 @@ extension Transcript {
         line.replace(/\d+ octets\/s/, with: "N octets/s")
         line.replace(/\d+ packets drawn/, with: "N packets drawn")
         line.replace(/process \d+/, with: "process N")
-        // After a link that was up for long there is no pause.
+        // There is no pause after a link that lasted long.
         line.replace(#/  again in 500ms$/#, with: "")
         return line
     }

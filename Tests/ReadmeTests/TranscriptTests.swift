@@ -3,7 +3,7 @@ import Glibc
 import ProgramTesting
 import Testing
 
-/// What docs/ten-tasks.md shows is typed anew, and answers the same.
+/// Runs the commands of docs/ten-tasks.md, and compares their output with that in the document.
 struct TranscriptTests {
     private static let document = Readme.root.appending(path: "docs/ten-tasks.md")
 
@@ -49,7 +49,7 @@ struct TranscriptTests {
     }
 }
 
-/// Who types at one terminal, and reads what it shows.
+/// A program at one terminal, with its input and output.
 private final class Typist {
     private let program: RunningProgram
     private var answer: [String] = []
@@ -58,10 +58,10 @@ private final class Typist {
         program = try RunningProgram(command, in: folder, mergingErrors: true)
     }
 
-    /// Types a command at a shell, and reads until it has ended.
+    /// Runs a command in the shell, and reads the output until the command has ended.
     func finish(_ command: String) async throws {
         let end = "\u{1e}"
-        // $? is for the next command what it was.
+        // The next command has the value of $? that this command leaves.
         try program.type("{ \(command)\n} </dev/null\nstatus=$?; printf '\\036\\n'; (exit $status)\n")
         answer = []
         while let line = await program.line() {
@@ -75,14 +75,14 @@ private final class Typist {
         Issue.record("the shell has ended in \(command)")
     }
 
-    /// The answer is this, whole.
+    /// Checks that the complete output of the command is `shown`.
     func expect(_ shown: [String], after command: String) async {
         var rest = answer[...]
         await match(shown, at: command) { rest.popFirst() }
         if shown.last != Transcript.anything { #expect(rest.isEmpty, "$ \(command) says more: \(rest)") }
     }
 
-    /// What a program shows next is this.
+    /// Checks that the next output of the program is `shown`. If `isEnd`, no other output may follow.
     func expectNext(_ shown: [String], at terminal: String, isEnd: Bool) async {
         await match(shown, at: terminal) { await self.program.line() }
         guard isEnd, shown.last != Transcript.anything else { return }

@@ -1,7 +1,7 @@
 import BLE
 import Testing
 
-/// What the article "Test without a radio" shows.
+/// The code of the article "Test without a radio".
 struct WithoutARadioTests {
     @Test func readerReadsSensor() async throws {
         try await VirtualTestbed.run { bed in

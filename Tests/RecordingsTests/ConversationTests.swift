@@ -5,7 +5,8 @@ import Recordings
 import TestSupport
 import Testing
 
-/// What a dissector makes of a conversation: an ATT PDU a line, after a direction and at one more millisecond each.
+/// Returns the packets of a conversation, decoded. Each has one ATT PDU, its direction, and a time 1 ms after
+/// the one before.
 private func packets(_ pdus: [(Record.Direction, String)], handle: String = "40") -> [DecodedPacket] {
     var dissector = Dissector()
     return pdus.enumerated().map { index, pdu in
@@ -28,7 +29,7 @@ struct ConversationTests {
             (.controllerToHost, "1b 0300 63"), (.hostToController, "0a 0300"),
             (.controllerToHost, "0b 63"), (.hostToController, "0a 2000"),
             (.controllerToHost, "01 0a 2000 01"),
-            // What the peer asks the host is about other attributes.
+            // A request of the peer refers to the attributes of the host.
             (.controllerToHost, "0a 0300"),
         ])
         let battery = DecodedAttribute(handle: 3, uuid: 0x2a19, service: 0x180f)
@@ -88,7 +89,7 @@ struct ConversationTests {
         #expect(packets.map(\.frame) == [1, 2, 3, 4])
     }
 
-    /// Two adapters are sent the same command at once, and the second one answers first.
+    /// Two adapters receive the same command at once, and the second one answers first.
     @Test func answersAreMatchedPerAdapter() {
         var dissector = Dissector()
         let steps: [(UInt16, Record.Direction, String)] = [
@@ -104,7 +105,7 @@ struct ConversationTests {
         #expect(packets.map { $0.request?.latency } == [nil, nil, 10, 30])
     }
 
-    /// What a peer's attributes are called is known again on its next connection.
+    /// The types of a peer's attributes are known again on its next connection.
     @Test func attributesAreKeptAcrossConnections() {
         var dissector = Dissector()
         let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00"
@@ -159,7 +160,7 @@ struct ConversationTests {
     }
 }
 
-/// Attributes of so many peers are not all remembered, and those of the last one are.
+/// With 600 peers, the attributes of the latest one are kept.
 @Test func latestPeerAttributesAreKeptAmongManyPeers() {
     var dissector = Dissector()
     var last: DecodedPacket?

@@ -10,7 +10,7 @@ private func record(_ hex: String, _ direction: Record.Direction = .controllerTo
     Record(time: RecordingTime(microseconds: 0), content: .packet(direction, octets(hex)))
 }
 
-/// The fields in one line: `handle=3 value=0102`.
+/// Returns the fields in one line: `handle=3 value=0102`.
 private func line(_ fields: DecodedFields) -> String {
     fields.all.map { "\($0.name)=\(text($0.value))" }.joined(separator: " ")
 }
@@ -27,7 +27,7 @@ private func text(_ value: FieldValue) -> String {
     }
 }
 
-/// What HCI packets are called, and what they say.
+/// HCI packets with their names and fields.
 private let hci: [(hex: String, name: String, fields: String)] = [
     ("01 030c00", "Reset", ""),
     ("01 0c2002 0100", "LE Set Scan Enable", "enable=true filterDuplicates=false"),
@@ -72,7 +72,7 @@ func hciPacketsAreDecoded(index: Int) throws {
     #expect(layer.message?.encoded == layer.bytes)
 }
 
-/// What ATT PDUs say.
+/// ATT PDUs with their fields.
 private let att: [(hex: String, fields: String)] = [
     ("01 10 5d00 0a", "request=Read By Group Type Request handle=93 error=Attribute Not Found (0x0a)"),
     ("02 0502", "mtu=517"), ("03 1700", "mtu=23"),
@@ -108,7 +108,7 @@ func attPDUsAreDecoded(index: Int) throws {
     #expect(layer.message?.encoded == layer.bytes)
 }
 
-/// What SMP and signaling packets say, each in a whole frame.
+/// SMP and signaling packets, each in a complete frame, with their names and fields.
 private let frames: [(hex: String, layer: DecodedLayer.Layer, name: String, fields: String)] = [
     (
         "0700 0600 01 03 00 0d 10 01 02", .smp, "Pairing Request",
@@ -208,7 +208,7 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
     #expect(last.layers.map(\.layer) == [.hci, .l2cap, .att])
     #expect(last.top.bytes == octets("1b0300 01020304"))
     #expect(line(last.top.fields) == "handle=3 value=01020304")
-    // After the disconnection a continuation has nothing to continue, and the peer is forgotten.
+    // After the disconnection, a continuation has no start, and the peer is unknown.
     _ = dissector.dissect(record("02 4020 0600 0700 0400 1b03"))
     _ = dissector.dissect(record("04 0504 00400013"))
     let stray = dissector.dissect(record("02 4010 0500 0001020304"))
@@ -228,7 +228,8 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
     #expect(dissector.dissect(cut).top.problem == "HCI packet: Data at octet 5 needs 6 octets, 2 left")
 }
 
-/// Whatever the bytes: nothing traps, every layer has a name, and what has a message has no problem.
+/// For any octets, there is no trap, every layer has a name, and every layer has either a message or a
+/// problem.
 @Test func randomBytesAreDissectedWithoutTrap() {
     var random = SplitMix64(seed: 99)
     var dissector = Dissector()
@@ -255,7 +256,7 @@ private let connected = "04 3e13 01 00 4000 00 00 060504030201 1800 0000 f401 00
             #expect((layer.message == nil) == (layer.problem != nil))
             guard let again = layer.message?.encoded else { continue }
             if layer.layer == .hci {
-                // Reserved bits of connection handles are not kept, all fields are.
+                // The reserved bits of connection handles are not kept, but all fields are.
                 let (hci, _) = DecodedLayer.hci(again)
                 #expect(hci.name == layer.name && hci.fields == layer.fields, "\(layer.bytes.hex)")
             } else {

@@ -2,7 +2,7 @@ import Recordings
 import TestSupport
 import Testing
 
-/// The fields as people read them: `interval=15 ms`.
+/// Returns the fields with their values in words: `interval=15 ms`.
 private func line(_ fields: DecodedFields) -> String {
     fields.all.map { "\($0.name)=\(text($0.value))" }.joined(separator: " ")
 }
@@ -19,7 +19,7 @@ private func text(_ value: FieldValue) -> String {
     }
 }
 
-/// What HCI packets say to people, and how their numbers remain what the packet has.
+/// HCI packets with the text of their fields.
 private let packets: [(hex: String, words: String)] = [
     (
         "04 3e13 01 00 4000 00 00 060504030201 0c00 0000 9001 00",

@@ -4,7 +4,7 @@ import Recordings
 import TestSupport
 import Testing
 
-/// A pcap file of H4 without directions, a packet a microsecond.
+/// Returns a pcap file of H4 packets without directions, one packet per microsecond.
 private func pcap(_ packets: [[UInt8]]) -> [UInt8] {
     func word(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (8 * $0) & 0xff) } }
     var file = word(0xa1b2_c3d4) + [2, 0, 4, 0] + word(0) + word(0) + word(0xffff) + word(187)
@@ -26,7 +26,7 @@ struct GuessedDirectionTests {
         let packets = try dissected([
             "02 4000 0600 0700 0400 1203", "02 4010 0500 0001020304",
             "02 4020 0600 0700 0400 1b03", "02 4010 0500 0001020304",
-            // On another connection nothing has begun.
+            // No frame has begun on the other connection.
             "02 4110 0500 0001020304",
         ])
         let (host, controller) = (Record.Direction.hostToController, Record.Direction.controllerToHost)
@@ -37,7 +37,8 @@ struct GuessedDirectionTests {
         #expect(packets[4].outer.problem == "a continuation of 5 octets without a start")
     }
 
-    /// Both sides have begun a frame: what is too long for one is the other's, and else it goes on as before it.
+    /// If both sides have begun a frame, a continuation that is too long for one belongs to the other.
+    /// Otherwise, it has the direction of the data packet before it.
     @Test func ambiguousContinuationIsAssignedByLengthAndOrder() throws {
         let packets = try dissected([
             "02 4000 0600 0700 0400 1203", "02 4020 0600 0400 0400 1b03",
@@ -53,7 +54,7 @@ struct GuessedDirectionTests {
         #expect(packets.allSatisfy { $0.outer.problem == nil })
     }
 
-    /// A direction that the file contains is used, even where it cannot be right.
+    /// A direction in the file is used even if it cannot be right.
     @Test func recordedDirectionIsNotGuessed() {
         var dissector = Dissector()
         let steps: [(Record.Direction, String)] = [

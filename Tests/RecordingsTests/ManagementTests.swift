@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recordings
 
-/// What is read of the kernel's management interface; the layouts are those of BlueZ's doc/mgmt-api.txt.
+/// The decoding of the kernel's management interface, with the layouts of BlueZ's doc/mgmt-api.txt.
 struct ManagementTests {
     private func layer(_ opcode: MonitorOpcode, _ hex: String) -> DecodedLayer {
         var dissector = Dissector()
@@ -60,7 +60,7 @@ struct ManagementTests {
         #expect(response["txPower"] == .described(.number(0), as: "0 dBm"))
     }
 
-    /// Refused commands return nothing, and older kernels less than newer ones.
+    /// Refused commands have no return parameters, and newer kernels return more than older ones.
     @Test func returnParametersCanBeShorterOrLonger() {
         let refused = layer(.controlEvent, "02001f00 05")
         #expect(refused.fields["command"] == .text("User Passkey Negative Reply"))
@@ -79,7 +79,7 @@ struct ManagementTests {
         #expect(cut.problem?.hasSuffix(problem) == true, "\(cut.problem ?? "none")")
     }
 
-    /// Every kind that a form names is one that is read.
+    /// Every field kind in a form is a kind that the decoder supports.
     @Test(arguments: 1...90 as ClosedRange<UInt16>)
     func everyFormUsesKnownFieldKinds(number: UInt16) throws {
         let forms = [ManagementForm.command(number), ManagementForm.event(number)].compactMap { $0 }

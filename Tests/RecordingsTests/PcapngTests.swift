@@ -3,7 +3,7 @@ import HCI
 import Recordings
 import Testing
 
-/// The octets of pcapng files, block by block, in either byte order.
+/// A writer of pcapng files, block by block, in either byte order.
 private struct Blocks {
     var bigEndian = false
     private(set) var bytes: [UInt8] = []
@@ -86,7 +86,7 @@ struct PcapngTests {
         file.section()
         file.interface(201)
         file.packet([0, 0, 0, 0] + reset, ticks: 0x1_0000_0002)
-        // A block of an unknown type, and a comment behind a packet that was cut.
+        // A block of an unknown type, and a comment after a truncated packet.
         file.add(0x0bad, [1, 2, 3, 4])
         file.packet(
             [0, 0, 0, 1] + complete.prefix(5), ticks: 0x1_0000_0003, original: 11,
@@ -132,7 +132,7 @@ struct PcapngTests {
         var file = Blocks()
         file.section()
         file.interface(254)
-        // Adapter 2, opcode 2 is a command; opcode 12 is a note. Both are big-endian always.
+        // Adapter 2, opcode 2 is a command; opcode 12 is a note. Both are always big-endian.
         file.packet([0, 2, 0, 2, 3, 0x0c, 0], ticks: 1)
         file.add(
             2,
@@ -193,7 +193,7 @@ struct PcapngTests {
         }
         #expect(damage.offset == start && damage.skipped == end - start)
         #expect(found[2] == record(3, .hostToController, reset))
-        // A file that was cut says so, too.
+        // A truncated file is reported as damage, too.
         let cut = try items(Array(file.bytes.dropLast(3)), chunks: size)
         #expect(cut.count == 3)
         guard case .damage(let rest)? = cut.last else {

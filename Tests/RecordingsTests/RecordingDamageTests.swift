@@ -10,7 +10,7 @@ private func damage(_ items: [RecordingItem]) -> [RecordingDamage] {
     items.compactMap { if case .damage(let damage) = $0 { damage } else { nil } }
 }
 
-/// Where each record of `file(samples)` begins.
+/// The offset of each record of `file(samples)`.
 private var offsets: [Int] {
     samples.indices.map { file([Record](samples[..<$0])).count }
 }
@@ -78,18 +78,18 @@ func onlyRecordWithImpossibleLengthIsSkipped(size: Int) throws {
     #expect(damage(found).map(\.offset) == [offsets[1]])
 }
 
-/// A time that damage has changed is no measure for the records that follow.
+/// A damaged time must not affect the records that follow.
 @Test func damagedTimeDoesNotLoseLaterRecords() throws {
     for index in samples.indices.dropLast(2) {
         for octet in 16..<24 {
             var bytes = file(samples)
             bytes[offsets[index] + octet] ^= 0x40
-            // The damage after which records have to be found: an impossible length.
+            // An impossible length, after which the reader has to find the next record.
             bytes[offsets[index + 1]] ^= 0x80
             let found = records(try items(bytes, chunks: 40))
             #expect(found.prefix(index) == samples[..<index])
             #expect(found.suffix(samples.count - index - 2) == samples[(index + 2)...])
-            // With a good one after it, it is only shown with that time.
+            // If the next record is intact, the record is returned with the damaged time.
             bytes[offsets[index + 1]] ^= 0x80
             let shown = records(try items(bytes, chunks: 40))
             #expect(shown.map(\.content) == samples.map(\.content))
@@ -97,7 +97,8 @@ func onlyRecordWithImpossibleLengthIsSkipped(size: Int) throws {
     }
 }
 
-/// Clocks are set while recordings are made, and recordings of other days are joined: no packet is lost by that.
+/// Clocks are set during recordings, and recordings of different days are joined. No packet is lost in either
+/// case.
 @Test(arguments: [[1970, 2026], [2026, 1970], [2026, 2025, 2024], [2026, 1970, 2026]], [1, 4096])
 func timeJumpsAreNotDamage(years: [Int64], size: Int) throws {
     let joined = years.flatMap { year in
@@ -123,7 +124,8 @@ func timeJumpsAreNotDamage(years: [Int64], size: Int) throws {
     #expect(records(found) == all && damage(found).isEmpty)
 }
 
-/// Octets that are missing cost the record they were in and those that it then seems to contain.
+/// Missing octets cause the loss of the record that contained them, and of those that it then appears to
+/// contain.
 @Test(arguments: [BTSnoopDatalink.h4, .monitor]) func missingOctetsLoseOnlyNearbyRecords(
     datalink: BTSnoopDatalink
 ) throws {
@@ -139,18 +141,18 @@ func timeJumpsAreNotDamage(years: [Int64], size: Int) throws {
         bytes.removeSubrange(at..<(at + count))
         let found = records(try items(bytes, chunks: 300))
         #expect(found.prefix(index) == many[..<index])
-        // A cut in a length may make a record of any size. What is left of others may look like a record, and cost the
-        // next one or two.
+        // A cut in a length field can make a record of any size. The remains of other records can look
+        // like a record, so that the next one or two are lost.
         guard at >= starts[index] + 8,
             let over = starts.firstIndex(where: { $0 >= starts[index + 1] + count })
         else { continue }
-        // A monitor's records may hold anything, and so many of them look like one.
+        // A monitor's records can have any content, so more of their octets look like a record.
         let next = min(over + (datalink == .h4 ? 2 : 8), many.count)
         #expect(found.suffix(many.count - next) == many[next...], "cut of \(count) at \(at)")
     }
 }
 
-/// Whatever the file: octets of records and of damage add up to the file, and damage never overlaps.
+/// For any file, the octets of records and of damage add up to the file, and damage never overlaps.
 @Test func recordsAndDamageCoverWholeFile() throws {
     var random = SplitMix64(seed: 2026)
     for round in 0..<400 {

@@ -4,7 +4,7 @@ import Recordings
 import TestSupport
 import Testing
 
-/// Records that every datalink can hold: one of each packet there and back, the times apart.
+/// Records that every datalink can store: commands, events and data in both directions, at different times.
 let samples: [Record] = packets.indices.map { index in
     Record(
         time: RecordingTime(microseconds: 1_795_000_000_000_000 + Int64(index) * 1250),
@@ -22,7 +22,7 @@ func file(_ records: [Record], _ datalink: BTSnoopDatalink = .h4) -> [UInt8] {
     return writer.header + records.compactMap(writer.encode).joined()
 }
 
-/// Everything that a reader finds in `bytes`, given to it in chunks of `size`.
+/// Returns everything that a reader finds in `bytes`, which it receives in chunks of `size` octets.
 func items(_ bytes: [UInt8], chunks size: Int = 4096) throws(RecordingError) -> [RecordingItem] {
     var reader = RecordingReader()
     var items: [RecordingItem] = []
@@ -79,7 +79,7 @@ func recordsRoundTripInAnyChunkSize(datalink: BTSnoopDatalink, size: Int) throws
         #expect(try items(little, chunks: size) == [.record(event)])
         #expect(try items(big, chunks: size) == [.record(command)])
     }
-    // Link type 187 has no directions; the boundary flag of a host's first fragment shows them.
+    // Link type 187 has no directions. The boundary flag of a host's first fragment shows the direction.
     let acl =
         big.prefix(24) + octets("00000001 00000000 00000005 00000005 0240000000")
         + octets("00000001 00000001 00000005 00000005 0240200000")

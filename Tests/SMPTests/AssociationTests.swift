@@ -3,10 +3,9 @@ import BLECore
 import SMP
 import Testing
 
-/// Table 2.8 of the Core Specification 5.4, Vol 3, Part H: initiators from left to right, responders
-/// downwards, both in the order of their values. J Just Works, N numeric comparison, I and R the initiator or
-/// the responder shows a passkey, B both type one. Where two are given, the second is for LE Secure
-/// Connections.
+/// Table 2.8 of the Core Specification 5.4, Vol 3, Part H: the columns are initiators and the rows are responders,
+/// both in the order of their values. J: Just Works. N: numeric comparison. I, R: the initiator or the responder
+/// displays a passkey. B: a passkey is entered at both ends. Of two letters, the second is for LE Secure Connections.
 private let table = [
     ["J", "J", "R", "J", "R"],
     ["J", "JN", "R", "J", "RN"],
@@ -55,7 +54,7 @@ func pairingMethodFollowsAssociationTable(initiator: UInt8, responder: UInt8, is
 }
 
 extension PairingMethod {
-    /// What the user of one end is asked.
+    /// Returns the requests that the user of one end receives.
     fileprivate func dialogue(of role: LinkRole) -> String {
         let first = role == .peripheral ? "requested " : ""
         return switch self {
@@ -83,7 +82,8 @@ extension [SecurityManager.Event] {
     }
 }
 
-/// Table 2.6 and 2.7: without the wish of either end it is Just Works; with out-of-band data it is that.
+/// Tables 2.6 and 2.7: when neither end requires MITM protection, the method is Just Works; with out-of-band
+/// data, it is out of band.
 @Test func mitmAndOutOfBandPrecedeAssociationTable() {
     var request = PairingFeatures(ioCapability: .keyboardDisplay, authentication: .secureConnections)
     var response = request

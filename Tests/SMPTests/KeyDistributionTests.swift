@@ -34,7 +34,7 @@ private func policy(
     #expect(other.peerIdentityKey == PairedMachines.initiatorIdentity.identityKey)
     #expect(bond.peerSigningKey == other.localSigningKey && bond.peerSigningKey != nil)
     #expect(bond.localSigningKey == other.peerSigningKey && bond.localSigningKey != nil)
-    // Each end has made the key that is asked of it as peripheral.
+    // Each end has generated the key that it provides as the peripheral.
     #expect(bond.centralKey == other.peripheralKey && bond.peripheralKey == other.centralKey)
     #expect(bond.centralKey != bond.peripheralKey)
     for key in [bond.centralKey, bond.peripheralKey] {
@@ -53,7 +53,7 @@ private func policy(
     #expect(pair.initiatorEvents.contains(.encrypt(try #require(bond.centralKey))))
     #expect(pair.responderEvents.contains(.provide(try #require(bond.centralKey))))
     #expect(pair.codes.filter { (6...10).contains($0) } == [8, 9, 10, 8, 9, 10])
-    // The response leaves out what has no place in it: the long term key.
+    // The response omits the long term key, which LE Secure Connections does not distribute.
     #expect(pair.frames[1].octets[5...] == [6, 6])
 }
 
@@ -103,7 +103,7 @@ func onlyKeysWantedByBothAreDistributed(bits: UInt8) throws {
     #expect(pair.responderBond?.peerIdentityKey == nil)
 }
 
-/// Keys that have not left stay here when the peer ends the pairing.
+/// Keys that have not been sent are not sent after the peer has ended the pairing.
 @Test func peerFailureStopsKeyDistribution() throws {
     var pair = PairedMachines()
     pair.stopsAtEncryption = true
@@ -115,7 +115,7 @@ func onlyKeysWantedByBothAreDistributed(bits: UInt8) throws {
     #expect(pair.responder.nextEvent() == .failed(.peer(.keyRejected)))
 }
 
-/// The pairing is done when the last key has left, not when it is only queued.
+/// The pairing is complete when the last key has been sent, not when it is only queued.
 @Test func pairedIsReportedAfterLastKey() throws {
     var pair = PairedMachines(policy(take: []), policy())
     pair.stopsAtEncryption = true

@@ -3,8 +3,8 @@ import BLECore
 import SMP
 import Testing
 
-/// The octets of a record, and what they say: Core Specification Supplement, Part A, 1.7, 1.8, 1.16 and 1.17. All
-/// numbers have their least significant octet first.
+/// The octets of records and their values (Core Specification Supplement, Part A, 1.7, 1.8, 1.16 and 1.17).
+/// All numbers have their least significant octet first.
 private let records: [(octets: String, record: OutOfBandRecord)] = [
     (
         "081b5544332211c001" + "021c02"
@@ -42,7 +42,7 @@ struct OutOfBandRecordTests {
         #expect(throws: DecodeError.self) { try OutOfBandRecord(AdvertisingData(bytes + [9])) }
     }
 
-    /// A tag is for devices of all ages, and has a name to show.
+    /// A tag can carry data for both kinds of pairing, and a name. The data for LE Secure Connections are used.
     @Test func secureConnectionsDataIsPreferred() throws {
         let bytes = try #require(
             [UInt8](

@@ -8,7 +8,7 @@ private func offer(_ seed: UInt64) throws -> OutOfBandOffer {
     return try #require(OutOfBandOffer(toolbox: toolbox, using: SplitMix64(seed: seed)))
 }
 
-/// With LE Secure Connections it is enough that one of both ends has the other's data.
+/// With LE Secure Connections it suffices that one end has the other's data.
 @Test(arguments: [(true, true), (true, false), (false, true)])
 func dataOfEitherEndSufficesForSecureConnections(initiatorHas: Bool, responderHas: Bool) throws {
     let offers = [try offer(1), try offer(2)]
@@ -51,8 +51,8 @@ func dataOfEitherEndSufficesForSecureConnections(initiatorHas: Bool, responderHa
     }
 }
 
-/// The confirm value alone could be read by an attacker on the other channel. The random number is proved
-/// too.
+/// An attacker could read the confirm value on the out-of-band channel. Therefore the DHKey Check also
+/// proves the random number.
 @Test func wrongRandomNumberIsRefused() throws {
     var policies = [PairingPolicy(), PairingPolicy()]
     let real = try offer(3)
@@ -81,7 +81,7 @@ func dataOfEitherEndSufficesForSecureConnections(initiatorHas: Bool, responderHa
     try pair.pair()
     #expect(pair.responderFailure == .local(.confirmValueFailed))
 
-    // With one end only it is Just Works, which this policy would take.
+    // With data at one end only, the method is Just Works, which this policy accepts.
     other.outOfBandData = nil
     pair = PairedMachines(policy, other)
     try pair.pair()
@@ -89,7 +89,8 @@ func dataOfEitherEndSufficesForSecureConnections(initiatorHas: Bool, responderHa
     #expect(pair.initiatorBond?.strength.isAuthenticated == false)
 }
 
-/// A temporary key is none of LE Secure Connections: who has it pairs legacy unless that is forbidden.
+/// LE Secure Connections does not use a temporary key: an end that has one uses LE legacy pairing unless
+/// its policy forbids that.
 @Test func temporaryKeySelectsLegacyPairing() throws {
     var policy = PairingPolicy()
     policy.outOfBandData = .temporaryKey(0x1234)
@@ -104,7 +105,7 @@ func dataOfEitherEndSufficesForSecureConnections(initiatorHas: Bool, responderHa
     #expect(pair.responderFailure == .local(.oobNotAvailable))
 }
 
-/// Who offers a temporary key has it, too, also when its user knows of no other.
+/// The end that offers a temporary key also uses it, even when its user has no other data.
 @Test(arguments: [false, true])
 func offeredTemporaryKeyServesBothEnds(isInitiator: Bool) throws {
     var policies = [PairingPolicy(), PairingPolicy()]

@@ -2,18 +2,18 @@ import BLECore
 import SMP
 import TestSupport
 
-/// What one end does with what its machine asks for.
+/// The answers of the user of one end to the requests of its machine.
 struct User: Sendable {
-    /// Whether a peer may pair, and Just Works will do.
+    /// Whether the user accepts pairings of a peer and Just Works.
     var accepts = true
-    /// What it types when asked; nil for what the other end shows.
+    /// The passkey that the user enters; nil for the one that the other end displays.
     var passkey: Passkey?
-    /// Whether it finds numbers that are the same to be so.
+    /// Whether the user confirms numbers that are equal.
     var compares = true
     var outOfBand: OutOfBandData?
 }
 
-/// Two machines joined by a link whose frames and encryption the test sees. Frames take no time.
+/// Two machines on a link whose frames and encryption the test observes. Frames take no time.
 struct PairedMachines {
     struct Frame: Equatable {
         let from: LinkRole
@@ -36,12 +36,12 @@ struct PairedMachines {
     var frames: [Frame] = []
     var initiatorEvents: [SecurityManager.Event] = []
     var responderEvents: [SecurityManager.Event] = []
-    /// What becomes of a frame on its way; nil is the frame itself.
+    /// A function that returns the octets to deliver in place of a frame: nil for the frame itself, empty to drop it.
     var meddle: (Frame, Int) -> [UInt8]? = { _, _ in nil }
 
-    /// Whether the link layer says nothing when it is to encrypt.
+    /// Whether the link layer does not report encryption when it is to encrypt.
     var stopsAtEncryption = false
-    /// Whether the user who is asked for a passkey has not found it yet.
+    /// Whether the user has not yet entered the requested passkey.
     var stopsTyping = false
 
     private var shown: Passkey?
@@ -70,7 +70,7 @@ struct PairedMachines {
             identity: Self.responderIdentity, toolbox: toolbox, random: responderNumbers)
     }
 
-    /// The central begins, and frames are carried to and fro until neither end has one.
+    /// Starts to pair as the central, and delivers frames until neither end has one.
     mutating func pair(_ wanted: PairingRequirements = .encryption) throws {
         try initiator.begin(wanted, at: now)
         settle()
@@ -89,7 +89,7 @@ struct PairedMachines {
                 react(to: event, of: .peripheral)
                 moved = true
             }
-            // One frame at a time, so that answers cross as little as they do on air.
+            // One frame is delivered at a time, so that frames cross no more than on air.
             if let frame = initiator.frame() {
                 deliver(Frame(from: .central, octets: frame))
                 moved = true
@@ -145,14 +145,14 @@ struct PairedMachines {
         }
     }
 
-    /// A machine that has not asked ignores it.
+    /// Enters the displayed passkey at each end without a passkey of its own. A machine without a request ignores it.
     mutating func typeWhatIsShown() {
         guard !stopsTyping, let shown else { return }
         if initiatorUser.passkey == nil { initiator.answer(.passkey(shown), at: now) }
         if responderUser.passkey == nil { responder.answer(.passkey(shown), at: now) }
     }
 
-    /// The link layer encrypts when both ends have the same key.
+    /// Reports the encryption to both ends once both have a key. It is on only when the keys are equal.
     private mutating func encrypt() {
         guard !stopsAtEncryption, let ours = encryptionKey, let theirs = providedKey else { return }
         (encryptionKey, providedKey, shown) = (nil, nil, nil)
@@ -170,7 +170,7 @@ extension PairedMachines {
 }
 
 extension [SecurityManager.Event] {
-    /// How the last pairing ended. What was still on its way then comes later and is refused.
+    /// The event that ended the last pairing. Frames that were still on their way arrive later and are refused.
     private var end: SecurityManager.Event? {
         last {
             switch $0 {

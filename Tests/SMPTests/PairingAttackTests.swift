@@ -13,7 +13,7 @@ private func legacy(_ policy: PairingPolicy) -> PairingPolicy {
     return policy
 }
 
-/// Changes the lowest bit of the last octet of frames of one code from one end.
+/// Returns a function that flips the lowest bit of the last octet of one frame of a code from one end.
 private func flipping(_ code: SMPCode, of role: LinkRole, occurrence: Int = 0) -> (
     PairedMachines.Frame, Int
 )
@@ -61,7 +61,7 @@ func publicKeysOffCurveAreRefused(from role: LinkRole) throws {
     }
 }
 
-/// The same point with the other Y: p - y.
+/// Returns the same point with the other Y: p - y.
 private func negated(_ frame: [UInt8]) -> [UInt8] {
     let modulus =
         [UInt8](hex: "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")?.reversed() ?? []
@@ -74,7 +74,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
     return frame[..<33] + y
 }
 
-/// An initiator that has the responder's key before it is sent, as out-of-band data give it away.
+/// The responder refuses its own key even from an initiator that has it before it is sent, as with out-of-band data.
 @Test func respondersOwnKeyIsRefused() throws {
     let toolbox = try #require(SecurityManager.defaultToolbox)
     var policy = PairingPolicy()
@@ -103,7 +103,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
     #expect(pair.responderFailure == .local(.authenticationRequirements))
     debugging.responder.policy.takesDebugKey = true
     try debugging.pair()
-    // The initiator does not have that key, so they get no further than this.
+    // The initiator does not have the debug key, so the pairing fails at the confirm value.
     #expect(debugging.responderFailure == .peer(.confirmValueFailed))
 }
 
@@ -167,7 +167,7 @@ func keySizeIsSmallerMaximum(isSecure: Bool) throws {
         pair.now = end
     }
     #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024].map { .seconds($0) })
-    // An initiator that does not wait gets Repeated Attempts, and the user is not asked.
+    // An initiator that does not wait gets Repeated Attempts, and the user receives no request.
     pair.now = pair.now + .seconds(-1)
     let asked = pair.responderEvents.count
     pair.initiator.attempts = PairingAttempts()
@@ -285,7 +285,7 @@ func typedPasskeyIsRefusedAfterThreeFailures() throws {
     }
 }
 
-/// Each bit of a passkey has random numbers of its own; what proved one proves no other.
+/// Each bit of a passkey has its own random numbers, so the proof of one bit proves no other.
 @Test func replayedPasskeyProofsAreRefused() throws {
     var pair = PairedMachines(keyboard, display)
     try pair.pair()
@@ -295,7 +295,7 @@ func typedPasskeyIsRefusedAfterThreeFailures() throws {
         #expect(Set(numbers).count == 20)
     }
 
-    // An initiator that saw the proofs of a pairing says them again in the next: the keys are others.
+    // An initiator that replays the proofs of an earlier pairing is refused, because the keys have changed.
     let recorded = pair.frames.filter { $0.from == .central && [3, 4].contains($0.octets.first) }.map(
         \.octets)
     var next = 0
@@ -314,7 +314,7 @@ func typedPasskeyIsRefusedAfterThreeFailures() throws {
 
 @Test func proofOfOneBitDoesNotProveNext() throws {
     var fixed = display
-    // From the lowest: 0, 1.
+    // The two lowest bits are 0 and 1, the lowest first.
     fixed.fixedPasskey = Passkey(0b10)
     var pair = PairedMachines(keyboard, fixed)
     var recorded: [UInt8: [UInt8]] = [:]
@@ -368,7 +368,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     }
 }
 
-/// A man in the middle who changes the authentication requirements in the features is found out by the check.
+/// The DHKey Check detects an attacker that changes the authentication requirements in the features.
 @Test func alteredFeaturesFailDHKeyCheck() throws {
     for isRequest in [true, false] {
         var pair = PairedMachines()
@@ -453,7 +453,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     #expect(pair.responderFailure == .local(.authenticationRequirements))
 }
 
-/// A peer that has lost its bond pairs like a new one: not before the owner has said so.
+/// A peer that lost its bond is treated like a new peer: it pairs only after the owner has agreed.
 @Test func pairingRequestWaitsForAcceptance() throws {
     var policy = PairingPolicy()
     policy.existing = PairingStrength(isAuthenticated: false, isSecureConnections: true)
@@ -474,7 +474,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 func keysOnUnencryptedLinkAreRefused(code: SMPCode) throws {
     for isSecure in [true, false] {
         var machine = PairedMachines(isSecure ? PairingPolicy() : legacy(PairingPolicy()))
-        // The link layer never says that it encrypts.
+        // The link layer never reports encryption.
         machine.stopsAtEncryption = true
         try machine.pair()
         #expect(machine.initiator.isPairing)

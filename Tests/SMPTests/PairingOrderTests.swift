@@ -4,7 +4,7 @@ import SMP
 import TestSupport
 import Testing
 
-/// Pairings of every kind, whose transcripts the tests meddle with.
+/// Pairings of every kind, whose frames the tests change.
 private let kinds: [(name: String, pair: @Sendable () -> PairedMachines)] = [
     ("legacy Just Works", { PairedMachines(.with(.noInputNoOutput, secure: false), PairingPolicy()) }),
     ("legacy passkey", { PairedMachines(.with(.keyboardOnly, secure: false), .with(.displayOnly)) }),
@@ -35,7 +35,7 @@ private func outOfBand() -> PairedMachines {
     return PairedMachines(policies[0], policies[1])
 }
 
-/// A packet of each code, none of them one that either end would send.
+/// A packet of each code, with contents that neither end would send.
 private let packets: [SMPCommand] = {
     let features = PairingFeatures(ioCapability: .noInputNoOutput, authentication: [])
     return [
@@ -69,7 +69,7 @@ func packetsOutOfOrderEndPairing(kind: Int) throws {
             case (.pairingFailed, 0): #expect(pair.responderEvents.isEmpty, "\(place)")
             case (.pairingFailed, _): #expect(failure == .peer(.busy), "\(place)")
             case (.securityRequest, _) where isInitiator:
-                // Ignored, and the packet that was in its place is missed.
+                // The Security Request is ignored, and the packet that it replaced is missing.
                 #expect(pair.initiator.isPairing || failure == .local(.unspecifiedReason), "\(place)")
             case (_, 0):
                 #expect(failure == nil && !pair.responder.isPairing, "\(place)")
@@ -103,7 +103,7 @@ func packetsOfWrongLengthEndPairing(kind: Int) throws {
     }
 }
 
-/// Wherever the peer falls silent, thirty seconds end it, and the link pairs no more.
+/// Whenever the peer stops answering, the pairing ends after thirty seconds, and the link cannot pair again.
 @Test(arguments: kinds.indices)
 func unresponsivePeerEndsPairingAfterThirtySeconds(kind: Int) throws {
     var untouched = kinds[kind].pair()
@@ -155,7 +155,7 @@ func unresponsivePeerEndsPairingAfterThirtySeconds(kind: Int) throws {
     #expect(!pair.responder.isPairing)
 }
 
-/// What comes to a machine that is not pairing is answered, once while nothing can leave.
+/// A machine that is not pairing answers each stray packet, but only one while no answer can be sent.
 @Test func strayPacketsGetOneAnswer() {
     let pair = PairedMachines()
     for machine in [pair.initiator, pair.responder] {
@@ -168,7 +168,7 @@ func unresponsivePeerEndsPairingAfterThirtySeconds(kind: Int) throws {
                 #expect(machine.frame() == nil)
                 #expect(machine.nextEvent() == .securityRequested([]))
             case (.pairingRequest, .peripheral):
-                // The second ends the pairing that the first began; the others come too soon after that.
+                // The second request ends the pairing of the first. The others arrive too soon after that.
                 #expect(machine.frame() == [5, 8])
                 #expect(machine.frame() == [5, 9])
             default: #expect(machine.frame()?.first == 5)

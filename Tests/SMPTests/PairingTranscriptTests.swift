@@ -3,7 +3,7 @@ import BLECore
 import SMP
 import Testing
 
-/// Numbers that the expected octets were calculated with, by a program of its own over another library.
+/// The random numbers with which a separate program over another library calculated the expected octets.
 private struct CountedNumbers: RandomNumberGenerator, Sendable {
     let tag: UInt64
     var count: UInt64 = 0

@@ -3,7 +3,7 @@ import SMP
 import TestSupport
 import Testing
 
-/// One row a message: what its octets are (Core Specification 5.4, Vol 3, Part H, 3.5 and 3.6).
+/// Messages with their octets, one in each row (Core Specification 5.4, Vol 3, Part H, 3.5 and 3.6).
 private let messages: [(String, SMPCommand)] = [
     (
         "01 03 00 01 10 07 07",

@@ -35,7 +35,7 @@ import Testing
     #expect(pair.responder.deadline == nil)
 }
 
-/// What was asked for with Security Request is what the Pairing Request must come to.
+/// The Pairing Request must satisfy the requirements of the Security Request.
 @Test func securityRequestRequirementsApplyToPairing() throws {
     var pair = PairedMachines(PairingPolicy(), PairingPolicy(ioCapability: .displayOnly))
     try pair.responder.begin(.authenticated, at: pair.now)
@@ -50,7 +50,7 @@ import Testing
     pair.initiator.answer(.refuse(.pairingNotSupported), at: pair.now)
     pair.settle()
     #expect(pair.responderEvents == [.failed(.peer(.pairingNotSupported))])
-    // Once is enough.
+    // A second answer has no effect.
     pair.initiator.answer(.refuse(.pairingNotSupported), at: pair.now)
     #expect(pair.initiator.frame() == nil)
 
@@ -61,7 +61,7 @@ import Testing
     #expect(pair.responder.nextEvent() == nil)
 }
 
-/// A central that does not answer has not begun to pair, so it may still.
+/// A central that does not answer a Security Request has not begun to pair, so it can still pair.
 @Test func securityRequestTimesOutAfterThirtySeconds() throws {
     var pair = PairedMachines()
     try pair.responder.begin(.encryption, at: pair.now)
@@ -107,7 +107,7 @@ import Testing
     try pair.pair()
     #expect(pair.initiatorBond?.strength.isSecureConnections == true)
 
-    // Secure Connections Only mode takes no short keys, whatever the policy says of others.
+    // Secure Connections Only mode accepts no short keys, even if the policy accepts them in other modes.
     var short = PairingPolicy()
     (short.minimumKeySize, short.maximumKeySize) = (7, 15)
     only.minimumKeySize = 7
@@ -181,7 +181,7 @@ func keypressesAreReportedWhenBothEndsSupportThem(isSecure: Bool) throws {
         pair.typeWhatIsShown()
         pair.settle()
         #expect(pair.initiatorBond != nil)
-        // Nothing to type any more.
+        // After the entry no key press is sent.
         pair.initiator.press(.started, at: pair.now)
         #expect(pair.initiator.frame() == nil)
     }

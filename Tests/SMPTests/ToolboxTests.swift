@@ -4,8 +4,8 @@ import SMP
 import TestSupport
 import Testing
 
-/// Sample data of the Core Specification 5.4: Vol 3, Part H, 2.2.3, 2.2.4 and Appendix D; Vol 2, Part G,
-/// 7.1.2.
+/// Returns the toolbox under test. The sample data are those of the Core Specification 5.4: Vol 3, Part H,
+/// 2.2.3, 2.2.4 and Appendix D; Vol 2, Part G, 7.1.2.
 private func toolbox() throws -> any SecurityToolbox { try #require(SecurityManager.defaultToolbox) }
 
 private func number(_ hex: String) throws -> UInt128 {
@@ -25,7 +25,7 @@ private let n2 = "a6e8e7cc25a75f6e216583f7ff3dc4cf"
 private let a1 = DeviceAddress(0x5612_3737_bfce, type: .public)
 private let a2 = DeviceAddress(0xa713_702d_cfc1, type: .public)
 
-/// FIPS 197, appendix C.1; a block of another is one that a swapped argument would give.
+/// FIPS 197, appendix C.1. Swapped arguments would give another block.
 @Test func eIsAES128() throws {
     let key = try number("000102030405060708090a0b0c0d0e0f")
     let text = try number("00112233445566778899aabbccddeeff")
@@ -95,7 +95,8 @@ func aesCMACMatchesVectors(octets: Int, code: String) throws {
     // D.6 and D.8
     #expect(try toolbox.h6(key, 0x6c65_6272) == number("2d9ae102e76dc91ce8d3a9e280b16399"))
     #expect(try toolbox.h7(0x746d_7031, key) == number("fb173597c6a3c0ecd2998c2a75a57011"))
-    // D.9 to D.12: "lebr" and "brle" after a key with the name or the salt of "tmp1" and "tmp2".
+    // D.9 to D.12: h6 with "lebr" or "brle", of a key that h7 derives with the salt, or h6 with the key ID,
+    // "tmp1" or "tmp2".
     let long = try number("368df9bce3264b58bd066c33334fbf64")
     #expect(
         try toolbox.h6(toolbox.h7(0x746d_7031, long), 0x6c65_6272)

@@ -1,15 +1,15 @@
 import Glibc
 
-/// What a pair of Unix sockets carries.
+/// The kind of data that a pair of Unix sockets carries.
 package enum SocketKind {
-    /// Octets, without bounds.
+    /// Octets without packet boundaries.
     case stream
-    /// Packets, each as a whole.
+    /// Complete packets.
     case packets
 }
 
-/// The two ends of a Unix socket pair, non-blocking and closed on exec. The caller closes both. A process without
-/// descriptors is a crash of the test.
+/// Returns the two ends of a Unix socket pair, which are non-blocking and closed on exec. The caller closes
+/// both. Traps if the process has no descriptors left.
 package func socketPair(_ kind: SocketKind) -> (near: CInt, far: CInt) {
     var ends: [CInt] = [0, 0]
     let kind = kind == .stream ? SOCK_STREAM : SOCK_SEQPACKET
@@ -20,12 +20,12 @@ package func socketPair(_ kind: SocketKind) -> (near: CInt, far: CInt) {
     return (ends[0], ends[1])
 }
 
-/// Writes as many of the octets as the descriptor takes now; returns how many that are.
+/// Writes as many octets as the descriptor accepts now. Returns their number.
 package func writeSome(_ octets: ArraySlice<UInt8>, to descriptor: CInt) -> Int {
     max(0, octets.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) })
 }
 
-/// Reads all that a non-blocking descriptor has now, up to `limit` octets.
+/// Reads and returns all octets that a non-blocking descriptor has now, up to `limit`.
 package func readAll(from descriptor: CInt, limit: Int = .max) -> [UInt8] {
     var all: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)

@@ -4,16 +4,16 @@ import TestSupport
 import Testing
 import VirtualController
 
-/// The commands of 7.8.52 to 7.8.60, and what each refuses.
+/// The commands of 7.8.52 to 7.8.60, and the parameters that they refuse.
 @Suite struct AdvertisingSetTests {
-    /// What is wrong with the parameters, and the status they get. Handle, properties, intervals, channels, own
-    /// address type, peer, filter, power, primary PHY, skip, secondary PHY, SID, notification.
+    /// The parameters and the status. The parameters are handle, properties, intervals, channels, own address
+    /// type, peer, filter, power, primary PHY, skip, secondary PHY, SID and notification.
     @Test(
         arguments: [
             ("00 0000 200000 200000 07 01 00 000000000000 00 7f 01 00 01 00 00", .success),
             ("ef 0000 200000 ffffff 07 01 00 000000000000 03 14 03 ff 03 0f 01", .success),
             ("f0 0000 200000 200000 07 01 00 000000000000 00 7f 01 00 01 00 00", .invalidCommandParameters),
-            // Properties: those of legacy packets, a reserved one, and what does not go together.
+            // Properties: those of legacy packets, a reserved one, and invalid combinations.
             ("00 1300 200000 200000 07 01 00 000000000000 00 7f 01 00 00 00 00", .success),
             ("00 1d00 000000 000000 07 01 00 000000000000 00 7f 01 00 00 00 00", .success),
             ("00 1100 200000 200000 07 01 00 000000000000 00 7f 01 00 00 00 00", .invalidCommandParameters),
@@ -99,7 +99,7 @@ import VirtualController
         #expect(bench.status(setting(1), on: id) == .unknownAdvertisingIdentifier)
         bench.perform(Bench.parameters(1, .connectable), on: id)
         bench.perform(Bench.parameters(2, []), on: id)
-        // That of LE Set Random Address is not the set's.
+        // LE Set Random Address does not set the address of a set.
         #expect(bench.status(Bench.enabling(1), on: id) == .invalidCommandParameters)
         for number: UInt8 in [1, 2] {
             bench.perform(setting(number), on: id)
@@ -107,7 +107,7 @@ import VirtualController
         }
         #expect(bench.status(setting(1), on: id) == .commandDisallowed, "one can connect to it")
         bench.perform(setting(2), on: id)
-        // Advertising sets have nothing to do with this one.
+        // LE Set Random Address is allowed while an advertising set is enabled.
         bench.perform(LESetRandomAddress(address: address), on: id)
         var own = Bench.parameters(3, [])
         own.ownAddressType = .public
@@ -129,7 +129,8 @@ import VirtualController
         }
     }
 
-    /// Set (properties), enabled or not, operation, preference, octets, and the status.
+    /// The properties of the set, whether it is enabled, the operation, the fragment preference, the number of
+    /// octets, and the status.
     @Test(
         arguments: [
             ([], false, 3, 0, 0, .success), ([], false, 3, 1, 251, .success),
@@ -138,7 +139,7 @@ import VirtualController
             ([], false, 2, 0, 1, .success), ([], true, 3, 0, 251, .success),
             ([], true, 1, 0, 1, .commandDisallowed), ([], true, 0, 0, 1, .commandDisallowed),
             ([], true, 2, 0, 1, .commandDisallowed),
-            // The data stay: only on air, and when there are some.
+            // Operation 4 keeps the data. It requires an enabled set that has data.
             ([], true, 4, 0, 0, .success), ([], false, 4, 0, 0, .invalidCommandParameters),
             ([], true, 4, 0, 1, .invalidCommandParameters),
             ([.legacy], true, 4, 0, 0, .invalidCommandParameters),
@@ -146,9 +147,9 @@ import VirtualController
             ([.legacy], false, 3, 0, 31, .success), ([.legacy], false, 3, 0, 32, .invalidCommandParameters),
             ([.legacy], false, 1, 0, 31, .invalidCommandParameters),
             ([.legacy, .connectable, .directed], false, 3, 0, 1, .invalidCommandParameters),
-            // Scannable extended advertising says nothing by itself.
+            // Scannable extended advertising has data in its scan response only.
             ([.scannable], false, 3, 0, 1, .invalidCommandParameters),
-            // One packet while others may connect: found out when it matters.
+            // Connectable advertising data must fit one packet, but only while the set is enabled.
             ([.connectable], false, 3, 0, 251, .success), ([.connectable], true, 3, 0, 245, .success),
             ([.connectable], true, 3, 0, 246, .packetTooLong),
         ] as [(Bench.SetParameters.Properties, Bool, UInt8, UInt8, Int, HCIStatus)])
@@ -271,7 +272,7 @@ import VirtualController
         #expect(enable(1, [(0, 0), (0, 0)]) == .invalidCommandParameters)
         #expect(enable(1, [(0, 0), (1, 0)]) == .unknownAdvertisingIdentifier)
         #expect(bench.air.deadline == nil, "all or none")
-        // High duty cycle: 1.28 s at most.
+        // A high duty cycle lasts 1.28 s at most.
         bench.make(
             Bench.parameters(
                 1, [.legacy, .connectable, .directed, .highDutyCycle], target: .init(1, type: .random)),
@@ -279,7 +280,7 @@ import VirtualController
         #expect(enable(1, [(1, 0)]) == .invalidCommandParameters)
         #expect(enable(1, [(1, 129)]) == .invalidCommandParameters)
         #expect(enable(1, [(1, 128)]) == .success)
-        // Half of the data, no scan response, too much for one packet.
+        // Incomplete data, no scan response, and data that exceed one packet.
         bench.make(Bench.parameters(2, []), on: id)
         bench.perform(
             LESetExtendedAdvertisingData(

@@ -5,7 +5,7 @@ import Testing
 import VirtualController
 
 @Suite struct AdvertisingTests {
-    /// Type, what is reported, and whether data and a scan response go with it.
+    /// The advertising type, the type of the report, and whether a scan response follows.
     @Test(
         arguments: [
             (.connectable, .connectable, true), (.scannable, .scannable, true),
@@ -115,10 +115,10 @@ import VirtualController
         #expect(bench.reports(stranger).map(\.type) == [.connectable])
     }
 
-    /// What is wrong with the parameters, and the status it gets.
+    /// Whether the controller is advertising (1), the parameters, and the status.
     @Test(
         arguments: [
-            // Intervals: too short, too long, min over max; the high duty cycle has none.
+            // Intervals: too short, too long, minimum above maximum. A high duty cycle ignores them.
             (0, "1f00 2000 00 01 00 000000000000 07 00", .invalidCommandParameters),
             (0, "2000 0140 00 01 00 000000000000 07 00", .invalidCommandParameters),
             (0, "3000 2000 00 01 00 000000000000 07 00", .invalidCommandParameters),
@@ -128,14 +128,14 @@ import VirtualController
             (0, "2000 2000 00 04 00 000000000000 07 00", .invalidCommandParameters),
             (0, "2000 2000 00 02 00 000000000000 07 00", .unsupportedFeatureOrParameterValue),
             (0, "2000 2000 00 03 00 000000000000 07 00", .unsupportedFeatureOrParameterValue),
-            // The peer matters to directed advertising only.
+            // The peer is validated for directed advertising only.
             (0, "2000 2000 04 01 02 000000000000 07 00", .invalidCommandParameters),
             (0, "2000 0040 00 01 07 000000000000 01 03", .success),
             // Channels and filter policy.
             (0, "2000 2000 00 01 00 000000000000 00 00", .invalidCommandParameters),
             (0, "2000 2000 00 01 00 000000000000 08 00", .invalidCommandParameters),
             (0, "2000 2000 00 01 00 000000000000 07 04", .invalidCommandParameters),
-            // While advertising nothing is right.
+            // While the controller is advertising, all parameters are refused.
             (1, "2000 2000 00 01 00 000000000000 07 00", .commandDisallowed),
         ] as [(Int, String, HCIStatus)])
     func advertisingParametersAreValidated(_ isAdvertising: Int, _ hex: String, _ expected: HCIStatus) {

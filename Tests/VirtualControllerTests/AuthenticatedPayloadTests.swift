@@ -8,7 +8,8 @@ import VirtualController
         .authenticatedPayloadTimeoutExpired(AuthenticatedPayloadTimeoutExpired(connection: handle))
     }
 
-    /// Two controllers with a connection that may be silent for 30 s, and hosts that want the event.
+    /// Returns two controllers whose connection has a supervision timeout of 30 s. Only the central's host
+    /// enables the event.
     private static func pair() throws -> (Bench, (ID, ConnectionHandle), (ID, ConnectionHandle)) {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
@@ -47,7 +48,7 @@ import VirtualController
                 on: id) == .unknownConnectionIdentifier)
     }
 
-    /// The peripheral may skip events, so it cannot prove itself more often than it listens.
+    /// The peripheral may skip connection events, so it cannot authenticate itself more often than it listens.
     @Test func timeoutCannotBeShorterThanLatency() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
@@ -83,7 +84,7 @@ import VirtualController
         #expect(bench.events(central.0) == [Self.expired(central.1)])
         bench.run(for: .seconds(5))
         #expect(bench.events(central.0) == [Self.expired(central.1)], "and again")
-        // What is written begins anew.
+        // A write restarts the timeout.
         bench.run(for: .seconds(4))
         bench.perform(write, on: central.0)
         bench.run(for: .milliseconds(4999))

@@ -69,7 +69,7 @@ import VirtualController
         let (central, unwanted, wanted) = (bench.join(), bench.join(), bench.join())
         bench.perform(LEAddDeviceToFilterAcceptList(device: HCIAddress(bench.address(wanted))), on: central)
         bench.advertise(on: unwanted)
-        // The command's peer does not count.
+        // The peer in the command is ignored.
         bench.perform(bench.creation(to: unwanted, filter: .acceptList), on: central)
         bench.run(for: .seconds(1))
         #expect(bench.events(central).isEmpty)
@@ -78,8 +78,8 @@ import VirtualController
         #expect(bench.connections(central).map(\.peer) == [HCIAddress(bench.address(wanted))])
     }
 
-    /// An initiator believes that it is connected once it has sent its request. An advertiser that did not
-    /// take it sends nothing on it.
+    /// An initiator is connected once it has sent its request. An advertiser that did not accept the request
+    /// sends nothing on the connection.
     @Test func refusedConnectionFailsToBeEstablished() {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
@@ -140,7 +140,7 @@ import VirtualController
     @Test func connectedPeerCannotBeConnectedAgain() throws {
         var (bench, central, peripheral, _, _) = try Bench.pair()
         #expect(bench.status(bench.creation(to: peripheral), on: central) == .connectionAlreadyExists)
-        // By accept list it is passed over.
+        // An initiator that uses the accept list ignores a connected peer.
         bench.perform(
             LEAddDeviceToFilterAcceptList(device: HCIAddress(bench.address(peripheral))), on: central)
         bench.perform(bench.creation(to: peripheral, filter: .acceptList), on: central)
@@ -179,7 +179,7 @@ import VirtualController
         #expect(bench.status(bench.creation(to: high), on: middle) == .connectionAlreadyExists)
     }
 
-    /// What is wrong with the parameters, and the status it gets.
+    /// The parameters and the status.
     @Test(
         arguments: [
             ("1000 1000 00 01 0a000000 00c0 01 1800 2800 0000 2a00 0000 0000", .success),

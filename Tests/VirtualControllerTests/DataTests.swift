@@ -131,8 +131,7 @@ import VirtualController
         #expect(completed.reduce(0) { $0 + $1.count } == 3)
     }
 
-    /// The host's side and the controller's fit together: frames of any size through `ACLFlow`, never an
-    /// overflow.
+    /// Frames of any size cross `ACLFlow`, two controllers and `ACLReassembler` without a buffer overflow.
     @Test func framesOfAnySizeCrossACLFlowIntact() throws {
         var configuration = VirtualController.Configuration()
         configuration.aclPacketLength = 27
@@ -180,7 +179,7 @@ import VirtualController
     }
 }
 
-/// Data at the pace of connection events: every 30 ms, two packets each way.
+/// Data in connection events: every 30 ms, two packets in each direction.
 @Suite struct ConnectionEventTests {
     private static let interval = Duration.milliseconds(30)
 
@@ -203,7 +202,7 @@ import VirtualController
             }
         }
 
-        /// How many packets of its host a controller has reported as completed since the last time.
+        /// Returns the number of packets that a controller has reported as completed since the last call.
         mutating func completed(_ id: ID) -> Int {
             bench.events(id).reduce(0) { count, event in
                 guard case .numberOfCompletedPackets(let event) = event else { return count }

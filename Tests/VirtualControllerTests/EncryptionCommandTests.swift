@@ -16,14 +16,14 @@ import VirtualController
         #expect(bench.status(enable(nowhere), on: central) == .unknownConnectionIdentifier)
         #expect(bench.status(reply(nowhere), on: peripheral) == .unknownConnectionIdentifier)
         #expect(bench.status(refusal(nowhere), on: peripheral) == .unknownConnectionIdentifier)
-        // Not asked, and the wrong role.
+        // The key was not requested, or the command belongs to the other role.
         #expect(bench.status(enable(other), on: peripheral) == .commandDisallowed)
         for (id, handle) in [(central, one), (peripheral, other)] {
             #expect(bench.status(reply(handle), on: id) == .commandDisallowed)
             #expect(bench.status(refusal(handle), on: id) == .commandDisallowed)
         }
         #expect(bench.packets(central).isEmpty && bench.packets(peripheral).isEmpty)
-        // Twice.
+        // The key has been provided or answered already.
         bench.perform(enable(one), on: central)
         #expect(bench.status(enable(one), on: central) == .commandDisallowed)
         #expect(bench.status(reply(one), on: central) == .commandDisallowed, "the central has given its key")
@@ -31,7 +31,7 @@ import VirtualController
         #expect(bench.status(reply(other), on: peripheral) == .commandDisallowed)
         #expect(bench.status(refusal(other), on: peripheral) == .commandDisallowed)
         #expect(bench.isEncrypted(central, one))
-        // While the connection ends.
+        // The commands are sent while the connection ends.
         bench.perform(enable(one), on: central)
         _ = bench.events(peripheral)
         bench.setRSSI(nil, between: central, and: peripheral)
@@ -72,7 +72,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Bench.request(other)])
     }
 
-    /// A host that is not asked has no key (Vol 6, Part B, 5.1.3.1).
+    /// If the host masks the request, the controller reports that it has no key (Vol 6, Part B, 5.1.3.1).
     @Test func maskedKeyRequestFailsWithKeyMissing() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LESetEventMask(mask: [.connectionComplete]), on: peripheral)

@@ -26,7 +26,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [Bench.change(other)])
         #expect(bench.isEncrypted(central, one) && bench.isEncrypted(peripheral, other))
 
-        // The next connection begins without.
+        // The next connection begins without encryption.
         bench.perform(Disconnect(connection: one), on: central)
         _ = (bench.events(central), bench.events(peripheral))
         let (again, _) = try bench.connect(central, to: peripheral)
@@ -46,7 +46,7 @@ import VirtualController
         #expect(bench.air.deadline == nil)
     }
 
-    /// Only the central reports it, and the connection goes on as it was.
+    /// Only the central reports the missing key, and the connection continues without encryption.
     @Test func missingPeripheralKeyLeavesLinkUnencrypted() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
@@ -58,7 +58,7 @@ import VirtualController
         bench.send([7], one, on: central)
         #expect(bench.data(peripheral).map(\.data) == [[7]])
         #expect(!bench.isEncrypted(central, one) && !bench.isEncrypted(peripheral, other))
-        // With a key it works the next time.
+        // The next attempt, with a key, succeeds.
         bench.encrypt((central, one), (peripheral, other))
     }
 
@@ -78,7 +78,7 @@ import VirtualController
         #expect(bench.data(central).map(\.data) == [[1]])
     }
 
-    /// Core Specification 5.4, Vol 6, Part B, 5.1.3.1: what was encrypted does not go on in the clear.
+    /// Core Specification 5.4, Vol 6, Part B, 5.1.3.1: an encrypted link does not continue without encryption.
     @Test func missingKeyOnRefreshEndsConnection() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.encrypt((central, one), (peripheral, other))
@@ -89,7 +89,7 @@ import VirtualController
         #expect(bench.events(peripheral) == [DisconnectionTests.ended(other, .pinOrKeyMissing)])
     }
 
-    /// Nothing but the procedure goes over the link while it lasts, at the start and at a refresh.
+    /// Data and other procedures wait while a link is encrypted for the first time or its key is refreshed.
     @Test(arguments: [false, true]) func dataWaitsForEncryptionProcedure(_ isRefresh: Bool) throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         if isRefresh { bench.encrypt((central, one), (peripheral, other)) }
@@ -138,7 +138,7 @@ import VirtualController
         }
     }
 
-    /// 40 s after the last word of the procedure both ends give up (Vol 6, Part B, 5.2).
+    /// Both ends disconnect 40 s after the last packet of the procedure (Vol 6, Part B, 5.2).
     @Test func unansweredKeyRequestEndsLinkAfter40Seconds() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
         bench.perform(LEEnableEncryption(connection: one, key: Bench.key), on: central)
@@ -175,7 +175,7 @@ import VirtualController
         #expect(bench.events(central).contains(Bench.change(one)))
     }
 
-    /// Data and the procedure cross on a slow and lossy air, and none of them gets lost or comes too early.
+    /// Data that cross the procedure on air with delay and loss arrive completely and in order.
     @Test(arguments: 0..<8 as Range<UInt64>) func dataSurvivesEncryptionOnLossyAir(_ seed: UInt64) throws {
         var bench = Bench(seed: seed)
         let (central, peripheral) = (bench.join(), bench.join())
@@ -188,7 +188,7 @@ import VirtualController
             bench.send([round], other, on: peripheral)
             sent.append([round])
             if round.isMultiple(of: 5) {
-                // The one before may still go on.
+                // The procedure before may still be in progress, so the command may fail.
                 _ = bench.status(LEEnableEncryption(connection: one, key: UInt128(seed)), on: central)
             }
             bench.run(for: .milliseconds(40))

@@ -22,7 +22,7 @@ import VirtualController
             ])
     }
 
-    /// Legacy packets by the extended commands: what a scanner gets that asks.
+    /// Legacy packets by the extended commands, and the reports of an active scanner.
     @Test func legacyPacketsAreReportedAsLegacy() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
@@ -84,7 +84,7 @@ import VirtualController
         #expect(reports.last?.type.dataStatus == .complete)
     }
 
-    /// Where the air loses packets, chains come to an early end, and the host learns that.
+    /// The loss of a packet ends a chain early, and the last report is marked as truncated.
     @Test func lossTruncatesChains() {
         var bench = Bench(conditions: .init(loss: 0.2))
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())

@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 import VirtualController
 
-/// LE Extended Create Connection (7.8.66) and what follows.
+/// LE Extended Create Connection (7.8.66) and the connections that it creates.
 @Suite struct ExtendedConnectingTests {
-    /// Advertising packets, PHYs of the advertising and of the initiator, and whether it connects.
+    /// The properties of the set, its primary and secondary PHY, the PHYs of the initiator, and whether it
+    /// connects.
     @Test(
         arguments: [
             (.connectable, .le1M, .le1M, .le1M, true), (.connectable, .le1M, .le2M, .le1M, true),
@@ -77,7 +78,7 @@ import VirtualController
         #expect(Set(bench.extendedReports(scanner).map(\.sid)) == [1])
     }
 
-    /// A host of the legacy commands and one of the extended ones meet by legacy packets.
+    /// A host with the legacy commands and one with the extended commands connect by legacy packets.
     @Test func legacyAndExtendedHostsConnect() throws {
         for isCentralOld in [true, false] {
             var bench = Bench()
@@ -97,7 +98,7 @@ import VirtualController
                 if case .leMeta(.channelSelectionAlgorithm(let event)) = $0 { event.algorithm } else { nil }
             }
             #expect(algorithms == [0], "the other knows the first only")
-            // LE 1M is all that it knows, too.
+            // The legacy controller supports LE 1M only.
             bench.perform(
                 LESetPHY(connection: handle, preference: PHYPreference(transmit: .le2M, receive: .le2M)),
                 on: new)
@@ -137,7 +138,7 @@ import VirtualController
         #expect(bench.air.controller(central)?.connections.count == 1)
     }
 
-    /// Filter policy, own address type, peer, PHYs; and the status.
+    /// Filter policy, own address type, peer and PHYs; the number of PHYs with parameters; and the status.
     @Test(
         arguments: [
             ("00 01 01 0200000000c0 01", 1, .success), ("01 01 07 0200000000c0 07", 3, .success),

@@ -6,7 +6,8 @@ import VirtualController
 
 /// The commands of 7.8.64 and 7.8.65.
 @Suite struct ExtendedScanTests {
-    /// Own address type, filter policy, PHYs, then type, interval and window for each; and the status.
+    /// Whether the controller is scanning (1), the parameters, and the status. The parameters are own address
+    /// type, filter policy and PHYs, then type, interval and window for each PHY.
     @Test(
         arguments: [
             (0, "01 00 01 00 1000 1000", .success), (0, "01 01 05 01 0400 0400 00 ffff ffff", .success),
@@ -33,7 +34,7 @@ import VirtualController
         #expect(bench.answer(packet, on: id).status == expected)
     }
 
-    /// Enable, filter, duration, period; and the status.
+    /// Enable, duplicate filter, duration and period; and the status.
     @Test(
         arguments: [
             ("01 00 0000 0000", .success), ("01 01 6400 0000", .success), ("01 02 6400 0100", .success),
@@ -75,7 +76,7 @@ import VirtualController
         #expect(bench.events(scanner).isEmpty)
     }
 
-    /// 500 ms of every 1.28 s, for ever.
+    /// The scan lasts 500 ms in each period of 1.28 s.
     @Test func periodicScanReceivesOnlyDuringDuration() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
@@ -109,7 +110,7 @@ import VirtualController
         #expect(bench.extendedReports(all).count > 50)
         #expect(bench.extendedReports(once).count == 2)
         #expect(bench.extendedReports(each).count == 6)
-        // Other data are news, and so is the same again with another number.
+        // Other data are reported, and so are the same data with another data ID.
         for operation: AdvertisingDataFragment.Operation in [.complete, .unchanged] {
             let fragment = try AdvertisingDataFragment(
                 set: Bench.set(1), operation: operation, operation == .complete ? [2] : [])

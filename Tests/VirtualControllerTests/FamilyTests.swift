@@ -27,7 +27,7 @@ import VirtualController
         let id = bench.joinExtended()
         for opcode in first {
             bench.perform(Reset(), on: id)
-            // A command that is refused counts, too.
+            // A refused command selects the family, too.
             #expect(bench.answer(HCICommandPacket(opcode: opcode), on: id).status != .commandDisallowed)
             for other in second {
                 #expect(bench.answer(HCICommandPacket(opcode: other), on: id).status == .commandDisallowed)
@@ -47,8 +47,8 @@ import VirtualController
         #expect(bench.status(LESetAdvertisingEnable(enable: false), on: id) == .success)
     }
 
-    /// A controller reports exactly what it supports, in every configuration: a command has its bit where it
-    /// is answered by more than Unknown HCI Command, and the features are exactly these.
+    /// In every configuration, a controller reports exactly the features that it supports, and a command has its
+    /// bit if and only if the answer is not Unknown HCI Command.
     @Test(arguments: [nil, [], [.le2M], [.leCoded], [.le2M, .leCoded]] as [Set<PHY>?], [0, 4] as [UInt8])
     func supportedCommandsAndFeaturesAreExact(_ phys: Set<PHY>?, _ count: UInt8) throws {
         var configuration = VirtualController.Configuration(
@@ -81,18 +81,18 @@ import VirtualController
         for group: UInt8 in 0x01...0x08 {
             for command: UInt16 in 0...0x3ff where group == 0x08 || command < 0x80 {
                 let opcode = HCIOpcode(ogf: group, ocf: command)
-                // It has no bit of its own.
+                // This command has no bit.
                 if opcode == .readLocalSupportedCommands { continue }
                 let known = bench.answer(HCICommandPacket(opcode: opcode), on: id).status
                 #expect((known != .unknownCommand) == supported.contains(opcode), "\(opcode)")
                 if known != .unknownCommand { count += 1 }
             }
         }
-        // No bit is set beside theirs.
+        // No other bit is set.
         #expect((0..<64).reduce(0) { $0 + supported.octets[$1].nonzeroBitCount } == count)
     }
 
-    /// Hosts of both families receive legacy packets; only those of the extended one receive others.
+    /// Hosts of both families receive legacy packets. Only hosts of the extended family receive other packets.
     @Test func onlyExtendedScannersReceiveExtendedPackets() throws {
         var bench = Bench()
         let (legacyAdvertiser, advertiser) = (bench.join(), bench.joinExtended())

@@ -3,13 +3,13 @@ import HCI
 import Testing
 import VirtualController
 
-/// Hosts that break the rules of advertising and scanning, under the SIG's test ids: Bluetooth HCI Test
-/// Suite (HCI.TS), 4.7, the Device Discovery group, as far as a controller without isochronous channels has
-/// it.
+/// Invalid commands of advertising and scanning, with the SIG's test identifiers: Bluetooth HCI Test Suite
+/// (HCI.TS), 4.7, the tests of the Device Discovery group for a controller without isochronous channels.
 @Suite struct HCITestSuiteTests {
     typealias Properties = Bench.SetParameters.Properties
 
-    /// HCI/DDI/BI-15-C to BI-25-C, and the same kinds for BI-26-C, BI-37-C and on.
+    /// The properties of sets that can have no train: HCI/DDI/BI-15-C to BI-25-C, BI-26-C to BI-36-C, and
+    /// BI-37-C to BI-47-C.
     static let withoutTrains: [Properties] = [
         0b10_0000, 0b10_0100, 0b1_0011, 0b1_0101, 0b1_1101, 0b1_0010, 0b1_0000, 0b0001, 0b0101, 0b0010,
         0b0110,
@@ -75,8 +75,8 @@ import VirtualController
                 == .invalidCommandParameters)
     }
 
-    /// HCI/DDI/BI-13-C, BI-14-C, BI-70-C and BV-07-C: half of the data, pieces while the train is on, and no
-    /// parameters.
+    /// HCI/DDI/BI-13-C, BI-14-C, BI-70-C and BV-07-C: incomplete data, fragments while the train is enabled, and
+    /// no parameters.
     @Test func periodicDataIsRefusedInWrongState() throws {
         var bench = Bench()
         let id = bench.joinExtended()
@@ -97,7 +97,7 @@ import VirtualController
         bench.perform(try piece(.complete), on: id)
     }
 
-    /// HCI/DDI/BI-15-C to BI-25-C: another kind of set while its train is on.
+    /// HCI/DDI/BI-15-C to BI-25-C: another type of the set while its train is enabled.
     @Test(arguments: withoutTrains) func setTypeCannotChangeWhileTrainIsEnabled(_ properties: Properties) {
         var bench = Bench()
         let id = bench.joinExtended()
@@ -116,8 +116,8 @@ import VirtualController
         #expect(bench.status(Bench.trainParameters(), on: id) == .invalidCommandParameters)
     }
 
-    /// HCI/DDI/BI-37-C to BI-47-C, and BI-53-C to BI-61-C while the set is on: the train of a set that has
-    /// become one that can have none.
+    /// HCI/DDI/BI-37-C to BI-47-C, and BI-53-C to BI-61-C while the set is enabled: the train of a set whose type
+    /// has changed to one that can have none.
     @Test(arguments: withoutTrains) func trainCannotBeEnabledAfterSetTypeChange(_ properties: Properties) {
         var bench = Bench()
         let id = bench.joinExtended()
@@ -131,7 +131,7 @@ import VirtualController
     }
 
     /// HCI/DDI/BI-50-C and BI-51-C: 755 octets on LE 1M, or 500 on LE Coded, and then an interval of 7.5 ms.
-    /// The train goes on as it was.
+    /// The train keeps its parameters.
     @Test(arguments: [(PHY.le1M, 755), (.leCoded, 500)])
     func periodicIntervalTooShortForDataIsRefused(_ phy: PHY, _ count: Int) {
         var bench = Bench()
@@ -186,7 +186,7 @@ import VirtualController
         #expect(add(0, 2) == .memoryCapacityExceeded)
     }
 
-    /// HCI/DDI/BI-69-C: bits that a controller of 5.4 does not know.
+    /// HCI/DDI/BI-69-C: bits that Core Specification 5.4 does not define.
     @Test(arguments: [0x84, 0x100, 0x200] as [UInt16])
     func unknownPropertyBitsAreRefused(_ properties: UInt16) {
         var bench = Bench()
@@ -195,7 +195,7 @@ import VirtualController
             bench.status(parameters(Properties(rawValue: properties)), on: id) == .invalidCommandParameters)
     }
 
-    /// HCI/DDI/BV-06-C: a scan without parameters has those that it has after a reset.
+    /// HCI/DDI/BV-06-C: a scan without parameters uses the defaults after a reset.
     @Test func scanUsesDefaultParameters() {
         var bench = Bench()
         let id = bench.air.add(
@@ -210,7 +210,7 @@ import VirtualController
                 == .commandDisallowed)
     }
 
-    /// HCI/DDI/BI-04-C: a train that is followed already, even when it is silent.
+    /// HCI/DDI/BI-04-C: a train to which the receiver is synchronized already, even if its sender has stopped.
     @Test func secondSyncToSameTrainIsRefused() throws {
         var (bench, sender, receiver, sync) = try Bench.train(timeout: 1000)
         let following = bench.following(sender)

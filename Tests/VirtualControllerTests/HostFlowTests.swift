@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct HostFlowTests {
-    /// A pair whose peripheral's host has room for two packets of 27 octets.
+    /// Returns a connected pair. The peripheral's host has buffers for two packets of 27 octets.
     private static func pair() throws -> (Bench, (ID, ConnectionHandle), (ID, ConnectionHandle)) {
         var bench = Bench()
         let (central, peripheral) = (bench.join(), bench.join())
@@ -59,7 +59,7 @@ import VirtualController
         #expect(bench.events(central.0) == [DataTests.completed(central.1, 1)])
     }
 
-    /// The end of a link frees the host's buffers, and what waited for them is lost.
+    /// A disconnection frees the host's buffers. Data that waited for them are discarded.
     @Test func disconnectionFreesHostBuffers() throws {
         var (bench, central, peripheral) = try Self.pair()
         bench.send([1, 2, 3], central.1, on: central.0)
@@ -93,7 +93,7 @@ import VirtualController
         #expect(pair.status(SetControllerToHostFlowControl(kinds: .acl), on: peripheral) == .success)
         #expect(
             pair.status(HostBufferSize(aclLength: 27, aclPackets: 9), on: peripheral) == .commandDisallowed)
-        // Packets that the host does not have, and a connection that it does not have.
+        // A packet that the host has not received, and a connection that does not exist.
         for packet in [Self.done(handle, 1), Self.done(ConnectionHandle(0x0123), 0)] {
             pair.send(packet, on: peripheral)
             let answers = pair.packets(peripheral).map {
@@ -103,7 +103,7 @@ import VirtualController
         }
     }
 
-    /// It is ignored where nothing is counted: without connections, and without flow control.
+    /// Host Number Of Completed Packets is ignored without flow control, and without connections.
     @Test func uncountedCompletionsAreIgnored() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
         bench.send(Self.done(one, 7), on: central)

@@ -2,27 +2,27 @@ import BLECore
 import HCI
 import Testing
 
-/// What a host keeps account of: commands without an answer, its connections, and the buffers that its data
-/// fill. Whatever comes from the controller must fit it.
+/// The state that a host records: commands without an answer, its connections, and the buffers that its data
+/// occupy. All packets from the controller must agree with it.
 struct HostLedger {
     /// The commands that were sent and not answered, oldest first.
     private(set) var unanswered: [HCIOpcode] = []
-    /// The connections, and how many packets of each fill buffers.
+    /// The connections, and the number of buffers that the packets of each occupy.
     private(set) var buffered: [ConnectionHandle: Int] = [:]
-    /// How many buffers there are.
+    /// The number of the controller's buffers.
     let buffers: Int
 
     init(buffers: Int) { self.buffers = buffers }
 
     var hasRoom: Bool { buffered.values.reduce(0, +) < buffers }
 
-    /// A command is sent. A reset, if it is one, leaves nothing.
+    /// Records a command. Reset removes all connections.
     mutating func send(_ command: HCICommandPacket) {
         unanswered.append(command.opcode)
         if command == Reset().packet { buffered = [:] }
     }
 
-    /// Data are sent.
+    /// Records a data packet.
     mutating func sendData(on handle: ConnectionHandle) { buffered[handle, default: 0] += 1 }
 
     mutating func receive(_ packets: [HCIPacket]) {

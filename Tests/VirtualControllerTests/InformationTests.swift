@@ -124,7 +124,7 @@ import VirtualController
             bench.drain()
             #expect(bench.packets(id) == [error], "\(bytes)")
         }
-        // Voice and isochronous data have no links here.
+        // Voice and isochronous data are ignored, since the controller has no links for them.
         bench.send(.synchronous(SynchronousPacket(handle: ConnectionHandle(1), data: [1])), on: id)
         bench.send(.iso(ISOPacket(handle: ConnectionHandle(1), data: [1])), on: id)
         #expect(bench.packets(id).isEmpty)

@@ -43,7 +43,7 @@ import VirtualController
         bench.perform(LEConnectionUpdate(connection: one, parameters: parameters), on: central)
         #expect(bench.events(central) == [expected(one)])
         #expect(bench.events(peripheral) == [expected(other)])
-        // The same again is reported only to the host that asked.
+        // An update without a change is reported only to the host that requested it.
         bench.perform(LEConnectionUpdate(connection: one, parameters: parameters), on: central)
         #expect(bench.events(central) == [expected(one)])
         #expect(bench.events(peripheral).isEmpty)
@@ -80,7 +80,7 @@ import VirtualController
         bench.perform(LESetHostChannelClassification(channels: map), on: central)
         #expect(try bench.ask(LEReadChannelMap(connection: one), on: central).value == map)
         #expect(try bench.ask(LEReadChannelMap(connection: other), on: peripheral).value == map)
-        // A peripheral's wish does not count, and reserved bits are nothing.
+        // The peripheral's classification has no effect, and reserved bits are not channels.
         bench.perform(
             LESetHostChannelClassification(channels: ChannelMap(rawValue: 0xe0_0000_0003)), on: peripheral)
         #expect(try bench.ask(LEReadChannelMap(connection: other), on: peripheral).value == map)
@@ -106,7 +106,7 @@ import VirtualController
                 .leMeta(
                     .dataLengthChange(LEDataLengthChange(connection: other, transmit: short, receive: long)))
             ])
-        // The same again is no change.
+        // The same length is no change, and is not reported.
         _ = try bench.ask(LESetDataLength(connection: one, transmit: long), on: central)
         #expect(bench.events(central).isEmpty && bench.events(peripheral).isEmpty)
         #expect(
@@ -143,7 +143,7 @@ import VirtualController
         #expect(changes.map(\.receive) == [long])
     }
 
-    /// Every command that names a connection, on one that is not there.
+    /// Sends commands with the handle of a connection that does not exist.
     @Test func commandsForUnknownConnectionsAreRefused() {
         var bench = Bench()
         let id = bench.join()

@@ -28,7 +28,7 @@ import VirtualController
             #expect(
                 try bench.ask(LEReadPHY(connection: other), on: asked)
                     == LEReadPHY.ReturnParameters(connection: other, transmit: .leCoded, receive: .le2M))
-            // The same again is reported only to the host that asked.
+            // An update without a change is reported only to the host that requested it.
             bench.perform(
                 LESetPHY(connection: handle, preference: PHYPreference(transmit: .le2M, receive: .leCoded)),
                 on: asking)
@@ -64,7 +64,7 @@ import VirtualController
         #expect(Self.updates(bench.events(central)).map(\.status) == [.connectionTimeout])
     }
 
-    /// All PHYs, TX, RX; and the status.
+    /// The fields `All_PHYs`, `TX_PHYs` and `RX_PHYs`, and the status.
     @Test(
         arguments: [
             (0, 7, 7, .success), (3, 0, 0, .success), (1, 0, 2, .success), (2, 4, 0xff, .success),

@@ -3,8 +3,8 @@ import HCI
 import Testing
 import VirtualController
 
-/// The Connection Parameters Request procedure: a peripheral asks, the central's host decides (Core Specification
-/// 5.4, Vol 6, Part B, 5.1.7).
+/// The Connection Parameters Request procedure: a peripheral requests parameters, which the central's host
+/// accepts or refuses (Core Specification 5.4, Vol 6, Part B, 5.1.7).
 @Suite struct ParameterRequestTests {
     static let wanted = LEConnectionParameters(
         intervalMin: ConnectionInterval(rawValue: 80), intervalMax: ConnectionInterval(rawValue: 160),
@@ -30,7 +30,7 @@ import VirtualController
                     latency: latency, supervisionTimeout: Centiseconds(rawValue: timeout))))
     }
 
-    /// No update came of it.
+    /// Returns the event for a request that did not change the parameters.
     static func unchanged(_ connection: ConnectionHandle, _ status: HCIStatus) -> HCIEvent {
         update(connection, interval: 24, latency: 0, timeout: 42, status: status)
     }
@@ -55,9 +55,9 @@ import VirtualController
         bench.perform(
             LERemoteConnectionParameterRequestReply(connection: one, parameters: Self.wanted), on: central)
         #expect(bench.events(peripheral) == [Self.update(other)])
-        // The central's host has not asked for the change, and gets the event all the same.
+        // The central's host receives the event, too, although it did not request the change.
         #expect(bench.events(central) == [Self.update(one)])
-        // The same again is no change for the central, but an answer for the peripheral.
+        // For the same parameters, only the peripheral's host receives the event, as the answer to its request.
         bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)
         bench.perform(
             LERemoteConnectionParameterRequestReply(connection: one, parameters: Self.wanted), on: central)
@@ -95,7 +95,7 @@ import VirtualController
                 on: central) == .unknownConnectionIdentifier)
     }
 
-    /// A host that masks the question, and a controller that does not know the procedure.
+    /// The central's host masks the event, or its controller does not support the procedure.
     @Test func requestFailsIfCentralDoesNotSupportIt() throws {
         var (bench, central, peripheral, _, other) = try Bench.extendedPair()
         bench.perform(LESetEventMask(mask: LEEventMask(rawValue: 0xff_ffdf)), on: central)
@@ -115,7 +115,7 @@ import VirtualController
             ])
     }
 
-    /// A host that never answers: after 40 s the connection is no more.
+    /// The central disconnects after 40 s without an answer of its host, and the peripheral 420 ms later.
     @Test func unansweredRequestEndsConnectionAfter40Seconds() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         bench.perform(LEConnectionUpdate(connection: other, parameters: Self.wanted), on: peripheral)
@@ -134,7 +134,7 @@ import VirtualController
             ])
     }
 
-    /// Both want another interval at the same time: the central's wish is what happens.
+    /// Both hosts request another interval at the same time. The central's request takes effect.
     @Test func centralUpdateWinsCollision() throws {
         var (bench, central, peripheral, one, other) = try Bench.extendedPair()
         bench.air.conditions.delay = .milliseconds(30)

@@ -6,7 +6,7 @@ import VirtualController
 
 /// The commands of 7.8.61 to 7.8.63, and the rules that they add to those of advertising sets.
 @Suite struct PeriodicAdvertisingTests {
-    /// Handle, intervals, properties; and the status.
+    /// Handle, intervals and properties; and the status.
     @Test(
         arguments: [
             ("00 0600 0600 0000", .success), ("00 0600 ffff 4000", .success),
@@ -31,7 +31,7 @@ import VirtualController
         let id = bench.joinExtended()
         bench.make(Bench.parameters(0, properties), on: id)
         #expect(bench.status(Bench.trainParameters(), on: id) == .invalidCommandParameters)
-        // Nor may a set become such a one while its train is on.
+        // A set cannot change to such a type while its train is enabled.
         bench.perform(Bench.parameters(0, []), on: id)
         bench.perform(Bench.trainParameters(), on: id)
         bench.perform(LESetPeriodicAdvertisingEnable(enable: .on, set: Bench.set(0)), on: id)
@@ -43,7 +43,7 @@ import VirtualController
                 == .commandDisallowed)
     }
 
-    /// Whether the train is on, operation, octets; and the status.
+    /// Whether the train is enabled, the operation, and the number of octets; and the status.
     @Test(
         arguments: [
             (false, 3, 0, .success), (false, 3, 252, .success), (true, 3, 252, .success),
@@ -52,7 +52,7 @@ import VirtualController
             (false, 2, 0, .invalidCommandParameters), (false, 5, 1, .invalidCommandParameters),
             (true, 0, 1, .commandDisallowed), (true, 1, 1, .commandDisallowed),
             (true, 2, 1, .commandDisallowed),
-            // The data stay: only while the train is on, and when there are some.
+            // Operation 4 keeps the data. It requires an enabled train that has data.
             (true, 4, 0, .success), (false, 4, 0, .invalidCommandParameters),
             (true, 4, 1, .invalidCommandParameters),
         ] as [(Bool, UInt8, Int, HCIStatus)])
@@ -92,7 +92,7 @@ import VirtualController
             "all of it is forgotten")
     }
 
-    /// 252 octets take 4.9 ms on LE 1M; 1,000 do not go into 7.5 ms.
+    /// 252 octets take 2.9 ms on LE 1M; 1,000 do not fit 7.5 ms.
     @Test func dataThatExceedsIntervalFailsWithPacketTooLong() {
         var bench = Bench()
         let id = bench.joinExtended()
@@ -138,7 +138,7 @@ import VirtualController
         #expect(bench.status(LERemoveAdvertisingSet(set: Bench.set(0)), on: id) == .commandDisallowed)
         #expect(bench.status(LEClearAdvertisingSets(), on: id) == .commandDisallowed)
 
-        // Once begun it goes on without the set, on its PHY.
+        // A train that has begun continues without the set, and keeps its PHY.
         bench.enable(on: id)
         bench.perform(LESetExtendedAdvertisingEnable(enable: false), on: id)
         #expect(bench.air.deadline != nil)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import VirtualController
 
-/// Following periodic trains: 7.8.67 to 7.8.73 and 7.8.88.
+/// Synchronization to periodic trains: the commands of 7.8.67 to 7.8.73 and 7.8.88.
 @Suite struct PeriodicSyncTests {
     @Test func syncByAddressReportsTrain() throws {
         var bench = Bench()
@@ -28,7 +28,7 @@ import VirtualController
             ])
         #expect(
             first.reports == [LEPeriodicAdvertisingReport(sync: sync, rssi: -50, data: [1, 2, 3])])
-        // It goes on without the scan and without the announcements, every 100 ms.
+        // The reports continue every 100 ms without the scan and without the announcements.
         bench.perform(LESetExtendedScanEnable(enable: false), on: receiver)
         bench.perform(LESetExtendedAdvertisingEnable(enable: false), on: sender)
         bench.run(for: .seconds(1))
@@ -95,14 +95,14 @@ import VirtualController
         #expect(add(entry(1)) == .commandDisallowed)
         #expect(remove(entry(1)) == .commandDisallowed)
         #expect(bench.status(LEClearPeriodicAdvertiserList(), on: id) == .commandDisallowed)
-        // The addresses of a train that is looked for may have to be resolved.
+        // A pending synchronization may have to resolve addresses, so the resolving list cannot change.
         bench.perform(LEPeriodicAdvertisingCreateSyncCancel(), on: id)
         bench.resolve(on: id)
         bench.perform(bench.following(id), on: id)
         #expect(bench.status(LEClearResolvingList(), on: id) == .commandDisallowed)
     }
 
-    /// Options, SID, address type, skip, timeout, CTE types; and the status.
+    /// Options, SID, address type, skip, timeout and CTE types; and the status.
     @Test(
         arguments: [
             ("00 03 01 0000 0a00 00", .success), ("07 ff ff f301 0040 0f", .success),
@@ -163,13 +163,13 @@ import VirtualController
         #expect(
             bench.status(LEPeriodicAdvertisingTerminateSync(sync: sync), on: receiver)
                 == .unknownAdvertisingIdentifier)
-        // A new train of the set is another one.
+        // If the set sends a train again, it is another train.
         bench.perform(LESetPeriodicAdvertisingEnable(enable: .on, set: Bench.set(0)), on: sender)
         bench.run(for: .seconds(1))
         #expect(bench.packets(receiver).isEmpty)
     }
 
-    /// A receiver of the announcement that gets none of the next six packets does not follow the train.
+    /// The synchronization fails if none of the six packets after the announcement is received.
     @Test func unreceivedTrainFailsToBeEstablished() {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())
@@ -188,7 +188,7 @@ import VirtualController
             "it is over")
     }
 
-    /// 1,650 octets: seven reports, the last one complete, for all of it; truncated when packets are lost.
+    /// 1,650 octets arrive in seven reports, of which the last one is complete. If packets are lost, it is truncated.
     @Test func longDataIsReportedInFragments() throws {
         let data = (0..<1650).map { UInt8(truncatingIfNeeded: $0) }
         var (bench, _, receiver, _) = try Bench.train(data: data)
@@ -206,7 +206,7 @@ import VirtualController
         for report in bench.trainEvents(receiver).reports where report.dataStatus != .moreToCome {
             ends[report.dataStatus, default: 0] += 1
         }
-        // 80 of 100 first packets arrive, and 26 % of those with all of their six followers.
+        // 80 of 100 first packets arrive, and 26 % of those with all of the six packets after them.
         #expect((8...40).contains(ends[.complete] ?? 0))
         #expect((35...75).contains(ends[.truncated] ?? 0))
     }
@@ -215,7 +215,7 @@ import VirtualController
         var (bench, _, receiver, _) = try Bench.train(skip: 3)
         bench.run(for: .seconds(4))
         #expect(bench.trainEvents(receiver).reports.count == 10)
-        // Not so many that the train would be lost.
+        // A skip that exceeds the timeout does not lose the train.
         var (other, _, eager, _) = try Bench.train(skip: 499, timeout: 100)
         other.run(for: .seconds(20))
         let events = other.trainEvents(eager)
@@ -244,7 +244,7 @@ import VirtualController
         }
     }
 
-    /// Only of trains that number their data.
+    /// Only the ADI of a train shows that its data are the same.
     @Test(arguments: [true, false]) func duplicatesAreFilteredOnlyWithADI(_ adi: Bool) throws {
         var (bench, sender, receiver, _) = try Bench.train(adi: adi, options: .filterDuplicates)
         bench.run(for: .seconds(1))
@@ -277,7 +277,7 @@ import VirtualController
             bench.trainEvents(receiver).established.map(\.train.advertiser) == [bench.resolved(sender)])
     }
 
-    /// All packets here are without a constant tone extension.
+    /// None of the packets has a constant tone extension.
     @Test func excludedPacketTypeFailsToSynchronize() {
         var bench = Bench()
         let (sender, receiver) = (bench.joinExtended(), bench.joinExtended())

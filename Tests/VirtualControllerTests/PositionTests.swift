@@ -21,7 +21,7 @@ import VirtualController
         #expect(bench.extendedReports(scanner).map(\.rssi) == [rssi])
     }
 
-    /// A set that is sent with less power is received as much weaker, and less far: at 25 m 68 dB are lost.
+    /// The lower the transmit power of a set, the lower its RSSI and its range. The path loss at 25 m is 68 dB.
     @Test(arguments: [(0, -68), (-12, -80), (-32, -100), (-33, nil)] as [(Int8, Int8?)])
     func rssiFollowsAdvertisingPower(_ power: Int8, _ rssi: Int8?) {
         var bench = Bench()
@@ -38,7 +38,7 @@ import VirtualController
         #expect(bench.extendedReports(scanner).map(\.rssi) == (rssi.map { [$0, $0] } ?? []))
     }
 
-    /// On a connection, too, each end receives the other's power.
+    /// On a connection, the RSSI at each end depends on the transmit power of the other end.
     @Test func rssiFollowsPeerTransmitPower() throws {
         var bench = Bench()
         var configuration = VirtualController.Configuration()

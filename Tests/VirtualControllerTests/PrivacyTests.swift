@@ -40,14 +40,15 @@ import VirtualController
         bench.advertisePrivately(on: advertiser, towards: friend, [])
         bench.run(for: .milliseconds(50))
         #expect(bench.extendedReports(friend).map(\.address) == [HCIAddress(bench.address(advertiser))])
-        // With neither a key nor that address there is nothing to advertise as.
+        // With neither a local key nor a public address, there is no address for the advertising.
         var own = Bench.parameters(1, [])
         own.ownAddressType = .resolvableOrPublic
         bench.perform(own, on: advertiser)
         #expect(bench.status(Bench.enabling(1), on: advertiser) == .invalidCommandParameters)
     }
 
-    /// In network privacy mode a peer that has a key must hide; in device privacy mode it need not.
+    /// In network privacy mode, a peer that has a key must use a private address. In device privacy mode, it need
+    /// not.
     @Test(arguments: [LESetPrivacyMode.Mode.network, .device])
     func onlyDevicePrivacyModeAcceptsIdentityAddress(_ mode: LESetPrivacyMode.Mode) {
         var bench = Bench()
@@ -83,7 +84,7 @@ import VirtualController
         #expect(bench.extendedReports(friend).map(\.address).allSatisfy { $0 == bench.resolved(advertiser) })
         bench.perform(LESetExtendedScanEnable(enable: false), on: friend)
 
-        // A stranger that hides is not on the list; the friend that hides is.
+        // The stranger is not on the accept list. The friend is, although it uses a private address.
         bench.scanExtended(on: stranger)
         bench.run(for: .milliseconds(200))
         guard let shown = bench.extendedReports(stranger).last?.address else {
@@ -103,7 +104,7 @@ import VirtualController
         #expect(bench.air.controller(friend)?.connections.count == 1)
     }
 
-    /// Which ends use private addresses, and the events of both hosts.
+    /// Whether the central uses a private address, and whether the peripheral does.
     @Test(arguments: [(true, true), (true, false), (false, true)])
     func connectionReportsResolvedAddresses(_ centralHides: Bool, _ peripheralHides: Bool) throws {
         var bench = Bench()
@@ -139,12 +140,12 @@ import VirtualController
         #expect(other.peerResolvable == one.localResolvable)
         #expect(centralHides || one.localResolvable.value == 0)
         #expect(peripheralHides || one.peerResolvable.value == 0)
-        // It is the same peer, whatever it calls itself.
+        // The identity address and the private address belong to the same peer.
         #expect(
             bench.status(bench.extendedCreation(to: peripheral), on: central) == .connectionAlreadyExists)
     }
 
-    /// The event of Core Specification 4.0 has no place for an identity.
+    /// The event of Core Specification 4.0 has no field for an identity.
     @Test func plainConnectionCompleteHasOnAirAddress() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
@@ -160,7 +161,7 @@ import VirtualController
         #expect(peer.deviceAddress?.isResolved(by: AES128(key: Bench.key(peripheral))) == true)
     }
 
-    /// Directed at a peer that has a key: the target on air is a private address that only the peer knows.
+    /// Advertising directed at a peer that has a key carries a private target address that only the peer resolves.
     @Test func directedAdvertisingUsesPrivateTargetAddress() throws {
         var bench = Bench()
         let (advertiser, target, stranger, curious) = (
@@ -185,7 +186,7 @@ import VirtualController
         #expect(guess.direct.deviceAddress?.isResolved(by: AES128(key: Bench.key(target))) == true)
         #expect(guess.address.type == .random)
 
-        // Only who is meant can connect, and only by hiding.
+        // The target connects, with a private address.
         var creation = bench.extendedCreation(to: advertiser)
         creation.ownAddressType = .resolvableOrRandom
         bench.perform(creation, on: target)
@@ -239,7 +240,7 @@ import VirtualController
         let reports = bench.extendedReports(scanner)
         #expect(reports.map(\.data) == [[], [1, 2]])
         #expect(reports.allSatisfy { $0.address == bench.resolved(advertiser) })
-        // It is a private address that was on air.
+        // The address on air was a private one.
         #expect(
             try bench.ask(
                 LEReadPeerResolvableAddress(peer: HCIAddress(bench.address(scanner))), on: advertiser

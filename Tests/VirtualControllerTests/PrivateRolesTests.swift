@@ -3,7 +3,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Who hides in which role, and from whom (Core Specification 5.4, Vol 6, Part B, 6).
+/// The use of private addresses in each role (Core Specification 5.4, Vol 6, Part B, 6).
 @Suite struct PrivateRolesTests {
     private static func enhanced(_ events: [HCIEvent]) -> LEEnhancedConnectionComplete? {
         events.lazy.compactMap {
@@ -11,8 +11,8 @@ import VirtualController
         }.first
     }
 
-    /// Own address type 2: the public address stands behind the private one, and takes its place for peers
-    /// that there is no key for.
+    /// Own address type 2: the public address is the identity of the private one, and replaces it towards peers
+    /// without a key.
     @Test func resolvableOrPublicUsesPublicAddressWithoutKey() throws {
         var bench = Bench()
         let identity = DeviceAddress(0x11_2233_4455, type: .public)
@@ -44,7 +44,7 @@ import VirtualController
         #expect(hidden.deviceAddress?.isResolved(by: AES128(key: Bench.key(advertiser))) == true)
     }
 
-    /// A scanner calls itself otherwise after each timeout.
+    /// A scanner changes its private address after each timeout.
     @Test func scannerRotatesPrivateAddress() throws {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())
@@ -70,7 +70,7 @@ import VirtualController
         #expect(scanners.allSatisfy { $0.deviceAddress?.isResolved(by: cipher) == true })
     }
 
-    /// An initiator that waits for long connects with an address of now.
+    /// An initiator that waits longer than the timeout connects with its current private address.
     @Test func initiatorUsesCurrentPrivateAddress() throws {
         var bench = Bench()
         let (central, peripheral) = (bench.joinExtended(), bench.joinExtended())
@@ -95,7 +95,7 @@ import VirtualController
         #expect(other.peer == bench.resolved(central))
     }
 
-    /// Who has given a key and does not hide is not let in, unless device privacy is enough.
+    /// A peer that has a key and uses its identity address can connect in device privacy mode only.
     @Test(arguments: [LESetPrivacyMode.Mode.network, .device])
     func onlyDevicePrivacyModeAdmitsIdentityAddress(_ mode: LESetPrivacyMode.Mode) throws {
         var bench = Bench()
@@ -111,7 +111,8 @@ import VirtualController
         if mode == .device { #expect(event?.peer == HCIAddress(bench.address(central))) }
     }
 
-    /// A key of zeros is none: its owner need not use private addresses, and others need not towards it.
+    /// A key of zeros is no key. As a local key it generates no private address, and as a peer's key it
+    /// requires none.
     @Test func zeroKeyDisablesPrivateAddresses() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.joinExtended(), bench.joinExtended())

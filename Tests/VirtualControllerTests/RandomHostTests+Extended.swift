@@ -3,7 +3,7 @@ import HCI
 import VirtualController
 
 extension RandomHostTests {
-    /// Extended commands, with parameters that are often in range.
+    /// Returns a random extended command, with parameters that are often in range.
     static func extendedCommand(_ random: inout SplitMix64) -> HCICommandPacket {
         let set = AdvertisingHandle(rawValue: .random(in: 0...5, using: &random))
         let connection = ConnectionHandle(UInt16.random(in: 0x3f...0x44, using: &random))
@@ -90,7 +90,7 @@ extension RandomHostTests {
         }
     }
 
-    /// Commands about trains, with parameters that are often in range.
+    /// Returns a random command about trains, with parameters that are often in range.
     static func periodicCommand(_ random: inout SplitMix64) -> HCICommandPacket {
         let set = AdvertisingHandle(rawValue: .random(in: 0...5, using: &random))
         let sync = SyncHandle(rawValue: .random(in: 0...3, using: &random))
@@ -129,7 +129,7 @@ extension RandomHostTests {
         }
     }
 
-    /// Commands about private addresses, with parameters that are often in range.
+    /// Returns a random command about private addresses, with parameters that are often in range.
     static func privacyCommand(_ random: inout SplitMix64) -> HCICommandPacket {
         let number = UInt64.random(in: 0...4, using: &random)
         let peer = HCIAddress(0xc000_0000_0000 + number, type: .random)

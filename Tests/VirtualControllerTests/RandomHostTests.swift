@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct RandomHostTests {
-    /// Commands that a controller knows, with parameters that are often in range.
+    /// Returns a random command: mostly a supported one, with parameters that are often in range.
     static func command(_ random: inout SplitMix64) -> HCICommandPacket {
         let connection = ConnectionHandle(UInt16.random(in: 0x3f...0x44, using: &random))
         let address = HCIAddress(
@@ -75,12 +75,12 @@ import VirtualController
         }
     }
 
-    /// Nearly always the same.
+    /// Returns the same key in 15 of 16 cases.
     private static func key(_ random: inout SplitMix64) -> UInt128 {
         UInt8.random(in: 0..<16, using: &random) == 0 ? 2 : 1
     }
 
-    /// How many packets are answers, and to what.
+    /// Returns the opcodes of the commands that the packets answer.
     static func answers(_ packets: [HCIPacket]) -> [HCIOpcode] {
         packets.compactMap { packet in
             guard case .event(let event) = packet else { return nil }
@@ -92,14 +92,14 @@ import VirtualController
         }
     }
 
-    /// Whatever hosts send, every command has exactly one answer, every packet for a host can be read, and
-    /// every connection that is reported ends at most once and carries data only while it is there.
+    /// For any packets from hosts, every command has exactly one answer, and every packet to a host can be
+    /// decoded. Every reported connection ends at most once, and carries data only until then.
     @Test(arguments: 0..<18) func everyCommandHasOneAnswer(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bench = Bench(
             seed: seed,
             conditions: seed % 3 == 0 ? .init() : .init(loss: 0.2, delay: .milliseconds(Int64(seed))))
-        // From the 12th on, hosts of both families.
+        // From seed 12 on, the hosts are of both families.
         let isExtended = seed >= 12
         let ids =
             isExtended
@@ -124,7 +124,7 @@ import VirtualController
                 let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
                     UInt8.random(in: 0...255, using: &random)
                 }
-                // Not a command that is well formed, which would have an answer.
+                // A well-formed command would have an answer.
                 guard bytes.first != 1 else { continue }
                 bench.air.receive(bytes.span, from: id, at: bench.now)
                 bench.drain()
@@ -136,7 +136,7 @@ import VirtualController
                 let packets = bench.packets(id)
                 #expect(Self.answers(packets) == [command.opcode])
                 Self.check(packets, &open[id, default: []])
-                // The masks are part of what is followed here.
+                // The test needs all events, so it sets the masks again.
                 if [.reset, .setEventMask, .leSetEventMask].contains(command.opcode) {
                     if command.opcode == .reset { open[id] = [] }
                     bench.perform(SetEventMask(mask: HCIEventMask(rawValue: .max)), on: id)
@@ -150,7 +150,7 @@ import VirtualController
                 Self.check(packets, &open[id, default: []])
             }
         }
-        // Without the others, the last one has no link in the end.
+        // After the others are removed, all connections of the last controller end.
         bench.remove(ids[0])
         bench.remove(ids[1])
         bench.run(for: .seconds(60))
@@ -158,7 +158,7 @@ import VirtualController
         #expect(open[ids[2]] == [])
     }
 
-    /// Follows the connections of a host.
+    /// Checks packets to a host against its open connections, and updates them.
     static func check(_ packets: [HCIPacket], _ open: inout Set<ConnectionHandle>) {
         for packet in packets {
             switch packet {

@@ -3,10 +3,10 @@ import HCI
 import Testing
 import VirtualController
 
-/// Two controllers whose hosts say anything at any time, but never send data without a buffer for them, and
-/// sometimes take nothing for a while.
+/// Two controllers whose hosts send random commands at any time, but data only if a buffer is free, and
+/// sometimes receive no packets for a while.
 @Suite struct RandomPairTests {
-    /// What two hosts do.
+    /// Two controllers, and the random actions of their hosts.
     private struct Pair {
         var bench: Bench
         let ids: [ID]
@@ -46,12 +46,12 @@ import VirtualController
             take()
         }
 
-        /// Enters what has come.
+        /// Enters the packets that have arrived into the ledgers.
         mutating func take() {
             for id in ids { ledgers[id]?.receive(bench.packets(id)) }
         }
 
-        /// A command, often one that does something, sometimes cut short or too long.
+        /// Returns a random command, sometimes with an octet too many or too few.
         mutating func command() -> HCICommandPacket {
             let isExtended = configuration.extended != nil && UInt8.random(in: 0..<3, using: &random) > 0
             let command =
@@ -66,7 +66,7 @@ import VirtualController
             return HCICommandPacket(opcode: command.opcode, parameters: parameters)
         }
 
-        /// Data of some connection, if there is one and room.
+        /// Sends data on a random connection, if there is one and a buffer is free.
         mutating func sendData(on id: ID) {
             guard let ledger = ledgers[id], ledger.hasRoom,
                 let handle = ledger.buffered.keys.sorted(by: { $0.rawValue < $1.rawValue })
@@ -78,8 +78,7 @@ import VirtualController
             bench.send(.acl(ACLPacket(handle: handle, boundary: boundary, data: data)), on: id)
         }
 
-        /// Asks one host to advertise and the other to connect, whatever they do already; sometimes they begin
-        /// anew.
+        /// Lets one host advertise and the other connect, in any state. In one of four cases, both reset first.
         mutating func connect() {
             if UInt8.random(in: 0..<4, using: &random) == 0 {
                 for id in ids {
@@ -109,7 +108,7 @@ import VirtualController
 
         mutating func run(for duration: Duration) {
             bench.run(for: duration)
-            // Whatever was due has happened.
+            // All events that were due have been processed.
             #expect(bench.air.deadline.map { $0 > bench.now } ?? true)
             take()
         }
@@ -128,16 +127,16 @@ import VirtualController
             default:
                 let command = command()
                 send(command, on: id)
-                // The masks are part of what is followed here.
+                // The test needs all events, so it sets the masks again.
                 if [.reset, .setEventMask, .leSetEventMask].contains(command.opcode) { setUp(id) }
             }
             take()
         }
     }
 
-    /// Every command has exactly one answer, in the order of the commands; no host that keeps to its buffers
-    /// gets an overflow event; no packet completes that was not sent; and nothing is left to do when all that
-    /// is due was done.
+    /// Every command has exactly one answer, in the order of the commands. No host that respects the buffers
+    /// receives an overflow event. Only packets that were sent are reported as completed. No event that was due
+    /// remains.
     @Test(arguments: 0..<16 as Range<UInt64>) func commandsAndBuffersAreAccountedFor(_ seed: UInt64) {
         var pair = Pair(seed: seed)
         var links = 0
@@ -147,7 +146,7 @@ import VirtualController
             links += max(pair.ledgers.values.reduce(0) { $0 + $1.buffered.count } - before, 0)
         }
         #expect(links > 3, "there was something to account for")
-        // A host that takes packets, and whose peer is in range, gets everything back.
+        // If the hosts receive packets and are in range, all commands are answered and all buffers are freed.
         pair.bench.deaf = []
         pair.bench.setRSSI(-50, between: pair.ids[0], and: pair.ids[1])
         pair.bench.drain()
@@ -180,8 +179,8 @@ import VirtualController
         }
     }
 
-    /// What a controller shows of its settings: which commands it refuses, and what those return that it does
-    /// not. None of them does anything that another one sees.
+    /// Returns the answers to commands that depend on the settings of a controller: their statuses and return
+    /// parameters. None of the commands has an effect on another controller.
     private static func settings(_ id: ID, _ bench: inout Bench) -> [String] {
         let absent = HCIAddress(0xc000_0000_0099, type: .random)
         let train = PeriodicAdvertiser(address: absent, sid: 0)

@@ -102,7 +102,8 @@ import VirtualController
             bench.status(LESetPrivacyMode(peer: peer, mode: .device), on: id) == .unknownConnectionIdentifier)
     }
 
-    /// The list does not change while it is used, and its use not while something goes on.
+    /// The list cannot change while it is used. Address resolution cannot be enabled or disabled while the
+    /// controller advertises, scans or initiates.
     @Test func resolvingListCannotChangeWhileInUse() {
         var bench = Bench()
         let (id, other) = (bench.joinExtended(), bench.joinExtended())

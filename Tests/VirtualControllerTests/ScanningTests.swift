@@ -25,7 +25,7 @@ import VirtualController
         bench.scan(on: scanner, .active, filterDuplicates: true)
         bench.run(for: .seconds(5))
         #expect(bench.reports(scanner).map(\.type) == [.connectable, .scanResponse])
-        // Scanning anew forgets.
+        // A new scan clears the duplicate filter.
         bench.perform(LESetScanEnable(enable: true, filterDuplicates: true), on: scanner)
         bench.run(for: .seconds(1))
         #expect(bench.reports(scanner).count == 2)
@@ -51,7 +51,7 @@ import VirtualController
     @Test func reportsArriveOnlyDuringScanWindow() {
         var bench = Bench()
         let (advertiser, scanner) = (bench.join(), bench.join())
-        // 160 ms of 640 ms.
+        // The window is 160 ms of an interval of 640 ms.
         bench.scan(on: scanner, interval: 1024, window: 256)
         let start = bench.now
         bench.advertise(on: advertiser, interval: 32)
@@ -109,7 +109,7 @@ import VirtualController
         #expect(bench.reports(id).isEmpty)
     }
 
-    /// What is wrong with the parameters, and the status it gets.
+    /// Whether the controller is scanning (1), the parameters, and the status.
     @Test(
         arguments: [
             (0, "00 1000 1000 01 00", .success), (0, "01 0400 0400 01 01", .success),

@@ -7,7 +7,7 @@ import Testing
 
 /// `bench` with `bench --serve` at the other end.
 @Suite(.timeLimit(.minutes(10))) struct BenchTests {
-    /// What is measured, in which order, and what of it does not depend on how fast it goes.
+    /// The measured operations in order, with the figures that do not depend on the speed.
     private static let measured = [
         // The count of the server's sink has eight octets.
         "read", "20", "160", "null", "null",
@@ -16,14 +16,14 @@ import Testing
         "notification", "20", "2000", "null", "0",
     ]
 
-    /// The same of a line of output, and whether its histogram has all operations.
+    /// Returns the same figures from a line of output. Checks that the histogram counts all operations.
     private func facts(_ line: String) throws -> [String] {
         let pattern =
             /"operation":"(\w+)".*"operations":(\d+),"octets":(\d+),"arrived":(\w+),"missing":(\w+),/
         let found = try #require(line.firstMatch(of: pattern)?.output, "\(line)")
         let counts = line.matches(of: /"count":(\d+)/).compactMap { Int($0.output.1) }
         #expect(counts.reduce(0, +) == 20)
-        // The link's latency is not that of the operations.
+        // The line has two latencies: that of the link and that of the operations.
         #expect(
             line.components(separatedBy: #""latency":"#).count == 3 && line.contains(#""link":{"interval":"#))
         #expect(line.contains(#""phy":"1m","mtu":517,"dataLength":{"transmit":251,"receive":251}"#))
@@ -47,7 +47,7 @@ import Testing
             ["bletool", "bench", "--serve", "--size", "100", "--adapter", "virtual:b", "--json"],
             in: air.folder)
         #expect(await server.line()?.contains(#""event":"ready""#) == true)
-        // The second counts from zero again, though the server goes on.
+        // The second client counts from zero again, although the server keeps running.
         for number in ["one", "two"] {
             let bench = try RunningProgram(
                 [
@@ -79,7 +79,7 @@ import Testing
     @Test func skippedNumbersAreCountedAsMissing() {
         let meter = Meter()
         for number in [UInt8(3), 4, 6, 9] { meter.arrived([number, 0, 0, 0, 0x55], isNumbered: true) }
-        // The first begins the measurement.
+        // The first value begins the measurement, and is not counted.
         #expect(meter.operations == 3)
         let event = meter.event(.notification, RemoteAttribute(handle: 1), .init(mtu: 23))
         #expect(event.missing == 3 && event.octets == 15)

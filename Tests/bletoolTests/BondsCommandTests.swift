@@ -133,7 +133,8 @@ struct BondsCommandTests {
         #expect(verbs.allSatisfy { $0.note(besides: nil) == nil })
     }
 
-    /// What `perform` does, but for the log, which a process starts once.
+    /// Checks and runs a command without `perform`, which also starts the log. A process can start the log
+    /// only once.
     private func run(_ command: some BondsVerb, _ console: Console) async throws(Failure) {
         try command.check()
         try await command.run(try await command.openBonds(), console)
@@ -165,13 +166,13 @@ struct BondsCommandTests {
         #expect(second.records() == first.records())
         #expect(second.knownIdentity(at: Self.local) == identity)
 
-        // Looking does not make a folder; removing does what it says.
+        // `list` does not create the folder, and `remove` removes the bond.
         try await run(BondsListCommand.parse(["--state-dir", "\(folder)/third"]), console)
         #expect(!FileManager.default.fileExists(atPath: "\(folder)/third"))
         try await run(BondsRemoveCommand.parse(["name:phone", "--state-dir", "\(folder)/second"]), console)
         #expect(try await BondStore.open("\(folder)/second", on: nil).records().isEmpty)
 
-        // A file that is damaged changes nothing.
+        // The import of a damaged file changes nothing.
         var octets = [UInt8](try #require(FileManager.default.contents(atPath: file)))
         octets[octets.count - 2] ^= 1
         try Data(octets).write(to: URL(fileURLWithPath: file))

@@ -4,7 +4,7 @@ import Testing
 
 /// `bletool capture` on an adapter of its own, as a program.
 @Suite(.timeLimit(.minutes(10))) struct CaptureTests {
-    /// A device that advertises, for as long as the result is kept.
+    /// Starts a device that advertises while the result is kept.
     private func beacon(in air: TemporaryAir) async throws -> RunningProgram {
         let beacon = try RunningProgram(
             [
@@ -72,7 +72,7 @@ import Testing
 
     @Test("a recording that reaches the largest size of files ends with its last whole record")
     func largestFile() async throws {
-        // The signal would end the program; ignored, it is an error of the write.
+        // SIGXFSZ would end the program. If it is ignored, the write fails.
         let (status, output) = try await Shell().run(
             """
             trap '' XFSZ
@@ -84,7 +84,7 @@ import Testing
         #expect(status == 1)
         let match = try #require(output.firstMatch(of: /\n(\d+) records in air.btsnoop\n/), "\(output)")
         #expect(output.contains("bletool: capture: air.btsnoop: File too large\n"), "\(output)")
-        // Without a line about damage.
+        // No line reports damage.
         #expect(output.hasSuffix("File too large\n\(match.1)\n") && match.1 != "0", "\(output)")
     }
 
@@ -94,7 +94,7 @@ import Testing
         let beacon = try await beacon(in: air)
         let capture = try RunningProgram(
             ["bletool", "capture", "air.btsnoop", "--adapter", "virtual:tap", "--json"], in: air.folder)
-        // It says that it records, and has a header then.
+        // The first line is printed when the recording has begun and its file has a header.
         #expect(await capture.line() != nil)
         let decode = try RunningProgram(
             ["bletool", "decode", "air.btsnoop", "--follow", "--json"], in: air.folder)

@@ -1,6 +1,6 @@
 import Testing
 
-/// A server on the virtual air, dumped; the dump, served and dumped again.
+/// A server on the virtual air is dumped. The dump is served and dumped again.
 struct CloneTests {
     private static let server = """
         name: Full device

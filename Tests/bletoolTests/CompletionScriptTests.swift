@@ -4,13 +4,14 @@ import Testing
 
 @testable import bletool
 
-/// What Tab does in the user's shell: verbs of `gatt` and their options behind the device, as the command line has them.
+/// Completion in the user's shell: the verbs of `gatt` and their options after the device, as on the command
+/// line.
 struct CompletionScriptTests {
     private static func isInstalled(_ shell: String) -> Bool {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/\(shell)")
     }
 
-    /// The script in a folder of its own.
+    /// Returns a shell whose folder contains the completion script.
     private static func shell(_ name: String) throws -> Shell {
         let shell = try Shell()
         let generated = BLETool.completionScript(for: try #require(.init(rawValue: name)))
@@ -29,7 +30,8 @@ struct CompletionScriptTests {
         #expect(result.status == 0, "\(result.output)")
     }
 
-    /// What bash makes of a line: it cuts addresses at their colons.
+    /// The words into which bash splits a line, and the words that it offers. Bash splits addresses at their
+    /// colons.
     @Test(arguments: [
         ("gatt AA : BB : CC ''", "tree read write notify info dump run shell"), ("gatt X w", "write"),
         ("gatt AA : BB : CC read --fo", "--format"), ("gatt read X --fo", "--format"),

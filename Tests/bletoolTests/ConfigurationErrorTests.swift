@@ -4,13 +4,13 @@ import Testing
 @testable import bletool
 
 struct ConfigurationErrorTests {
-    /// One characteristic under a service, from line 4 on.
+    /// Returns a file with a service and one characteristic, which begins at line 4.
     private static func characteristic(_ lines: String) -> String {
         "services:\n- uuid: 180f\n  characteristics:\n  - uuid: 2a19\n"
             + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
     }
 
-    /// A file, the line and column of what is wrong with it, and words of the reason.
+    /// A file, the line and column of its error, and words of the reason.
     @Test(arguments: [
         // The file as a whole.
         ("[]", 1, 1, "expected a configuration, not a list"),
@@ -109,7 +109,7 @@ struct ConfigurationErrorTests {
         #expect(!Failure(error, file: "x.yaml").message.contains("\n"))
     }
 
-    /// The same for the lines of one characteristic.
+    /// The same for the lines of one characteristic, without the column.
     @Test(arguments: [
         ("value: x", 4, "needs the key \"properties\""),
         ("properties: [red]", 5, "not \"red\"; did you mean \"read\"?"),
@@ -199,7 +199,8 @@ struct ConfigurationErrorTests {
         }
     }
 
-    /// Every part of the example taken out, doubled or replaced gives a configuration or an error with a place.
+    /// The example with random words removed, doubled, replaced or reversed is accepted, or refused with a
+    /// position.
     @Test func mutatedFilesLoadOrFailWithPosition() {
         var random = SplitMix64(seed: 5)
         let words = ServeConfigurationTests.example.split(separator: " ", omittingEmptySubsequences: false)

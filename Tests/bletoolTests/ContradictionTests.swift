@@ -5,9 +5,10 @@ import Testing
 
 @testable import bletool
 
-/// `strict: false`: what only contradicts itself runs as it is written, each with a warning.
+/// `strict: false`: a configuration that contradicts itself is served as written, with a warning for each
+/// contradiction.
 struct ContradictionTests {
-    /// A file with one characteristic, whose lines begin at line 6.
+    /// Returns a file with one characteristic, whose lines begin at line 6.
     private func file(_ lines: String, _ top: String = "strict: false") -> String {
         "\(top)\nservices:\n- uuid: 180f\n  characteristics:\n  - uuid: 2a19\n"
             + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
@@ -38,7 +39,8 @@ struct ContradictionTests {
         #expect(try configuration(lines).warnings.isEmpty)
     }
 
-    /// The lines, and where and how the warnings for them begin; without `strict: false` the first is an error.
+    /// The lines, and the line numbers and first words of their warnings. In a strict file, the first warning
+    /// is an error.
     @Test(
         arguments: [
             ("properties: [read]\npermissions: {read: none}", [(7, "the properties offer")]),
@@ -97,7 +99,7 @@ struct ContradictionTests {
         expectDatabase(of: served)
     }
 
-    /// What cannot be served stays an error.
+    /// A configuration that cannot be served is refused even without `strict`.
     @Test(arguments: [
         "properties: [read]\nvalueHandle: 0x0010", "properties: [read]\nvalue: abc\nlength: {max: 2}",
         "properties: [notify]\ndescriptors: [{uuid: 2902, value: {hex: 0100}}]",
@@ -106,7 +108,8 @@ struct ContradictionTests {
         #expect(throws: ConfigurationError.self) { try configuration(file(lines)) }
     }
 
-    /// Descriptors that properties need are added also without strictness, unless the file says otherwise.
+    /// Descriptors that properties require are added even without `strict`, unless `standardDescriptors` is
+    /// false.
     @Test func missingDescriptorsAreAddedOrReported() throws {
         let lines = "properties: [notify, extended, broadcast]"
         let completed = try configuration(file(lines))
@@ -128,7 +131,8 @@ struct ContradictionTests {
         #expect(error == bare.warnings.first.map { ConfigurationError(error?.position, $0.reason) })
     }
 
-    /// A client sees the properties, reads nothing that no link may read, and subscribes by either of two descriptors.
+    /// A client can read the declarations. It cannot read a value that no link may read. A subscription by
+    /// one of two descriptors 2902 is also visible in the other.
     @Test func contradictionsAreServedAsWritten() throws {
         let text = """
             strict: false
@@ -147,7 +151,8 @@ struct ContradictionTests {
         var server = GATTServer(try AttributeDatabase(services, generic: nil))
         let client = ClientID(rawValue: 1)
         server.connect(client)
-        // 1 the service, 2 and 3 the level, 4 and 5 what is notified, 6 to 8 its descriptors.
+        // Handle 1 is the service, 2 and 3 are the battery level, 4 and 5 the notified characteristic, and 6
+        // to 8 its descriptors.
         #expect(
             server.handle(.read(3), from: client, mtu: .default)
                 == .respond(.error(ATTErrorResponse(.readRequest, 3, .readNotPermitted))))

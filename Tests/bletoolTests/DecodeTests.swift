@@ -7,7 +7,8 @@ import Testing
 
 @testable import bletool
 
-/// A connection, discovery of a battery's level, and a read that is refused; each a millisecond after the other.
+/// A connection, the discovery of a battery level, a read that is refused, and a truncated command. The
+/// packets are a millisecond apart.
 private let steps: [(Record.Direction, String)] = [
     (.controllerToHost, "043e130100400000000605040302011800000 0f40100"),
     (.hostToController, "0240000b000700040008 0100ffff0328"),
@@ -28,7 +29,7 @@ private var packets: [DecodedPacket] {
     return records.map { dissector.dissect($0) }
 }
 
-/// What lines say, but for the first packet's.
+/// The lines of all packets except the first.
 private let lines = """
          2     0.001000 → 0040 att Read By Type Request handle=0x0001 endHandle=0xffff type=2803
          3     0.002000 ← 0040 att Read By Type Response values=[{handle=0x0002 value=020300192a \
@@ -41,7 +42,7 @@ private let lines = """
 
     """
 
-/// What the objects of the last two packets are.
+/// The JSON objects of the last two packets.
 private let objects = #"""
     {"frame":5,"time":"2026-11-18T11:06:40.004000Z","direction":"controller→host","layer":"att",\#
     "name":"Error Response","fields":{"request":"Read Request","handle":3,\#
@@ -65,7 +66,7 @@ struct DecodeTests {
         #expect(text == lines)
     }
 
-    /// People read units and names, programs the numbers of the packet.
+    /// The text has units and names for readers. The JSON object has the numbers of the packet for programs.
     @Test func textHasUnitsAndJSONRawNumbers() {
         var printer = PacketText(isColored: false)
         var (line, tree, object) = ("", "", "")
@@ -210,7 +211,7 @@ struct DecodeTests {
         #expect(clock.text(RecordingTime(microseconds: 1)) == "1970-01-01T00:00:00.000001Z")
         #expect(clock.text(RecordingTime(microseconds: 999_999)) == "1970-01-01T00:00:00.999999Z")
         #expect(clock.text(RecordingTime(microseconds: 1_000_000)) == "1970-01-01T00:00:01.000000Z")
-        // Damaged times are any.
+        // A damaged record can have any time.
         for time in [Int64.min, .min + 1, .max] {
             #expect(clock.text(RecordingTime(microseconds: time)).hasSuffix("Z"))
         }

@@ -7,7 +7,8 @@ import Testing
 
 @testable import bletool
 
-/// A recording of resets, so few that a pipe takes their lines, as a file and whatever else its octets are then.
+/// Returns a recording of `count` Reset commands, without its last `cut` octets. A pipe has room for the
+/// lines of 300 records.
 private func recording(_ count: Int = 300, cut: Int = 0) -> [UInt8] {
     let writer = RecordingWriter(.h4)
     let records = (0..<count).map { index in
@@ -18,7 +19,8 @@ private func recording(_ count: Int = 300, cut: Int = 0) -> [UInt8] {
     return Array((writer.header + records.compactMap(writer.encode).joined()).dropLast(cut))
 }
 
-/// Decodes recordings, a, b and so on, whose octets come in chunks; gives what went to stdout and why it failed.
+/// Decodes the recordings, named a, b and c, in chunks of `size` octets. Returns the number of lines on
+/// stdout, the failure, and whether more octets are needed.
 private func decode(
     _ recordings: [UInt8]..., chunks size: Int, limit: Int? = nil, isWhole: Bool = true
 ) throws -> (lines: Int, failure: Failure?, isRead: Bool) {
@@ -55,7 +57,8 @@ struct DecodingTests {
         #expect(result.lines == 300 && result.failure == nil)
     }
 
-    /// A rotated set is one recording: a limit counts through all files, and damage is that of its file.
+    /// A rotated set is decoded as one recording: the limit applies to all files together, and damage is
+    /// reported for its file.
     @Test func filesAreDecodedAsOneRecording() throws {
         let whole = try decode(recording(80), recording(80), recording(80), chunks: 100)
         #expect(whole.lines == 240 && whole.failure == nil)
@@ -79,7 +82,8 @@ struct DecodingTests {
         #expect(result.failure?.kind.status == .badInput)
     }
 
-    /// Who has enough in the middle of a record has found no damage, nor has who follows a file that is being written.
+    /// A partial record is not damage if the limit was reached before its end or if the file is still being
+    /// written.
     @Test func partialRecordIsNotDamageAtLimitOrInGrowingFile() throws {
         let enough = try decode(recording(), chunks: 100, limit: 7)
         #expect(enough.lines == 7 && enough.failure == nil && !enough.isRead)

@@ -59,11 +59,11 @@ struct DoctorTests {
         #expect(report.failure?.hint?.contains("setcap cap_net_raw,cap_net_admin") == true)
         #expect(report.abilities.filter { !$0.missing.isEmpty }.map(\.name) == ["power", "user"])
 
-        // Where the file's capabilities do not count, setting them is no fix.
+        // With no_new_privs, file capabilities have no effect, so setting them is not the fix.
         let inContainer = DoctorReport(Diagnosis(hasNoNewPrivileges: true, adapters: [adapter()]))
         #expect(inContainer.failure?.hint?.contains("no_new_privs") == true)
 
-        // An adapter that is off needs power first.
+        // A scan requires that the adapter is on, and powering it on requires CAP_NET_ADMIN.
         let off = DoctorReport(Diagnosis(capabilities: [.netRaw], adapters: [adapter([.lowEnergy])]))
         #expect(off.abilities.first { $0.name == "scan" }?.missing == ["CAP_NET_ADMIN"])
     }

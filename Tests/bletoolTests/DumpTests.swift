@@ -5,11 +5,12 @@ import Testing
 
 @testable import bletool
 
-/// `gatt … dump`: a configuration from what a device shows.
+/// `gatt … dump`: the configuration that describes the attributes of a device.
 struct DumpTests {
     private func handle(_ number: UInt16) -> AttributeHandle { AttributeHandle(number) }
 
-    /// A service with one characteristic and its descriptors, from a handle on, without gaps.
+    /// Returns a service with one characteristic and its descriptors at consecutive handles, which begin with
+    /// `first`.
     private func service(
         _ uuid: BluetoothUUID = 0x1809, at first: UInt16, _ properties: CharacteristicProperties,
         descriptors: [BluetoothUUID] = [], end: UInt16? = nil
@@ -81,14 +82,14 @@ struct DumpTests {
     }
 
     @Test func missingDescriptorsStayMissing() throws {
-        // A notification without 0x2902, and the next service at once.
+        // A characteristic with notifications but without 0x2902, directly followed by the next service.
         let image = try image([service(at: 1, .notify), service(0x180f, at: 4, .read)])
         let clone = try ClonedConfiguration(image)
         #expect(clone.fidelity == .contradictory(hasStandardServices: false))
         #expect(clone.yaml.contains("standardDescriptors: false"))
     }
 
-    /// What is offered for reading and refused on every link is so in the clone.
+    /// A value that is readable by its properties, but refused on every link, is the same in the clone.
     @Test func unreadableValueIsClonedWithoutReadPermission() throws {
         var image = try image([service(at: 5, .read)])
         image.shown[handle(7)] = DeviceImage.Shown(.readNotPermitted, at: .open)
@@ -110,7 +111,7 @@ struct DumpTests {
     }
 
     @Test func nonascendingHandlesAreReassigned() throws {
-        // The value before its declaration.
+        // The handle of the value is lower than that of its declaration.
         var service = service(at: 1, .read)
         service.characteristics[0].valueHandle = handle(1)
         let clone = try ClonedConfiguration(image([service, self.service(0x180f, at: 4, .read)]))

@@ -12,8 +12,8 @@ import Testing
 
 @testable import bletool
 
-/// Every case of the library's error, with what the tool makes of it: the kind, which decides on the exit status, the
-/// message, the number of a protocol and the hint.
+/// All cases of the library's errors with the failure that the tool reports: its kind, which determines the
+/// exit status, its message, the number of a protocol, and its hint.
 struct ErrorTableTests {
     struct Row: Sendable {
         let error: BLEError
@@ -699,7 +699,8 @@ struct ErrorTableTests {
                 "serial:/x?baud=1000000&flow=on is another setting"))
     }
 
-    /// The cases that stand in the files of the library's errors: each is in the table, but for what no user can make.
+    /// All cases in the source files of the library's errors are in the table, except those that no user of
+    /// the tool can cause.
     @Test func everyErrorCaseIsInTable() throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent()
         let table = try String(contentsOf: tests.appending(path: "ErrorTableTests.swift"), encoding: .utf8)
@@ -711,7 +712,8 @@ struct ErrorTableTests {
             let text = try String(contentsOf: errors.appending(path: "\(file).swift"), encoding: .utf8)
             for name in text.matches(of: /(?m)^ +case (\w+)/).map(\.output.1) {
                 count += 1
-                // A database error comes from the library alone; of an errno the table has the status.
+                // Only users of the library can cause a database error. The table has an HCI status in place
+                // of an errno.
                 let isMade = ["database", "errno"].contains(name)
                 #expect(isMade || table.contains(".\(name)"), "\(file): \(name)")
             }

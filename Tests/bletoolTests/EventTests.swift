@@ -7,7 +7,7 @@ import Testing
 @testable import bletool
 
 extension JSONValue {
-    /// The value of a member, when this is an object that has it.
+    /// The value of the member `name`, or nil if this is not an object with that member.
     subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value

@@ -5,7 +5,7 @@ import Testing
 
 @testable import bletool
 
-/// What `serve --example` prints.
+/// The configuration that `serve --example` prints.
 struct ExampleConfigurationTests {
     private let context = ConfigurationContext(
         names: Names.uuid, contents: { _, _ in throw BadInput("no file") }, isProgram: { _ in true })
@@ -25,7 +25,7 @@ struct ExampleConfigurationTests {
         #expect(configuration.beacons.count == 3 && configuration.services.count == 2)
     }
 
-    /// A mapping with a key that there is not: the hint names those that there are.
+    /// Each argument has an unknown key in a mapping. The hint of the error lists the known keys.
     @Test(
         "the example contains every key",
         arguments: [
@@ -45,7 +45,7 @@ struct ExampleConfigurationTests {
             !["its", "keys", "are", "and"].contains($0)
         }
         #expect(keys.count > 1)
-        // Those that others exclude stand in a comment.
+        // Keys that are incompatible with others are in comments of the example.
         let example = ServeConfiguration.example
         for key in keys where key != "authorize" {
             let isThere = ["\n\(key):", " \(key):", "{\(key):"].contains { example.contains($0) }
@@ -59,7 +59,7 @@ struct ExampleConfigurationTests {
         #expect(document.contains("```yaml\n\(ServeConfiguration.example)```\n"))
     }
 
-    /// The second configuration of the document is what a file without any of these keys means.
+    /// The second configuration of the document has the same effect as a file with services only.
     @Test("docs/serve.md states the defaults") func documentStatesDefaults() throws {
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/serve.md")
         let document = try String(contentsOf: url, encoding: .utf8)
@@ -70,7 +70,7 @@ struct ExampleConfigurationTests {
         var left = try ServeConfiguration(Array(minimal.utf8), context)
         let requests = try [said, left].map { try $0.advertising.request($0.advertising.plan()) }
         #expect(requests[0] == requests[1])
-        // The time between advertisements is said in one and left to the library in the other.
+        // The document gives the advertising interval. The other file leaves it to the library.
         said.advertising.interval = nil
         left.advertising.interval = nil
         #expect(said == left)

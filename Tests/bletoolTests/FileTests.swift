@@ -4,7 +4,7 @@ import Testing
 
 @testable import bletool
 
-/// Files that are read and made as a whole, and what is at their paths instead.
+/// Reading and replacing complete files, and links, pipes and folders at their paths.
 struct FileTests {
     private let new = Array("new".utf8)
 
@@ -46,10 +46,10 @@ struct FileTests {
             var status = Glibc.stat()
             #expect(stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
         }
-        // As /dev/fd/N of a shell, whose writer has ended.
+        // A pipe like /dev/fd/N of a shell, whose writer has ended.
         var ends: [CInt] = [0, 0]
         #expect(pipe(&ends) == 0)
-        // A child of another test would keep it open.
+        // A child process of another test would keep the pipe open.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         #expect(write(ends[1], new, 3) == 3)

@@ -20,7 +20,7 @@ struct GATTShellTests {
         #expect(isAsItWas)
     }
 
-    /// The session; gives its exit status, and whether the terminal is as before.
+    /// Runs a session. Returns its exit status, and whether the terminal has its original settings.
     private static func session(_ shell: Shell) throws -> (Int32, Bool) {
         try shell.write(Self.server, to: "lamp.yaml")
         let serve = ["bletool", "serve", "lamp.yaml", "--adapter", "virtual:lamp"]
@@ -29,13 +29,13 @@ struct GATTShellTests {
         let client = try PseudoTerminal(
             shell, ["bletool", "gatt", "name:Lamp", "-i", "--adapter", "virtual:phone", "--timeout", "120s"])
         try client.expect("Lamp> ")
-        // Completed by Tab, with a slip of the fingers.
+        // A misspelled word is corrected with editing keys, and the attribute is completed with Tab.
         client.type("raed\u{1b}[D\u{1b}[D\u{7f}\u{1b}[Ca\u{5} battery_l\t\r")
         try client.expect("87 %")
         try client.expect("Lamp> ")
         client.type("write 2a06 u8:2\r")
         try client.expect("wrote 02 (1 octet)")
-        // What comes is shown above the line that is typed, which stays.
+        // A notification is shown above the line that is being typed, which remains.
         client.type("subscribe 2a19\r")
         try client.expect("subscribed to notifications")
         client.type("read 2a0")
@@ -50,7 +50,7 @@ struct GATTShellTests {
         try client.expect("cancelled")
         client.type("reed 2a19\r")
         try client.expect("did you mean")
-        // The link's end is printed, and another can be made.
+        // The end of the link is printed, and the shell can connect again.
         try client.expect("Lamp> ")
         try server.stop()
         try client.expect("disconnected: ")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import bletool
 
-/// How a controller's health is printed.
+/// The output of the events about a controller's health.
 struct HealthEventTests {
     private func json(_ event: AdapterHealthEvent) -> String {
         HealthEvent(event: event, time: Timestamp(milliseconds: 0)).json.description

@@ -16,7 +16,7 @@ struct LastScanTests {
             #expect(scan.addresses(Self.one.value) == [Self.one])
             #expect(scan.addresses(Self.two.value) == [Self.two])
             #expect(scan.addresses(1) == [])
-            // Of the scan before, nothing is left.
+            // The addresses of the previous scan are not kept.
             scan.keep([Self.one])
             #expect(scan.addresses(Self.two.value) == [])
         }

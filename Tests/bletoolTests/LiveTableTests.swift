@@ -4,7 +4,7 @@ import Testing
 
 @testable import bletool
 
-/// The table of `scan` on a real terminal, among devices on a virtual air.
+/// The table of `scan` on a pseudo-terminal, with two devices on a virtual air.
 @Suite(.serialized) final class LiveTableTests {
     private let shell: Shell
     private var devices: [Process] = []
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// A scan whose table shows both devices.
+    /// Starts a scan, and returns when its table shows both devices.
     private func scan(_ arguments: String...) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(
             shell, ["bletool", "scan", "--adapter", "virtual"] + arguments, environment: ["NO_COLOR": "1"])
@@ -102,7 +102,8 @@ import Testing
             environment: ["NO_COLOR": "1"])
         #expect(try terminal.end() == 0)
         #expect(terminal.output.contains("\u{1b}[?1049l") && terminal.isAsItWas)
-        // What was found stays on the screen. How much that is depends on how fast the devices have started.
+        // The devices that were found remain on the screen. Their number depends on how fast they have
+        // started.
         let found = ["Lamp", "Kettle"].filter { terminal.shows($0) }
         let last = try #require(terminal.output.components(separatedBy: "\u{1b}[?1049l").last)
         #expect(found.allSatisfy { last.contains($0) } && last.contains(" packets"))
@@ -135,6 +136,6 @@ import Testing
 }
 
 extension PseudoTerminal {
-    /// Whether the last screen has this text.
+    /// Returns whether the last screen contains `text`.
     fileprivate func shows(_ text: String) -> Bool { screen.contains { $0.contains(text) } }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import bletool
 
-/// What `maintain` prints, and passes to its program.
+/// The output of `maintain`, and the environment of its program.
 struct MaintainEventTests {
     private static let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
     private static let lost = DisconnectReason.status(.connectionTimeout)
@@ -45,7 +45,8 @@ struct MaintainEventTests {
     }
 
     @Test func programInheritsAndExtendsEnvironment() async throws {
-        // Not the usual limit: beside a thousand other tests a shell may take seconds to start.
+        // The time limit is longer than usual, because a shell can take seconds to start while other tests
+        // run.
         let printed = try await ProgramRunner(timeLimit: .seconds(600)).run(
             .shell("echo $BLETOOL_EVENT; test -n \"$PATH\""), environment: ["BLETOOL_EVENT": "connected"])
         #expect(String(decoding: printed, as: UTF8.self) == "connected")

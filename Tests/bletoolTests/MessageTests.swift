@@ -11,7 +11,7 @@ import Testing
 
 @testable import bletool
 
-/// What is said of command lines that make no sense, and of what was not granted.
+/// The messages about invalid arguments, requests that were not granted and other failures.
 struct MessageTests {
     private func settings(_ arguments: [String]) throws -> AdvertiseSettings {
         try AdvertiseOptions.parse(arguments).settings(names: someNames)

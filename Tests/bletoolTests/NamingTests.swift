@@ -4,7 +4,7 @@ import Testing
 
 @testable import bletool
 
-/// The names that these tests know.
+/// The names that are known in these tests.
 let someNames: UUIDNames = { name, kind in
     if name == "Current Time" { return kind == .characteristic ? 0x2a2b : 0x1805 }
     return ["Battery Service": 0x180f, "battery_level": 0x2a19, "On/Off": 0x2a9e][name]

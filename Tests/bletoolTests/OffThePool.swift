@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs what blocks its thread on one of its own: those of Swift's tasks are few, and other tests wait for them.
+/// Runs blocking work on its own thread. Swift's tasks share few threads, and other tests wait for them.
 func offThePool<Success: Sendable>(
     _ body: @escaping @Sendable () throws -> Success
 ) async throws -> Success {

@@ -37,7 +37,7 @@ struct OutOfBandFileTests {
             let failure = #expect(throws: Failure.self) { try arguments.check(readsNow: true) }
             #expect(failure?.kind == .input)
             #expect(failure?.what == "--oob-data \(path)")
-            // A server may get it later.
+            // A server reads the file later, so it need not be valid yet.
             try arguments.check(readsNow: false)
         }
     }
@@ -55,7 +55,8 @@ struct OutOfBandFileTests {
         #expect([anybody, Self.record].data(of: Self.peer) == .temporaryKey(1))
         #expect([Self.record, anybody].data(of: other) == .temporaryKey(2))
         #expect([Self.record].data(of: other) == nil)
-        // Whose private address that is, is not known before they have paired.
+        // The identity behind a private address is unknown before pairing, so the record for another address
+        // is used.
         #expect([Self.record].data(of: hidden) == .temporaryKey(1))
     }
 }

@@ -156,7 +156,7 @@ struct ConsoleTests {
         #expect(gone.withLock { $0 })
         close(writeEnd)
 
-        // A file always has one: only the end of the task ends the wait.
+        // A file has no reader that can close, so only the cancellation of the task ends the wait.
         let file = open("/dev/null", O_WRONLY | O_CLOEXEC)
         try #require(file >= 0)
         let forever = Task { await LineWriter(file).readerHasGone() }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import bletool
 
-/// `pair`: its answers from files and at terminals, also at that of `serve`, and what it says that was reached.
+/// `pair`: its input from files and at terminals, including that of `serve`, and the security that it
+/// reports.
 @Suite(.timeLimit(.minutes(10))) struct PairCommandTests {
     private static let lock = """
         name: Lock
@@ -13,7 +14,8 @@ import Testing
               - {uuid: 2a06, properties: [read], permissions: {read: authenticated}, value: {u8: 7}}
         """
 
-    /// Starts a server in the background of a script, and waits until it advertises.
+    /// Returns the beginning of a script, which starts a server in the background and waits until it
+    /// advertises.
     private static func serving(_ options: String) -> String {
         """
         trap 'kill $server 2>/dev/null || :' EXIT
@@ -26,7 +28,7 @@ import Testing
         """
     }
 
-    /// A server and `pair`, each on a terminal of its own.
+    /// Starts a server and `pair`, each on its own terminal.
     private static func session(
         _ shell: Shell, serving options: [String], _ arguments: [String]
     ) throws -> (server: PseudoTerminal, client: PseudoTerminal) {

@@ -7,10 +7,10 @@ import Testing
 
 /// The programs of a served file: their order, their number and their end.
 @Suite(.timeLimit(.minutes(10))) struct ProgramRunnerTests {
-    /// Beside other tests a shell may take seconds to start.
+    /// The time limit is long, because a shell can take seconds to start while other tests run.
     private let runner = ProgramRunner(timeLimit: .seconds(600))
 
-    /// Where no two tests meet.
+    /// A path that no other test uses.
     private let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
 
     @Test("programs run in the order in which they are started")
@@ -28,12 +28,13 @@ import Testing
 
     @Test("programs beyond the queue's limit of octets are refused")
     func queueLimitRefusesPrograms() async throws {
-        // Room for three that wait: two of 64 octets without input, and one with ten.
+        // There is room for three waiting programs: two of 64 octets without input, and one with ten octets
+        // of input.
         let runner = ProgramRunner(timeLimit: .seconds(600), limit: 202)
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         let outcomes = Lock(0)
-        // It runs when it has opened the gate for reading.
+        // The program has started when it has opened the named pipe for reading.
         #expect(runner.start(.shell("read line < \(path)")) { _ in outcomes.withLock { $0 += 1 } })
         let writer = try await offThePool { [path] in open(path, O_WRONLY) }
         for count in [0, 0, 10] {
@@ -72,7 +73,7 @@ import Testing
         defer { unlink(path) }
         let short = ProgramRunner(timeLimit: .seconds(1))
         let running = Task { [path] in try await short.run(.shell("sleep 1000 3> \(path) & wait")) }
-        // The end of the file is the end of the last process that has it open.
+        // The named pipe ends when the last process that has it open has ended.
         let octets = try await offThePool { [path] in
             let descriptor = open(path, O_RDONLY)
             defer { close(descriptor) }

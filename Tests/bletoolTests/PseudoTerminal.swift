@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A program on a terminal of its own, driven as a person would: keys in, and what it shows is waited for.
+/// A program on its own terminal. A test types keys and waits for output.
 final class PseudoTerminal {
-    /// What went wrong, with what there was on the terminal.
+    /// A failure, with the output of the terminal.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
@@ -11,23 +11,24 @@ final class PseudoTerminal {
     private let shell: Shell
     private let terminal: CInt
     private let process: pid_t
-    /// Its end, once it was waited for; another process may be called by its number then.
+    /// The wait status of the program after it was reaped. Another process can have its process ID from then
+    /// on.
     private var status: CInt?
-    /// All that was written to the terminal.
+    /// All output to the terminal.
     private(set) var output = ""
-    /// Who runs as long as this.
+    /// A program that runs as long as this one.
     var companion: PseudoTerminal?
-    /// The output that no `expect` has passed yet.
+    /// The output after the last text that `expect` has found.
     private var unread = ""
 
-    /// Starts a program of the shell's PATH.
+    /// Starts a program in the shell's PATH.
     init(
         _ shell: Shell, _ words: [String], environment: [String: String] = [:], columns: UInt16 = 80,
         lines: UInt16 = 24
     ) throws {
         self.shell = shell
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // TIOCSPTLCK and TIOCGPTN, for posix_openpt and its kin are not imported.
+        // TIOCSPTLCK and TIOCGPTN, because posix_openpt and related functions are not imported.
         var (locked, number) = (CInt(0), CUnsignedInt(0))
         guard terminal >= 0, ioctl(terminal, 0x4004_5431, &locked) == 0,
             ioctl(terminal, 0x8004_5430, &number) == 0
@@ -39,11 +40,12 @@ final class PseudoTerminal {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // The first terminal that the leader of a session opens is its own.
+        // The first terminal that a session leader opens becomes its controlling terminal.
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
-        // What others of this process have open, as Foundation's way to see the end of theirs.
+        // Closes the descriptors of other code in this process, such as those with which Foundation detects
+        // the end of a process.
         for descriptor in 3..<256 as Range<CInt> {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
@@ -81,7 +83,7 @@ final class PseudoTerminal {
             .map { $0.replacingOccurrences(of: "\u{1b}[K", with: "") }
     }
 
-    /// Waits until `condition` holds of what is on the terminal.
+    /// Waits until `condition` returns true, which it checks after each new output.
     func wait(until what: String, _ condition: (PseudoTerminal) -> Bool) throws {
         let end = ContinuousClock.now + .seconds(180)
         while !condition(self) {
@@ -95,7 +97,7 @@ final class PseudoTerminal {
         }
     }
 
-    /// What the companion has shown meanwhile, for who asks why.
+    /// The output of the companion, for failure messages.
     private var besides: String {
         guard let companion else { return "" }
         var ready = pollfd(fd: companion.terminal, events: Int16(POLLIN), revents: 0)
@@ -103,13 +105,13 @@ final class PseudoTerminal {
         return "; beside it: \(companion.output.debugDescription)"
     }
 
-    /// Reads until `text` is shown, and forgets all up to its end.
+    /// Reads until `text` is shown, and discards the unread output up to its end.
     func expect(_ text: String) throws {
         try wait(until: "shown: \(text)") { $0.unread.contains(text) }
         if let range = unread.range(of: text) { unread = String(unread[range.upperBound...]) }
     }
 
-    /// Reads what is there; false when there is no writer any more.
+    /// Reads the available output. Returns false if no writer is left.
     private func readSome() -> Bool {
         var octets = [UInt8](repeating: 0, count: 65_536)
         let count = read(terminal, &octets, octets.count)
@@ -120,23 +122,23 @@ final class PseudoTerminal {
         return true
     }
 
-    /// Types.
+    /// Types `text`.
     func type(_ text: String) {
         let octets = Array(text.utf8)
         _ = write(terminal, octets, octets.count)
     }
 
-    /// Makes the terminal larger or smaller.
+    /// Changes the size of the terminal.
     func resize(columns: UInt16, lines: UInt16) {
         var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Sends a signal.
+    /// Sends a signal to the program.
     func signal(_ number: CInt) { if status == nil { kill(process, number) } }
 
-    /// Whether the terminal gives lines, shows what is typed and makes signals of Ctrl-C, Ctrl-Z and Ctrl-\\, as in the
-    /// beginning.
+    /// Whether the terminal has its original settings: it returns lines, echoes input, and sends signals for
+    /// Ctrl-C, Ctrl-Z and Ctrl-\\.
     var isAsItWas: Bool {
         var settings = termios()
         tcgetattr(terminal, &settings)
@@ -144,20 +146,21 @@ final class PseudoTerminal {
         return settings.c_lflag & flags == flags && settings.c_cc.0 == 3 && settings.c_cc.1 == 0x1c
     }
 
-    /// Whether it has stopped, as by Ctrl-Z. A process that gets SIGCONT before that stops afterwards
-    /// (proc(5)).
+    /// Whether the program has been stopped, as by Ctrl-Z. A process that receives SIGCONT before it has
+    /// stopped still stops afterwards (proc(5)).
     var isStopped: Bool {
         let account = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         return account?.split(separator: ") ").last?.first == "T"
     }
 
-    /// Ends it as a service manager would.
+    /// Ends the program with SIGTERM, as a service manager does.
     func stop() throws {
         signal(SIGTERM)
         _ = try end()
     }
 
-    /// Reads to the end, and gives the exit status, or the signal as a negative number.
+    /// Reads to the end of the output. Returns the exit status, or the number of the signal as a negative
+    /// number.
     func end() throws -> CInt {
         let end = ContinuousClock.now + .seconds(180)
         while ContinuousClock.now < end {

@@ -6,7 +6,7 @@ import GATTServer
 import ProgramTesting
 import Testing
 
-/// `gatt … notify --reconnect` beside a server that changes.
+/// `gatt … notify --reconnect` with a server whose database changes.
 @Suite(.timeLimit(.minutes(10))) struct ReconnectTests {
     private static let services = [
         GATTService(

@@ -30,7 +30,7 @@ private func file(_ records: [Record], _ datalink: BTSnoopDatalink = .h4) -> [UI
     return writer.header + records.compactMap(writer.encode).joined()
 }
 
-/// What `decode --write` makes of recordings.
+/// Returns the file that `decode --write` makes of the recordings.
 private func copy(_ recordings: [UInt8]..., filter arguments: [String] = []) throws -> [UInt8] {
     let folder = URL.temporaryDirectory.appending(path: "bletool-copy-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -63,24 +63,25 @@ struct RecordingCopyTests {
         #expect(try copy(file(all), filter: ["--received"]) == file([all[2], all[4]]))
     }
 
-    /// The fragments of a frame are chosen with its end, or by themselves.
+    /// A filter that selects a frame copies all its fragments at the frame's end. A filter of packets copies
+    /// each fragment by itself.
     @Test func framesAreCopiedWithAllFragments() throws {
         let all = records()
         #expect(try copy(file(all), filter: ["--name", "Write*"]) == file([all[1], all[3]]))
         #expect(try copy(file(all), filter: ["--layer", "att"]) == file([all[2], all[1], all[3]]))
         #expect(try copy(file(all), filter: ["--connection", "0x40"]) == file([all[1], all[2], all[3]]))
-        // Whose end is not chosen is not in the copy.
+        // The fragments of a frame that is not selected are not copied.
         #expect(try copy(file(all), filter: ["--name", "*Notification"]) == file([all[2]]))
     }
 
-    /// What a monitor recorded has adapters and notes, which only its own kind of file holds.
+    /// A recording of a monitor has adapter numbers and notes, which only its own format can contain.
     @Test func monitorRecordingsKeepTheirFormat() throws {
         let note = Record(
             time: RecordingTime(microseconds: 1_795_000_000_000_000), adapter: 0xffff,
             content: .note(.systemNote, [0x41, 0]))
         let all = [note] + records(adapter: 1)
         #expect(try copy(file(all, .monitor)) == file(all, .monitor))
-        // A file that began as another has no place for the note.
+        // A copy that began in another format omits the note.
         #expect(try copy(file([records()[0]]), file([note], .monitor)) == file([records()[0]]))
     }
 
@@ -99,7 +100,7 @@ struct RecordingCopyTests {
         #expect([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) == file(records()))
     }
 
-    /// An earlier copy is replaced when there is something to replace it, and then wholly.
+    /// An earlier copy is replaced only if the input is a recording, and then completely.
     @Test func invalidInputDoesNotReplaceCopy() async throws {
         let folder = URL.temporaryDirectory.appending(path: "bletool-copy-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import bletool
 
-/// A client that reads a battery's level twice; the second answer came in two packets.
+/// A client that reads a battery level twice. The second response has two fragments.
 private let steps: [(Record.Direction, String)] = [
     (.controllerToHost, "043e1301004000000006050403020118000000f40100"),
     (.controllerToHost, "0240200700030004000a0300"), (.hostToController, "0240000600020004000b63"),
@@ -60,7 +60,7 @@ struct ReplayTests {
                 "+ Read Response value=6464",
             ])
         let updated = RecordingUpdate.records(records, differences)
-        // What came in two packets comes in one.
+        // A response of two packets is replaced by one of one packet.
         #expect(updated.count == records.count - 1)
         #expect(try other.play(dialogue(updated)).1.isEmpty)
         #expect(try session(battery("value: {u8: 99}")).play(dialogue(updated)).1.count == 2)
@@ -82,19 +82,20 @@ struct ReplayTests {
     @Test func programValuesAreTreatedAsEqual() throws {
         let program = try session(battery("read: {exec: \"cat level\"}"))
         #expect(try program.play(dialogue(records)).1.isEmpty)
-        // It had failed.
+        // The read failed in the recording.
         var failing = records
         failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a03000e") ?? [])
         #expect(try program.play(dialogue(failing)).1.isEmpty)
         #expect(try session(battery("value: {u8: 99}")).play(dialogue(failing)).1.count == 1)
-        // Without encryption the program would not run here, and in the recording it had.
+        // The configuration requires encryption to run the program. The recorded program ran without it.
         let closed = try session(battery("permissions: {read: encrypted}, read: {exec: \"cat level\"}"))
         #expect(try closed.play(dialogue(failing)).1.count == 2)
         failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a030002") ?? [])
         #expect(try program.play(dialogue(failing)).1.count == 1)
     }
 
-    /// A server sends nothing to who has not subscribed, nor what it does not have.
+    /// A server sends no notifications to a client that has not subscribed, or of attributes that it does not
+    /// have.
     @Test(arguments: ["1b030063", "1b200063", "1d030063"])
     func unexpectedNotificationIsADifference(unsolicited: String) throws {
         let octets = [UInt8](hex: unsolicited) ?? []

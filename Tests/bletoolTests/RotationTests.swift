@@ -23,7 +23,8 @@ struct RotationTests {
         #expect(throws: BadInput.self) { try Rotation.octets(text: text) }
     }
 
-    /// Every file can be read by itself, only the newest are kept, and they hold the newest records in order.
+    /// Each file can be read by itself. Only the newest files are kept, and they contain the newest records
+    /// in order.
     @Test func rotationKeepsNewestFilesInOrder() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -54,7 +55,7 @@ struct RotationTests {
         #expect(found == [[], [], [], [6, 7], [8]])
     }
 
-    /// A folder stands where the second file belongs.
+    /// The second file cannot be opened, because its path is that of a folder.
     @Test func unopenedFileIsNotCounted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
         let path = "\(folder)/a.btsnoop"
@@ -69,13 +70,14 @@ struct RotationTests {
         #expect(try File.contents(Rotation.path(path, 1), limit: 1000).count == 72)
     }
 
-    /// The radio's loop adds records: it must not wait for a disk, here a pipe that has no room.
+    /// Adding a record must not wait for the disk, because the radio's loop adds records. A full pipe stands
+    /// in for the disk.
     @Test(.timeLimit(.minutes(10))) func addingDoesNotWaitForTheDisk() async throws {
         let pipe = try Self.pipe()
         defer { pipe.remove() }
         let file = try RecordingFile(pipe.path) { _ in }
         for _ in 0..<50 { file.add(Self.packet) }
-        // The task writes, and more waits than the pipe has room for.
+        // The writing task has begun, and more octets wait than the pipe has room for.
         #expect(try await pipe.read(20_000) == 20_000)
         for _ in 0..<50 { file.add(Self.packet) }
         #expect(file.count == 100)
@@ -85,7 +87,8 @@ struct RotationTests {
         close(pipe.reader)
     }
 
-    /// The reader of a pipe goes away in the middle: the records before count, and those after do not.
+    /// The reader of a pipe closes it. The complete records that were written before count, and those after
+    /// it do not.
     @Test(.timeLimit(.minutes(10))) func failedWriteCountsWholeRecords() async throws {
         signal(SIGPIPE, SIG_IGN)
         let pipe = try Self.pipe()
@@ -106,12 +109,12 @@ struct RotationTests {
     /// A packet whose record has 10,024 octets.
     private static let packet = Record.Content.packet(.hostToController, [UInt8](repeating: 1, count: 10_000))
 
-    /// A named pipe, and its end to read from.
+    /// A named pipe and its read end.
     private struct Pipe {
         let path: String
         let reader: CInt
 
-        /// Reads so many octets, or fewer when there is no writer any more. Returns how many were read.
+        /// Reads `wanted` octets, or fewer if no writer is left. Returns the number of octets read.
         func read(_ wanted: Int) async throws -> Int {
             let reader = reader
             return try await offThePool {

@@ -7,7 +7,7 @@ import Testing
 struct ScanTableTests {
     private let now = Timestamp(milliseconds: 100_000)
 
-    /// A packet `ago` milliseconds before now.
+    /// Returns a packet that was received `ago` milliseconds before `now`.
     private func event(
         _ address: UInt64, rssi: Int8 = -50, set: UInt8? = nil, name: String? = nil, ago: Int64 = 0,
         connectable: Bool = true, payload: [UInt8] = []
@@ -129,7 +129,7 @@ struct ScanTableTests {
         #expect(names(table) == ["Kitchen"])
         #expect(texts(table, 80, 8)[7] == "/kIt▏")
         #expect(texts(table, 80, 8)[0] == "3 devices · 1 pass the filter · by RSSI · 3 packets")
-        // What is typed is text, not keys.
+        // While a filter is typed, characters are text, not keys.
         _ = table.press(.scalar("q"), page: 5, at: now)
         #expect(names(table) == [])
         _ = table.press(.backspace, page: 5, at: now)
@@ -206,7 +206,7 @@ struct ScanTableTests {
                 "     0.0s ago   -50  data      060950756c7365",
                 "     2.0s ago   -60  data      060950756c7365",
             ])
-        // It scrolls no further than its end.
+        // The view does not scroll beyond its end.
         for _ in 1...50 { _ = table.press(.down, page: 5, at: now) }
         let end = table.lines(columns: 80, lines: 6, at: now)
         #expect(end.contains { $0.text.contains("2.0s ago") })
@@ -224,7 +224,7 @@ struct ScanTableTests {
         #expect(empty.press(.scalar("c"), page: 5, at: now) == nil)
         #expect(texts(empty, 80, 8)[7].contains("there is no device yet"))
         var table = self.table([event(1, rssi: -40), event(2, connectable: false)])
-        // The first, where none is selected.
+        // Without a selection, the key applies to the first device.
         #expect(
             table.press(.scalar("c"), page: 5, at: now) == .connect(DeviceAddress(1, type: .public)))
         #expect(table.selection?.address?.value == 1)

@@ -88,7 +88,7 @@ struct ScriptTests {
         arrivals.add(.init(handle: 3, isIndication: true))
         try await third
         arrivals.end(.disconnected(.unknown))
-        // What came before the end is there still.
+        // An arrival from before the end can still be taken.
         try await arrivals.take { $0.handle == 4 }
         await #expect(throws: BLEError.disconnected(.unknown)) { try await arrivals.take { _ in true } }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import bletool
 
-/// A configuration that sees these files and programs only.
+/// Parses a configuration whose only files are `small` and `big`, and whose only program is `date`.
 func configuration(_ text: String) throws(ConfigurationError) -> ServeConfiguration {
     var context = ConfigurationContext(names: someNames, directory: ".")
     context.contents = { path, limit in
@@ -18,7 +18,7 @@ func configuration(_ text: String) throws(ConfigurationError) -> ServeConfigurat
     return try ServeConfiguration(Array(text.utf8), context)
 }
 
-/// What a configuration accepts becomes a database with the very handles that it says.
+/// Checks that an accepted configuration becomes a database with exactly its handles.
 func expectDatabase(of configuration: ServeConfiguration) {
     do throws(DatabaseError) {
         let services = configuration.services.map { service in
@@ -44,7 +44,7 @@ func expectDatabase(of configuration: ServeConfiguration) {
 }
 
 struct ServeConfigurationTests {
-    /// The example of the contract.
+    /// A configuration with many keys.
     static let example = """
         name: Thermometer
         advertise: {services: [1809], interval: 100ms, manufacturer: {0xFFFF: "0102"}, overflow: scan-response}
@@ -132,11 +132,11 @@ struct ServeConfigurationTests {
     }
 
     @Test func connectionParametersAreParsed() throws {
-        let reported = try configuration(
+        let parsed = try configuration(
             "connection: {interval: 30ms-50ms, latency: 4, supervision: 6s}\nservices: []")
         let wish = ConnectionParameters(
             interval: .milliseconds(30) ... .milliseconds(50), latency: 4, supervisionTimeout: .seconds(6))
-        #expect(reported.generic?.preferredConnection == wish)
+        #expect(parsed.generic?.preferredConnection == wish)
         #expect(try configuration("services: []").generic?.preferredConnection == nil)
     }
 
@@ -178,7 +178,7 @@ struct ServeConfigurationTests {
         #expect(all[1].descriptors.map(\.uuid) == [0x2900, 0x2902, 0x2903])
         #expect(all[1].descriptors.map(\.permissions) == [nil, nil, nil])
         #expect(all[1].descriptors.map(\.handle) == [0x0006, 0x0007, 0x0008])
-        // There is no room before the descriptor that asks for a handle, so 2902 comes after it.
+        // The handle before the descriptor with an explicit handle is free, so 2902 is placed before it.
         #expect(all[2].descriptors.map(\.uuid) == [0x2902, 0x2901])
         #expect(all[2].descriptors.map(\.handle) == [0x000b, 0x000c])
         expectDatabase(of: configuration)

@@ -4,7 +4,7 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// `serve --restoring`, killed in the middle of its work, and what centrals find when it is there again.
+/// `serve --restoring` that is killed while it works, and the state that centrals find after its restart.
 @Suite(.timeLimit(.minutes(10))) struct ServeRestoringTests {
     private let air: TemporaryAir
 
@@ -22,7 +22,7 @@ import Testing
 
         """
 
-    /// Starts the server; it advertises when this returns.
+    /// Starts the server. It advertises when this returns.
     private func serve() async throws -> RunningProgram {
         let text = "name: Kept\nadvertise: {interval: 20ms}\nservices:\n\(Self.services)"
         try text.write(to: air.folder.appending(path: "kept.yaml"), atomically: true, encoding: .utf8)
@@ -68,7 +68,7 @@ import Testing
                 var values = 0
                 for try await _ in try await device.values(of: level) {
                     values += 1
-                    // It is in the middle of sending.
+                    // The server is killed while it sends values.
                     if values == 3, links == 1 { server.end(by: SIGKILL) }
                     if values == 3, links == 2 { break }
                 }
@@ -99,7 +99,7 @@ import Testing
             let text = String(decoding: try await device.read(note), as: UTF8.self)
             if kill > 0 {
                 let kept = try #require(Int(text), "\(text) after kill \(kill)")
-                // The last one may be on the disk without an answer that arrived.
+                // The last write may be on the disk although its response has not arrived.
                 #expect((acknowledged...acknowledged + 1).contains(kept), "after kill \(kill)")
                 acknowledged = kept
             }
@@ -121,7 +121,7 @@ import Testing
                 }
                 return last
             }
-            // More are written while it is killed.
+            // More values are written while the server is killed.
             let enough = acknowledged + 1 + Int(random.next() % 40)
             for await number in answers where number >= enough { break }
             server.end(by: SIGKILL)
@@ -147,7 +147,7 @@ import Testing
         #expect(await first.line { $0.contains(#""event":"disconnected""#) } != nil)
         first.end(by: SIGKILL)
         let second = try await serve()
-        // The same device, by its address, with the same value on the same handle.
+        // The server has the same address, and the same value at the same handle.
         let value = try await central.withConnection(to: address) { device in
             try await device.read(note.valueHandle)
         }

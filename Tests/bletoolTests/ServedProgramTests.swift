@@ -2,9 +2,10 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The programs of a served file, whole: what centrals write, and what becomes of it.
+/// The programs of a served file that receive the values that centrals write.
 @Suite(.timeLimit(.minutes(10))) struct ServedProgramTests {
-    /// A server whose one characteristic runs a program, and writes of so many octets each to it.
+    /// Starts a server with one characteristic that runs `program`, and a client that writes `octets` to it,
+    /// `chunk` octets at a time.
     private func serve(
         _ program: String, _ options: [String], writing octets: [UInt8], each chunk: Int = 1,
         as key: String = "exec"
@@ -59,18 +60,18 @@ import Testing
             }
         }
         #expect(server.status() == 2)
-        // The first program runs, and on a machine that is busy the next when it has taken its 10 s. The one that
-        // is killed counts.
+        // The first program runs. On a busy machine, the next one runs when the first has reached its limit
+        // of 10 s. The request of the program that is killed counts, too.
         #expect(!values.isEmpty && values == ["62", "63", "64", "65"].suffix(values.count))
         #expect(last.contains("serve: programs were not done with \(values.count + 1) requests"), "\(last)")
     }
 
-    /// 160 writes of 448 octets: 128 of them wait, for a run counts 64 octets more, and one runs.
+    /// 160 writes of 448 octets. One of them runs, and 128 wait, because each counts 64 octets more.
     private let many = [UInt8](repeating: UInt8(ascii: "x"), count: 160 * 448)
 
     @Test("writes beyond the queue's limit are dropped and reported")
     func writesBeyondLimitAreDropped() async throws {
-        // All of them run for as long as there is no file.
+        // Each program waits until the file `go` exists.
         let (air, server) = try await serve(
             "until test -e go; do sleep 0.1; done; cat >> written; echo seen >&2", [], writing: many,
             each: 448)
@@ -83,7 +84,7 @@ import Testing
         }
         #expect(written >= 128 && dropped > 0 && written + dropped == 160)
         try Data().write(to: air.folder.appending(path: "go"))
-        // On a machine that is busy the first may have taken longer than it may.
+        // On a busy machine, the first program may have exceeded its time limit.
         var (seen, late) = (0, 0)
         while seen + late < written, let line = await server.line() {
             if line == "seen" { seen += 1 }
@@ -101,7 +102,8 @@ import Testing
         server.signal(SIGINT)
         #expect(await server.line { $0.contains("waiting for the programs of 1 request,") } != nil)
         server.signal(SIGINT)
-        // The program writes its errors where the server writes, which ends with the last of them.
+        // The output also contains the programs' errors, so it ends only when the last of the programs has
+        // ended.
         while await server.line() != nil {}
         #expect(server.status() != 0)
     }
@@ -138,7 +140,8 @@ import Testing
     func writeRequestBeyondLimitIsRefused() async throws {
         let (air, server) = try await serve(
             "until test -e go; do sleep 0.1; done; cat >> written", [], writing: many, each: 448)
-        // The first program runs by now. What has become free meanwhile, the commands take; then comes the request, a y.
+        // The first program runs. The write commands fill the room that has become free since, then the write
+        // request of a `y` follows.
         let script = """
             write 2a06 --from octets --chunk 448 --without-response
             write 2a06 79
@@ -157,16 +160,16 @@ import Testing
         try Data().write(to: air.folder.appending(path: "go"))
         server.signal(SIGINT)
         while await server.line() != nil {}
-        // What was refused is not written later.
+        // The value that was refused is not written later.
         let written = try Data(contentsOf: air.folder.appending(path: "written"))
         #expect(written.count >= 448)
         #expect(!written.contains(UInt8(ascii: "y")))
     }
 }
 
-/// What centrals get of a program that runs on, and of a file.
+/// The values that centrals receive from a program that keeps running, and from a file.
 @Suite(.timeLimit(.minutes(10))) struct ServedSourceTests {
-    /// A server of one characteristic, and a client that has subscribed to it.
+    /// Starts a server with one characteristic, and a client that subscribes to it.
     private func serve(
         _ notify: String, values: Int, in air: TemporaryAir
     ) async throws -> (server: RunningProgram, client: RunningProgram) {
@@ -243,7 +246,7 @@ import Testing
         let isNotified = { (line: String) in line.contains(#""event":"notified""#) }
         try Data("21\n".utf8).write(to: file)
         #expect(await server.line(isNotified)?.contains("1500") == true)
-        // The same again is no change.
+        // The same content again is not a change.
         try Data("21\n".utf8).write(to: file)
         let other = air.folder.appending(path: "other")
         try Data("-5\n".utf8).write(to: other)
@@ -282,7 +285,8 @@ import Testing
         try Data().write(to: air.folder.appending(path: "go"))
         #expect(await values(client) == ["6f6e65"])
         server.signal(SIGTERM)
-        // Its errors are written where the server writes, which ends with the last of them.
+        // The output also contains the errors of the child processes, so it ends only when the last of them
+        // has ended.
         while await server.line() != nil {}
         #expect(server.status() != 0)
     }
@@ -322,7 +326,7 @@ import Testing
     }
 }
 
-/// What a served file asks of links.
+/// The security that a served file requires of links.
 @Suite(.timeLimit(.minutes(10))) struct ServedProtectionTests {
     private static let configuration = """
         name: Safe

@@ -32,7 +32,7 @@ struct ServedValueTests {
             _ = try await manager.advertise(request, maximumLinks: 2)
             let sending = Task(executorPreference: bed.loop) { await server.sendValues() }
 
-            // It confirms a value when its consumer has taken it, which this one does not.
+            // The client confirms a value when its consumer has taken it, but this consumer takes none.
             let late = try await values(of: host, by: try await bed.adapter("late"), .whenTaken)
             var prompt = try await values(of: host, by: try await bed.adapter("prompt"), .whenQueued)
                 .makeAsyncIterator()
@@ -51,7 +51,7 @@ struct ServedValueTests {
         #expect(notes.count == 1)
     }
 
-    /// What a host gets of the value that is indicated.
+    /// Connects `client` to `server`, subscribes, and returns the indications that the client receives.
     private func values(
         of server: Adapter, by client: Adapter, _ confirmation: IndicationConfirmation
     ) async throws -> BoundedStream<ReceivedValue> {

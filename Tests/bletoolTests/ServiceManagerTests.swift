@@ -113,7 +113,7 @@ struct ServiceManagerTests {
     }
 }
 
-/// A socket as systemd has one for the messages of services.
+/// A socket for the messages of services, as systemd has one.
 private final class NotifySocket: Sendable {
     /// The value of NOTIFY_SOCKET.
     let name: String
@@ -136,14 +136,14 @@ private final class NotifySocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The next message that is there; nil without one.
+    /// Returns the next message that is available, or nil if there is none.
     func next() -> String? {
         var octets = [UInt8](repeating: 0, count: 1000)
         let count = recv(descriptor, &octets, octets.count, CInt(MSG_DONTWAIT))
         return count >= 0 ? String(decoding: octets.prefix(count), as: UTF8.self) : nil
     }
 
-    /// Waits for the next message, three minutes at most.
+    /// Waits for the next message for at most three minutes, and returns it.
     func wait() -> String? {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, 180_000) > 0 ? next() : nil

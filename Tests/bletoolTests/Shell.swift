@@ -1,8 +1,8 @@
 import Foundation
 
-/// Shell scripts with bletool in their PATH, on an air of their own.
+/// A shell that runs scripts with bletool in their PATH, on an air of their own.
 final class Shell: Sendable {
-    /// Where they run, and where all that they leave goes.
+    /// The working directory of the scripts, which also contains the files that they leave.
     let folder: URL
 
     init() throws {
@@ -12,9 +12,9 @@ final class Shell: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// What programs see.
+    /// The environment of the programs.
     var environment: [String: String] {
-        // The tests lie beside what they test.
+        // The test executable is in the folder of the programs under test.
         let tools = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
         return [
             "PATH": "\(tools):/usr/bin:/bin", "XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path,
@@ -22,14 +22,14 @@ final class Shell: Sendable {
         ]
     }
 
-    /// Runs a script to its end, and gives its status and what it printed, errors among it.
+    /// Runs a script to its end. Returns its status and its output, including stderr.
     func run(_ script: String) async throws -> (status: Int32, output: String) {
         try await offThePool { [self] in try runBlocking(script) }
     }
 
     private func runBlocking(_ script: String) throws -> (status: Int32, output: String) {
         let process = Process()
-        // What a script leaves running would keep us at its output.
+        // A script that does not end would block the read of its output.
         process.executableURL = URL(filePath: "/usr/bin/timeout")
         process.arguments = ["--kill-after=1", "300", "/bin/sh", "-c", script]
         process.currentDirectoryURL = folder
@@ -43,7 +43,7 @@ final class Shell: Sendable {
         return (process.terminationStatus, text)
     }
 
-    /// Makes a file.
+    /// Writes a file in the folder.
     func write(_ text: String, to name: String) throws {
         try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
     }

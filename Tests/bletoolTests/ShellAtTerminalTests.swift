@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// What the shell of `gatt … -i` does with its terminal beside lines: windows that change, Ctrl-Z, ends of all kinds, and
-/// questions while devices pair.
+/// Terminal handling in the shell of `gatt … -i`: changes of the window size, Ctrl-Z, all ways to end, and
+/// prompts during pairing.
 @Suite(.timeLimit(.minutes(10))) struct ShellAtTerminalTests {
     private static let lock = """
         name: Lock
@@ -15,7 +15,7 @@ import Testing
             characteristics: [{uuid: 2a19, properties: [read], value: {u8: 87}}]
         """
 
-    /// A server, and a shell on it that waits for its first line.
+    /// Starts a server, and returns a shell that is connected to it and waits for its first line.
     private static func session(
         _ shell: Shell, serving options: [String] = [], _ arguments: [String] = []
     ) throws -> PseudoTerminal {
@@ -39,7 +39,7 @@ import Testing
             client.type("read " + String(repeating: "a", count: 40) + "END")
             try client.expect("aEND")
             client.resize(columns: 30, lines: 24)
-            // 30 columns, of which the prompt takes six and the cursor one.
+            // The window has 30 columns. The prompt takes six of them, and the cursor one.
             try client.wait(until: "short") { $0.pinned.count <= 29 && $0.pinned.hasSuffix("END") }
             client.resize(columns: 100, lines: 24)
             try client.wait(until: "long") {
@@ -88,7 +88,8 @@ import Testing
                 try Shell(), serving: ["--io", "display", "--passkey", "012345"], ["--io", "keyboard"])
             client.type("read 2a06\r")
             try client.expect("shows: ")
-            // What is no passkey is asked for again; what is typed is no line of the shell.
+            // After an invalid passkey, the prompt is repeated. A typed passkey is not added to the shell's
+            // history.
             client.type("12\r")
             try client.expect("six digits")
             try client.expect("shows: ")
@@ -123,7 +124,7 @@ import Testing
 }
 
 extension PseudoTerminal {
-    /// What the last drawing of the line at the bottom shows.
+    /// The text that the last drawing of the bottom line shows.
     fileprivate var pinned: String {
         let drawing = output.components(separatedBy: "\r\u{1b}[K").last ?? ""
         return drawing.components(separatedBy: "\r\u{1b}[").first ?? ""

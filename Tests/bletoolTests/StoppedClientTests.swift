@@ -2,9 +2,10 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// A client whose process stands still, before a server that has always something to send.
+/// A client whose process is stopped, and a server that always has values to send.
 @Suite(.timeLimit(.minutes(10))) struct StoppedClientTests {
-    /// How much memory is in use, and how long a program stands still, differ between machines: `make memory` measures them.
+    /// Whether `make memory` runs the test. Memory use and the duration of a stop differ between machines, so
+    /// other runs skip it.
     private static let isMeasured = ProcessInfo.processInfo.environment["BLETOOL_MEASURE_MEMORY"] != nil
 
     @Test(
@@ -23,13 +24,13 @@ import Testing
         #expect(await server.line()?.contains(#""event":"connected""#) == true)
         try await Task.sleep(for: .seconds(3))
         client.signal(SIGSTOP)
-        // What is under way has found its place.
+        // The values in flight have arrived in the sockets' buffers.
         try await Task.sleep(for: .seconds(1))
         let before = try server.residentOctets()
         try await Task.sleep(for: .seconds(4))
         let after = try server.residentOctets()
         client.signal(SIGCONT)
-        // 6,000 values a second would be 12 MB.
+        // Without flow control, 6,000 values a second would take 12 MB.
         #expect(after - before < 1 << 20)
         let reported = await client.line()
         #expect(reported?.contains(#""operation":"notification""#) == true)
@@ -39,7 +40,7 @@ import Testing
 }
 
 extension RunningProgram {
-    /// The memory that the program has in use.
+    /// Returns the resident memory of the program, in octets.
     fileprivate func residentOctets() throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
         let kilobytes = try #require(status.firstMatch(of: /VmRSS:\s*([0-9]+) kB/)?.output.1)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` with the path of a file of its own, which is gone afterwards.
+/// Runs `body` with the path of a temporary file, which is removed afterwards.
 func withTemporaryPath(_ body: (String) throws -> Void) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -1,6 +1,6 @@
 import Testing
 
-/// What long writes and measurements show at a terminal.
+/// The output of long writes and of measurements at a terminal.
 @Suite(.timeLimit(.minutes(10))) struct TransferAtTerminalTests {
     @Test("a long write from a file shows its progress and then a summary")
     func longWriteShowsProgressAndSummary() async throws {

@@ -37,7 +37,7 @@ import Testing
         }
         #expect(arrived == image.map { String(format: "%02x", $0) }.joined())
 
-        // A part larger than a packet is no matter for a value that is not.
+        // A part size above the maximum packet is accepted for a value that fits in one packet.
         let short = try RunningProgram(
             [
                 "bletool", "gatt", "name:Store", "write", "2a06", "0102", "--chunk", "100",
@@ -68,7 +68,7 @@ import Testing
                 "bletool", "gatt", "name:Store", "write", "2a06", "--from", "image", "--chunk", "20",
                 "--adapter", "virtual:phone",
             ], in: air.folder, mergingErrors: true)
-        // Each part takes a connection event: the value is not written soon.
+        // Each part takes a connection event, so the complete write takes long.
         for _ in 0..<3 { _ = await server.line { $0.contains(#""event":"write""#) } }
         client.signal(SIGINT)
         var lines: [String] = []
@@ -79,7 +79,7 @@ import Testing
         }
         let count = try #require(
             lines.first?.firstMatch(of: /the device has confirmed (\d+) of 200000 octets/), "\(lines)")
-        // The last part may have arrived without its response.
+        // The last part may have arrived although its response has not.
         #expect([arrived, arrived - 20].map(String.init).contains(String(count.output.1)))
         server.signal(SIGTERM)
         while await server.line() != nil {}

@@ -83,7 +83,8 @@ struct ValueTypeTests {
         #expect(ValueFormat.auto.text(value, type: ValueType(of: BluetoothUUID(uuid))) == text)
     }
 
-    /// Format, exponent, unit, namespace and description of 0x2904; a value; what it says.
+    /// The fields of a descriptor 0x2904 (format, exponent, unit, namespace and description), a value, and
+    /// its text.
     @Test(arguments: [
         ("04002727010000", "07", "7"), ("06ff2f27010000", "d700", "21.5 °C"),
         ("0efead27010000", "18fc", "-10.00 %"),

@@ -8,8 +8,8 @@ struct VersionTests {
         #expect(Version.text.wholeMatch(of: #/\d+\.\d+\.\d+( \([0-9a-f]{9}(-dirty)?\))?/#) != nil)
     }
 
-    /// What Scripts/commit writes of a folder: nothing without a checkout of its own, then the commit, then that there is
-    /// more; and it leaves a file alone that says so already.
+    /// Scripts/commit writes an empty text for a folder without its own checkout, otherwise the commit,
+    /// followed by `-dirty` if the sources have changed. It does not rewrite a file that is already correct.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/git")))
     func commitScriptDescribesCheckout() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

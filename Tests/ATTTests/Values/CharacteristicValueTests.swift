@@ -2,7 +2,7 @@ import ATT
 import BLECore
 import Testing
 
-/// Values with units: octets by hand from the services' specifications.
+/// Values with units, with octets written by hand from the services' specifications.
 struct CharacteristicValueTests {
     private static let thermometer: [([UInt8], TemperatureMeasurement)] = [
         // 36.60: mantissa 0x000e4c, exponent -2.
@@ -57,7 +57,8 @@ struct CharacteristicValueTests {
         #expect(SystemID(manufacturer: 1 << 40, organization: 0) == nil)
     }
 
-    /// Both ways; every shorter form is refused, and so is a longer one, but where a list ends the value.
+    /// Checks that the value decodes and encodes. An additional octet is refused, and so is every shorter form
+    /// unless a list ends the value.
     private func both<Value: PacketCodable & Equatable>(
         _ octets: [UInt8], _ value: Value, isOpen: Bool
     ) throws {

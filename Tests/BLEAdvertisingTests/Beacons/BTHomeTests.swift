@@ -55,7 +55,7 @@ import Testing
         }
         #expect("\(property.rawValue) \(value)" == expected)
         #expect(found.objects.count == 1 && found.ending == nil)
-        // Every shorter one is not whole, and says so.
+        // A measurement without its last octet is reported as truncated.
         let short = try news("40" + hex.dropLast(2))
         #expect(short.objects.isEmpty)
         guard case .malformed(let error)? = short.ending, case .truncated = error.reason else {

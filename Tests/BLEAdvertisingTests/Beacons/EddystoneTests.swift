@@ -8,7 +8,7 @@ import Testing
         try EddystoneFrame(ServiceData(0xfeaa, octets(hex)))
     }
 
-    /// Namespace and instance are those of the specification's elided UUID; two octets for later may be missing.
+    /// Namespace and instance are those of the specification's elided UUID. The two reserved octets may be missing.
     @Test(arguments: [
         "00 ee 8b0ca750095477cb3e77 0123456789ab", "00 ee 8b0ca750095477cb3e77 0123456789ab 0000",
     ])
@@ -94,7 +94,7 @@ import Testing
     ])
     func otherLengthsFailToDecode(_ hex: String) {
         let whole = octets(hex)
-        // A UID may end before the two octets for later.
+        // A UID may end before the two reserved octets.
         for count in whole.indices where !(whole[0] == 0 && count == 18) {
             #expect(throws: DecodeError.self, "\(count)") {
                 _ = try EddystoneFrame(ServiceData(0xfeaa, Array(whole[..<count])))

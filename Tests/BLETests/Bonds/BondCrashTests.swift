@@ -6,11 +6,11 @@ import Testing
 
 @testable import BLE
 
-/// A write of a bond, and what there is before and after it.
+/// A write of a bond, with the bonds that are stored before and after it.
 enum BondWrite: String, Codable, Sendable, CaseIterable {
-    /// The first bond of all, whose folder has to be made.
+    /// The first bond of all, for which the store creates a folder.
     case first
-    /// One in place of another with the same device, beside others.
+    /// A bond that replaces one with the same device, beside bonds with other devices.
     case replacement
     case removal
 
@@ -23,7 +23,7 @@ enum BondWrite: String, Codable, Sendable, CaseIterable {
         try await store.flush()
     }
 
-    /// Whether the new state is there when this step is done.
+    /// Returns whether the next process finds the new state after this step.
     func ends(with step: Disk.Step) -> Bool {
         switch (self, step) {
         case (.removal, .remove(let path)): path.hasSuffix(".bond")
@@ -33,9 +33,9 @@ enum BondWrite: String, Codable, Sendable, CaseIterable {
     }
 }
 
-/// A process is killed at each step of a write: the next process finds the old or the new.
+/// Tests that kill a process before each step of a write: the next process finds the old or the new bond.
 struct BondCrashTests {
-    /// A folder as it is before the write.
+    /// Creates a folder with the bonds from before the write.
     private func folder(before write: BondWrite) async throws -> StateFolder {
         let folder = try StateFolder()
         let store = try await BondStore.open(folder.path, on: nil)
@@ -49,7 +49,7 @@ struct BondCrashTests {
     func killBeforeEachStepKeepsOldOrNewBond(
         _ write: BondWrite
     ) async throws {
-        // The steps that a write takes that is not killed.
+        // The steps of a write that is not killed.
         let steps = Lock<[Disk.Step]>([])
         let whole = try await folder(before: write)
         let store = try await BondStore.open(whole.path, Disk { step in steps.withLock { $0.append(step) } })

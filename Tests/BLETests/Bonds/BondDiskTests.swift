@@ -8,12 +8,12 @@ import Testing
 
 @testable import BLE
 
-/// What a disk is left with that refuses, or does no more.
+/// The steps in which a bond store writes to the disk, and the state after a step has failed.
 struct BondDiskTests {
     let folder: StateFolder
     init() throws { folder = try StateFolder() }
 
-    /// A store whose disk does so many steps and then refuses all.
+    /// Opens a store whose disk performs the first `steps` steps and fails all later ones with `.noSpace`.
     private func open(
         steps: Int, _ seen: Lock<[Disk.Step]> = Lock([])
     ) async throws(BLEError) -> BondStore {
@@ -45,7 +45,7 @@ struct BondDiskTests {
             let path = "\(local)/C0:11:22:33:44:55-random.\(kind)"
             let isNew = kind == "bond"
             let first: [Disk.Step] = isNew ? [.makeFolder(local), .synchronize(bonds)] : []
-            // A database that an earlier bond has left must not be there with this one.
+            // A database of an earlier bond is removed before the new bond is in place.
             let between: [Disk.Step] =
                 isNew ? [.remove("\(local)/C0:11:22:33:44:55-random.database")] : []
             #expect(
@@ -87,7 +87,7 @@ struct BondDiskTests {
             let new = SampleBonds.bond(key: 1000 + UInt128(steps))
             try store.insert(new)
             let problem = await failure { () throws(BLEError) in try await store.flush() }
-            // This process has the new one in any case.
+            // This process has the new bond in any case.
             #expect(store.record(SampleBonds.id)?.bond == new)
             let next = try await open(steps: .max)
             #expect(next.problems.isEmpty)
@@ -100,7 +100,8 @@ struct BondDiskTests {
                 break
             }
         }
-        // Not only the last: after the rename the new one is there, and the disk has only to keep the name.
+        // The new bond is found in two runs: the last one, and the one that fails after the rename, when only
+        // the name has yet to be synchronized.
         #expect(outcomes.count == 2)
     }
 
@@ -122,7 +123,7 @@ struct BondDiskTests {
             #expect(await failure { () throws(BLEError) in try await store.flush() } == claimed)
         }
         #expect("\(claimed)".contains("held by another process"))
-        // Nothing is lost: it is written when the other lets go.
+        // No change is lost: it is written once the other process releases the lock.
         #expect(flock(other, LOCK_UN) == 0)
         try await store.flush()
         #expect(try await open(steps: .max).records() == store.records())
@@ -142,7 +143,7 @@ struct BondDiskTests {
             #expect(next.problems.isEmpty)
             if let record = next.record(SampleBonds.id) {
                 #expect(record.bond == SampleBonds.bond())
-                // Without it, the database is discovered again.
+                // Without the database, it is discovered again.
                 let database = try await next.database(of: SampleBonds.id)?.database
                 #expect(database == SampleBonds.database || database == nil)
             } else {

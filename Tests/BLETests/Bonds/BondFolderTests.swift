@@ -58,7 +58,7 @@ struct BondFolderTests {
         let path = folder.file("\(Self.name).bond")
         #expect(next.problems == [.damaged(path: path, line: 16, .checksum)])
         #expect(folder.contents("\(Self.name).bond.damaged") == octets)
-        // It is reported once, and a second one does not destroy the first.
+        // The damage is reported once, and a second damaged file does not replace the first.
         #expect(try await open().problems.isEmpty)
         try folder.write([], to: "\(Self.name).bond")
         #expect(
@@ -67,7 +67,7 @@ struct BondFolderTests {
             ])
         #expect(folder.contents("\(Self.name).bond.damaged") == octets)
         #expect(folder.contents("\(Self.name).bond.damaged-2") == [])
-        // A new pairing has nothing to do with it.
+        // A new pairing is not affected by the damaged files.
         try next.insert(SampleBonds.bond(key: 9))
         try await next.flush()
         #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond(key: 9))
@@ -97,7 +97,7 @@ struct BondFolderTests {
         try await store.flush()
         let octets = try #require(folder.contents("\(Self.name).bond"))
         try folder.write(octets, to: "C0:11:22:33:44:56-random.bond")
-        // A name that is none is none of ours.
+        // Files whose names are not those of bonds are ignored.
         for name in ["c0:11:22:33:44:55-random.bond", "notes.bond", "\(Self.name).bond~"] {
             try folder.write(octets, to: name)
         }
@@ -157,11 +157,11 @@ struct BondFolderTests {
         }
         let next = try await open()
         #expect(try await next.takeSignCounter(of: SampleBonds.id) == 128)
-        // The first is still there and has its block to itself.
+        // The first store still exists. It continues with its own block, and then reserves the next free one.
         #expect(try await store.takeSignCounter(of: SampleBonds.id) == 70)
         for _ in 71..<128 { _ = try await store.takeSignCounter(of: SampleBonds.id) }
         #expect(try await store.takeSignCounter(of: SampleBonds.id) == 192)
-        // Changes of what is kept do not take it back.
+        // Storing another change does not reset the counter.
         next.update(SampleBonds.id) { $0.name = "Phone" }
         try await next.flush()
         #expect(try await open().takeSignCounter(of: SampleBonds.id) == 256)
@@ -188,11 +188,11 @@ struct BondFolderTests {
         try one.insert(SampleBonds.bond())
         try await one.flush()
         let other = try await open()
-        // Each pairs with a peer of its own.
+        // Each process pairs with a different peer.
         let bonds = SampleBonds.many(2)
         try one.insert(bonds[0])
         try other.insert(bonds[1])
-        // One keeps the counter of a signed write, the other a name.
+        // One process stores the counter of a signed write, the other a name.
         one.update(SampleBonds.id) { $0.client.signCounter = 40 }
         try await one.flush()
         other.update(SampleBonds.id) { $0.name = "Phone" }
@@ -202,7 +202,7 @@ struct BondFolderTests {
         #expect(third.record(SampleBonds.id)?.name == "Phone")
         #expect(third.record(SampleBonds.id)?.client.signCounter == 40)
 
-        // One pairs anew: what the other still knows of the old pairing does not come back.
+        // One process pairs again: a change by the other does not restore data of the old pairing.
         try one.insert(SampleBonds.bond(key: 2))
         try await one.flush()
         var changes = other.changes().makeAsyncIterator()
@@ -212,7 +212,7 @@ struct BondFolderTests {
         #expect(other.record(SampleBonds.id)?.client.configurations.isEmpty == true)
         #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
 
-        // One removes it: what the other changes later does not bring it back.
+        // One process removes the bond: a later change by the other does not restore it.
         one.remove(SampleBonds.id)
         try await one.flush()
         other.update(SampleBonds.id) { $0.name = "Tablet" }
@@ -254,7 +254,7 @@ struct BondFolderTests {
                         try store.insert(bond)
                         store.keep(CachedDatabase(SampleBonds.database), of: bond.id)
                         if index % 3 == 0 { try await store.flush() }
-                        // Both reserve counters of the bond that both have.
+                        // Both tasks reserve counters of the bond that both have.
                         guard index % 10 == number else { continue }
                         let fresh = try await BondStore.open(folder.path, on: nil)
                         counters.append(try await fresh.takeSignCounter(of: SampleBonds.id))

@@ -7,10 +7,10 @@ import Testing
 
 @testable import BLE
 
-/// What is reported about a bond to a program is on the disk.
+/// Reports of bonds: a bond is on the disk before it is reported to a program.
 struct BondReportTests {
     private let folder: StateFolder
-    /// What the disk answers to each step; nil: success.
+    /// The error with which each disk step fails; nil when steps succeed.
     private let refusal = Lock<Errno?>(nil)
 
     init() throws { folder = try StateFolder() }
@@ -23,7 +23,8 @@ struct BondReportTests {
             }, on: nil)
     }
 
-    /// The security that a server reports of a link whose central pairs.
+    /// Returns the reports of the security of a link whose central pairs, and calls `body` with each
+    /// `.security` event.
     private func reports(
         _ bonds: BondStore, _ body: @escaping @Sendable (LinkSecurity) async throws -> Void = { _ in }
     ) async throws -> [LinkSecurity] {
@@ -34,7 +35,7 @@ struct BondReportTests {
             let events = PeripheralManager(hosts.server).events()
             let device = try await hosts.connect()
             try await device.pair()
-            // The link is not what it was, which is reported with its security.
+            // A change of the connection parameters is reported with the link's security.
             var parameters = ConnectionParameters()
             parameters.latency = 3
             _ = try await device.connection.setParameters(parameters)
@@ -132,7 +133,7 @@ struct BondReportTests {
                 _ = try await hosts.server.removeBond(with: peer)
             }
             guard case .bonds? = error else { throw error ?? .cancelled }
-            // It is gone for this process, and asked again the disk has it, too.
+            // The bond is already removed in this process. The second call also removes it from the disk.
             refusal.withLock { $0 = nil }
             let isStillThere = try await hosts.server.removeBond(with: peer)
             let atLast = try await BondStore.open(folder.path, on: nil)

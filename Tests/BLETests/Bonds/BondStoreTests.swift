@@ -18,7 +18,7 @@ struct BondStoreTests {
         #expect(record.name == "Phone")
         #expect(record.created == SampleBonds.noon && record.lastUsed == SampleBonds.noon)
         #expect(store.records().map(\.id) == [SampleBonds.id])
-        // The same bits of the other type are another device, and another identity of this host has no bond.
+        // The same bits with the other address type are another device. Another identity of this host has no bond.
         let twin = DeviceAddress(SampleBonds.peer.value, type: .public)
         #expect(store.record(BondID(twin, at: SampleBonds.local)) == nil)
         #expect(store.record(BondID(SampleBonds.peer, at: twin)) == nil)
@@ -33,7 +33,7 @@ struct BondStoreTests {
     func findsBondByResolvableAddress() throws {
         #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
         for bond in SampleBonds.many(20) { try store.insert(bond) }
-        // That nothing is found is remembered, until there is another key.
+        // A lookup that finds nothing is remembered until a key is added.
         #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
         #expect(store.record(behind: Self.address, at: SampleBonds.local) == nil)
         var bond = SampleBonds.bond()
@@ -86,7 +86,7 @@ struct BondStoreTests {
         let peers = store.record(ediv: 0x1234, random: 0x0102_0304_0506_0708, at: SampleBonds.local)
         #expect(peers == nil)
         #expect(store.record(ediv: 5, random: 98, at: SampleBonds.local) == nil)
-        // A new pairing gives it another name.
+        // A new pairing has another EDIV.
         try store.insert(SampleBonds.bond(key: 6))
         #expect(store.record(ediv: 5, random: 99, at: SampleBonds.local) == nil)
         #expect(store.record(ediv: 6, random: 99, at: SampleBonds.local) != nil)
@@ -127,7 +127,7 @@ struct BondStoreTests {
         #expect(record.created == SampleBonds.noon && record.name == "Phone")
         #expect(record.client == SampleBonds.client)
         #expect(try await store.takeSignCounter(of: SampleBonds.id) == 0)
-        // Bonds without such keys have nothing that says so.
+        // Without such keys, a bond does not show that it is of the same pairing.
         let strength = PairingStrength(isAuthenticated: false, isSecureConnections: false)
         let bare = Bond(with: SampleBonds.peer, as: SampleBonds.local, strength)
         try store.insert(bare)
@@ -297,11 +297,11 @@ struct BondUseTests {
         let clock = Lock(SampleBonds.noon)
         let store = BondStore { clock.withLock { $0 } }
         try store.insert(SampleBonds.bond())
-        for (seconds, shown) in [(59, 0), (60, 60), (119, 60), (120, 120), (0, 120)] as [(Int64, Int64)] {
+        for (seconds, stored) in [(59, 0), (60, 60), (119, 60), (120, 120), (0, 120)] as [(Int64, Int64)] {
             clock.withLock { $0.milliseconds = SampleBonds.noon.milliseconds + seconds * 1000 }
             store.noteUse(SampleBonds.id)
             let used = store.record(SampleBonds.id)?.lastUsed.milliseconds
-            #expect(used == SampleBonds.noon.milliseconds + shown * 1000)
+            #expect(used == SampleBonds.noon.milliseconds + stored * 1000)
         }
     }
 }

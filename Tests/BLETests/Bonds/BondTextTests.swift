@@ -39,7 +39,7 @@ struct BondTextTests {
         return record
     }
 
-    /// The text with its checksum.
+    /// Returns the text with its checksum appended.
     private static func sealed(_ text: String) -> [UInt8] {
         var checksum = CRC32()
         checksum.update(text.utf8)
@@ -194,7 +194,7 @@ struct BondTextTests {
             default: octets[index] = .random(in: 0...255, using: &random)
             }
         }
-        // Sealed again, so that the lines themselves are read.
+        // The checksum is computed again, so that the lines themselves are read.
         var lines = octets.split(separator: UInt8(ascii: "\n"))
         if !lines.isEmpty { lines.removeLast() }
         let joined = Array(lines.joined(separator: [UInt8(ascii: "\n")]))

@@ -16,7 +16,7 @@ struct BondWatchTests {
         let other = try await BondStore.open(folder.path, on: nil)
         var changes = one.changes().makeAsyncIterator()
 
-        // The folder of this identity is made by the first bond.
+        // The first bond creates the folder of this identity.
         try other.insert(SampleBonds.bond())
         try await other.flush()
         #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
@@ -37,7 +37,7 @@ struct BondWatchTests {
         #expect(try await changes.next() == BondChange(removed: [SampleBonds.id]))
         #expect(one.records().map(\.bond) == [second])
 
-        // What it writes itself is no news.
+        // The store does not report its own write of a name, only its removal of the bond.
         one.update(second.id) { $0.name = "Phone" }
         try await one.flush()
         one.remove(second.id)
@@ -63,7 +63,7 @@ struct BondWatchTests {
         if isSetAsideByOther {
             #expect(try await BondStore.open(folder.path, on: nil).problems.count == 1)
         }
-        // Other processes have it again at once.
+        // Another process finds the bond again, either when it opens the folder or in the next change that it reports.
         let watch = try await BondStore.open(folder.path, on: loop)
         if watch.record(SampleBonds.id) == nil {
             var restored = watch.changes().makeAsyncIterator()
@@ -74,7 +74,7 @@ struct BondWatchTests {
         one.update(SampleBonds.id) { $0.name = "Phone" }
         try await one.flush()
         #expect(try await BondStore.open(folder.path, on: nil).record(SampleBonds.id)?.name == "Phone")
-        // What is removed is gone, also what was set aside.
+        // A removal also deletes the file that was set aside.
         one.remove(SampleBonds.id)
         try await one.flush()
         #expect(try folder.names().allSatisfy { !$0.hasPrefix("C0:11:22:33:44:55") })
@@ -90,7 +90,7 @@ struct BondWatchTests {
         var changes = try #require(store).changes().makeAsyncIterator()
         try #require(store).insert(SampleBonds.bond())
         #expect(try await changes.next() == BondChange(added: [SampleBonds.id]))
-        // The task that writes the bond keeps the store until it has done so.
+        // The task that writes the bond retains the store until the write is complete.
         store = nil
         #expect(try await changes.next() == nil)
     }

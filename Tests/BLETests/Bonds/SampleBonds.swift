@@ -6,15 +6,15 @@ import GATTServer
 import SMP
 import Testing
 
-/// Bonds to try things with.
+/// Sample bonds, and data that are stored with them.
 enum SampleBonds {
     static let local = DeviceAddress(0x001b_dc07_3188, type: .public)
     static let peer = DeviceAddress(0xc011_2233_4455, type: .random)
     static let id = BondID(peer, at: local)
-    /// The clock of stores: a second later each time it is asked is too much; it stands.
+    /// The time of the stores' clock, which does not advance.
     static let noon = Timestamp(milliseconds: 1_795_262_400_000)
 
-    /// A bond with a key of every sort.
+    /// Returns a bond with a key of each kind.
     static func bond(with peer: DeviceAddress = peer, key: UInt128 = 1) -> Bond {
         var bond = Bond(
             with: peer, as: local, PairingStrength(isAuthenticated: true, isSecureConnections: false))
@@ -26,14 +26,14 @@ enum SampleBonds {
         return bond
     }
 
-    /// Many peers with a key each.
+    /// Returns bonds with `count` peers, each with its own keys.
     static func many(_ count: Int) -> [Bond] {
         (1...count).map { number in
             bond(with: .randomStatic(UInt64(number)), key: UInt128(number))
         }
     }
 
-    /// A database with something of everything.
+    /// A database with each kind of attribute.
     static let database = RemoteDatabase(
         services: [
             RemoteService(
@@ -50,7 +50,7 @@ enum SampleBonds {
                 isPrimary: false),
         ], hash: [UInt8](0..<16))
 
-    /// What a server may keep of a client.
+    /// A client record with a value in each field.
     static var client: GATTClientRecord {
         var client = GATTClientRecord()
         client.configurations = [0x0013: .indicate, 0x0020: [.notify, .indicate]]

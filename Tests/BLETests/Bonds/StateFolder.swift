@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that is gone with its holder.
+/// A temporary folder that is removed when the object is released.
 final class StateFolder: Sendable {
     let path: String
 
@@ -12,10 +12,10 @@ final class StateFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The file of a bond of `SampleBonds`.
+    /// Returns the path of a file in the folder of the identity of `SampleBonds`.
     func file(_ name: String) -> String { "\(path)/bonds/00:1B:DC:07:31:88-public/\(name)" }
 
-    /// The names of its files, without those of folders.
+    /// Returns the sorted names of the files in that folder.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: file("")).sorted()
     }
@@ -28,7 +28,7 @@ final class StateFolder: Sendable {
         try Data(octets).write(to: URL(fileURLWithPath: file(name)))
     }
 
-    /// The bits of a mode that say who may do what.
+    /// Returns the permission bits of a file or folder.
     func mode(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1

@@ -4,7 +4,7 @@ import GATTServer
 import HCISocket
 import Testing
 
-/// A link on which the peripheral is a client, too.
+/// Links whose peripheral is also a client of the central's server.
 @Suite struct BothRolesTests {
     @Test("a connected central's server can be used, and disconnecting from it keeps the central's link")
     func serverOfConnectedCentralIsUsable() async throws {
@@ -18,7 +18,7 @@ import Testing
             #expect(phone.address == hosts.central.address)
             let value = try #require(try await phone.discover().characteristics(0xfff1).first)
             #expect(try await phone.read(value.valueHandle) == [7])
-            // Beside it the central uses this host's.
+            // The central uses this host's server on the same link.
             #expect(try await hosts.device.read(try await hosts.device.sample()) == [1])
             await phone.disconnect()
             await hosts.bed.wait(.seconds(20))

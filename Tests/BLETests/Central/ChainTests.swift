@@ -6,7 +6,7 @@ import GATTServer
 import HCISocket
 import Testing
 
-/// One expression from scan to value.
+/// Chains: single expressions from a scan to a value.
 struct ChainTests {
     @Test func chainScansConnectsReadsAndWrites() async throws {
         try await VirtualTestbed.run { bed in
@@ -34,7 +34,7 @@ struct ChainTests {
             #expect(reported.prefix(1) == [.began(.scan, nil)])
             #expect(
                 reported.dropFirst(3) == [.began(.connect, id), .done(.connect, id), .began(.read, id)])
-            // A channel of the same name is another one.
+            // Another channel with the same name receives no events.
             #expect(others.dropped == 0)
             let silent = await failure { () throws(BLEError) in
                 try await central.adapter.within(.seconds(1)) { () throws(BLEError) in
@@ -45,7 +45,7 @@ struct ChainTests {
         }
     }
 
-    /// What a filter refused may pass it later, with the same advertising data.
+    /// A device that a filter has refused can pass it later, with the same advertising data.
     @Test func filterReceivesEachPacket() async throws {
         try await VirtualTestbed.run { bed in
             let peer = try await bed.host("peer")
@@ -97,7 +97,7 @@ struct ChainTests {
                 try await hall.scan().use { (_) throws(BLEError) in throw .notFound(.device(within: nil)) }
             }
             #expect(used == Failure(.use, id, .notFound(.device(within: nil))))
-            // All links are gone, and nothing scans.
+            // No chain has left a link.
             #expect(await central.state(of: id) == .disconnected)
             await peer.close()
         }
@@ -112,7 +112,7 @@ struct ChainTests {
             let id = await central.identifier(of: peer.address)
             let hall = central.channel("hall")
             let (leaving, events) = (hall.events(), hall.events())
-            // It is out of reach as soon as it is found.
+            // The device is out of range as soon as it is found.
             let carrying = bed.task {
                 for try await event in leaving {
                     guard case .found = event else { continue }
@@ -156,7 +156,7 @@ struct ChainTests {
         }
     }
 
-    /// Expects the steps of one chain that fails, in the events of its channel.
+    /// Checks the steps of one chain that fails, in the events of its channel.
     private static func expectEnd(
         of events: BoundedStream<ChainEvent>, began: [ChainStep], done: [ChainStep], _ failure: Failure
     ) async throws {
@@ -214,10 +214,10 @@ struct ChainTests {
                 return try await device.read(.batteryLevel).percent
             }
             #expect(levels.values.compactMap { try? $0.get() }.sorted() == [1, 2, 3])
-            // The first that looked saw all three.
+            // All three devices were connected at the same time.
             #expect(most.withLock { $0 } == 3)
             #expect(try await central.retrieveConnectedPeripherals() == [])
-            // Fewer than wanted are what there is when the time is over.
+            // When the time is over, the chain has the devices that were found, even if more were requested.
             let two = try await central.chain().within(.seconds(5)).where { $0.name != "peer 4" }.each(9) {
                 (device) throws(BLEError) in try await device.read(.batteryLevel).percent
             }
@@ -232,7 +232,7 @@ struct ChainTests {
     }
 }
 
-/// What a chain failed with, without the channel.
+/// The failure of a chain, without its channel.
 private struct Failure: Equatable, Sendable {
     let step: ChainStep
     let device: Peripheral.Identifier?
@@ -258,7 +258,7 @@ private func chainFailure(_ body: () async throws(ChainError) -> some Sendable) 
 }
 
 extension CharacteristicKey<BatteryLevel> {
-    /// The level of `serveBattery` once more, to be written.
+    /// A second level of `serveBattery`, which can be written.
     fileprivate static let writableLevel = CharacteristicKey(0xfff2, in: .batteryService)
 }
 

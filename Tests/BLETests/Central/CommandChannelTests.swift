@@ -7,7 +7,7 @@ import GATTServer
 import HCISocket
 import Testing
 
-/// Commands that wait for the subscription.
+/// Commands that wait until their channel has subscribed to the answers.
 struct CommandChannelTests {
     private struct Device: Sendable {
         let hosts: TwoHosts
@@ -30,7 +30,7 @@ struct CommandChannelTests {
                     guard case .write(let central, let write, _) = event else { continue }
                     let handle = await hosts.peripheral.valueHandle(of: .nordicUARTTransmit)
                     guard let handle else { continue }
-                    // A notification to a central that has not subscribed goes nowhere.
+                    // A notification to a central that has not subscribed is not sent.
                     try await hosts.peripheral.update(handle, to: write.value + [0], for: [central])
                 }
             }
@@ -90,7 +90,7 @@ struct CommandChannelTests {
     /// `failures` reports a command that no caller waits for.
     @Test func refusedCommandIsReported() async throws {
         try await run { device in
-            // Writing to what sends answers is refused.
+            // The characteristic that sends the answers refuses writes.
             let channel = device.peripheral.commandChannel(writing: device.answer, answers: device.answer)
             var failures = channel.failures.makeAsyncIterator()
             try channel.enqueue([1])
@@ -100,7 +100,7 @@ struct CommandChannelTests {
             let second = try await failures.next()
             #expect(second?.command == [2])
             await device.peripheral.disconnect()
-            // The end of the channel ends them.
+            // The end of the channel ends the stream of failures.
             while let failure = try await failures.next() { #expect(failure.command == [3]) }
         }
     }

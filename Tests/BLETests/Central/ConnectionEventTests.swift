@@ -22,7 +22,7 @@ struct ConnectionEventTests {
                 _ = try await central.connect(to: absent, timeout: .seconds(3))
             }
             #expect(error == .timedOut(.connecting, after: .seconds(3)))
-            // A connect that is cancelled makes no event.
+            // A cancelled connect causes no event.
             let cancelled = bed.task { try await central.connect(to: absent) }
             await bed.wait(.seconds(1))
             cancelled.cancel()
@@ -45,7 +45,7 @@ struct ConnectionEventTests {
         try await LinkedHosts.run { hosts in
             let central = CentralManager(hosts.client)
             var events = central.connectionEvents().makeAsyncIterator()
-            // The link was there before the stream. Its end is reported all the same.
+            // The link existed before the stream. Its end is reported nevertheless.
             let id = await hosts.device.id
             await hosts.bed.wait(.milliseconds(1))
             await PeripheralManager(hosts.server).disconnect(hosts.central, reason: .powerOff)

@@ -54,7 +54,7 @@ struct DiscoveryStepTests {
 
             let both = try await device.discoverCharacteristics(for: service)
             #expect(both.map(\.uuid) == [0x2a6e, 0x2a6f])
-            // The handles that the application knows, without a discovery of the service.
+            // An application can also use handles that it has stored, without a discovery of the service.
             #expect(try await device.discoverCharacteristics(for: service.range) == both)
             let found = try await device.discoverCharacteristics([0x2a6e], for: service)
             let temperature = try #require(found.first)
@@ -89,9 +89,9 @@ struct DiscoveryStepTests {
             if discoversAll { _ = try await device.discover() }
             let old = try #require(try await device.discoverServices([0x181a]).first)
             var changes = device.serviceChanges().makeAsyncIterator()
-            // What was found in steps can still be used.
+            // The service that was found in steps can still be used.
             #expect(try await device.discoverCharacteristics([0x2a6e], for: old).count == 1)
-            // Until it is subscribed.
+            // Waits until the device has subscribed to Service Changed.
             await hosts.bed.wait(.seconds(2))
             try await hosts.peripheral.removeService(at: old.handle)
             let change = try await changes.next()

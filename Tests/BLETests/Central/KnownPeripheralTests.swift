@@ -4,7 +4,7 @@ import HCISocket
 import SystemPackage
 import Testing
 
-/// Which devices are known, and how they are connected.
+/// Known devices and the states of their connections.
 struct KnownPeripheralTests {
     @Test func peripheralPassesThroughStates() async throws {
         try await VirtualTestbed.run { bed in
@@ -24,7 +24,7 @@ struct KnownPeripheralTests {
             let leaving = bed.task { await device.disconnect() }
             while await central.state(of: id) == .connected { await Task.yield() }
             #expect(await central.state(of: id) == .disconnecting)
-            // Who has left has no link, though it is not gone yet.
+            // A `Peripheral` that has disconnected has no link, although the link has not ended yet.
             #expect(await device.state == .disconnected)
             try await leaving.value
             #expect(await central.state(of: id) == .disconnected)

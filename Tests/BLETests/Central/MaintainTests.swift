@@ -4,7 +4,7 @@ import HCI
 import HCISocket
 import Testing
 
-/// Links that are made again and again.
+/// Links that are re-established after each disconnect.
 struct MaintainTests {
     @Test func pausesGrowToMaximum() {
         let backoff = Backoff(first: .seconds(1), factor: 3, longest: .seconds(20))
@@ -21,7 +21,7 @@ struct MaintainTests {
             try await server.serve()
             let manager = PeripheralManager(server)
             let events = manager.events()
-            // Drops each link after a second; the fourth one lasts.
+            // Disconnects each link after one second, and the fourth after 60 s.
             let dropping = bed.task {
                 var count = 0
                 for try await event in events {
@@ -43,7 +43,7 @@ struct MaintainTests {
                 #expect(try await device.read(device.sample()) == [1])
                 if sessions == 5 { break }
             }
-            // Who leaves the loop leaves the link.
+            // Leaving the loop ends the link.
             await bed.wait(.seconds(1))
             #expect(await central.state(of: id) == .disconnected)
             let reason = DisconnectReason.status(.remoteDeviceTerminatedLowResources)
@@ -74,7 +74,7 @@ struct MaintainTests {
             #expect(await central.state(of: id) == .connecting)
             try await server.serve()
             await bed.wait(.seconds(5))
-            // The body is done; the link is held until its end.
+            // The body of the loop has returned. The link is kept until it ends.
             #expect(await central.state(of: id) == .connected)
             maintaining.cancel()
             let result = await maintaining.result

@@ -4,7 +4,7 @@ import HCI
 import HCISocket
 import Testing
 
-/// What managers can do, as their adapter goes through its days.
+/// The states of managers, which follow the state of their adapter.
 struct ManagerStateTests {
     @Test func failedControllerResetsAndPowersOn() async throws {
         try await ScriptedHost.run { host in
@@ -67,7 +67,7 @@ struct ManagerStateTests {
             }
             #expect(end == .adapter(.closed))
             #expect(CentralManager(host).state == .poweredOff)
-            // A later subscriber receives the same.
+            // A later subscriber receives the same state.
             var late = host.states().makeAsyncIterator()
             let state6 = try await late.next()
             #expect(state6 == .poweredOff)

@@ -2,7 +2,7 @@ import BLE
 import BLECore
 import Testing
 
-/// What names a device for good.
+/// Identifiers of peripherals, which contain the address and its type.
 struct PeripheralIdentifierTests {
     private static let rows: [(DeviceAddress, String, isLasting: Bool)] = [
         (DeviceAddress(0xc011_2233_4455, type: .random), "c0112233-4455-8001-8062-6c65746f6f6c", true),

@@ -1,6 +1,6 @@
 import HCISocket
 
-/// A port that takes nothing while it is stalled, as a full one does.
+/// A port that is not writable while it is stalled, as when its buffer is full.
 final class StallingPort: PacketPort, Sendable {
     private let inner: any PacketPort
     private let shared = Lock(Shared())
@@ -16,7 +16,7 @@ final class StallingPort: PacketPort, Sendable {
 
     func stall() { shared.withLock { $0.isStalled = true } }
 
-    /// Takes packets again, and says so. On the loop.
+    /// Makes the port writable again and reports that. Must be called on the loop.
     func resume() {
         shared.withLock { shared in
             shared.isStalled = false

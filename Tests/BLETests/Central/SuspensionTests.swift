@@ -8,7 +8,7 @@ import Testing
 
 @testable import BLE
 
-/// What a manager holds back.
+/// Values that a manager holds back while it is suspended.
 struct SuspensionTests {
     @Test func resumeDeliversLastPacketOfEachDevice() async throws {
         try await VirtualTestbed.run { bed in
@@ -24,7 +24,7 @@ struct SuspensionTests {
             await first.stop()
             central.suspend()
             #expect(central.isSuspended)
-            // Copies are the same manager; others are not.
+            // Copies share the suspension; other managers do not.
             let copy = central
             #expect(copy.isSuspended)
             #expect(!CentralManager(scanner).isSuspended)
@@ -59,7 +59,7 @@ struct SuspensionTests {
                 await central.identifier(of: one.address), await central.identifier(of: other.address),
             ]
             central.suspend()
-            // A stream that begins meanwhile is held as well.
+            // A stream that begins during the suspension is held as well.
             let stream = central.connectionEvents()
             for id in [ids[0], ids[1], ids[0]] { await (try await central.connect(to: id)).disconnect() }
             let device = try await central.connect(to: ids[0])
@@ -110,23 +110,23 @@ struct SuspensionTests {
     }
 
     @Test func streamCreatedDuringResumeIsNotHeld() async {
-        // On threads of their own, for they wait for each other.
+        // The rounds run on a separate thread, because each round blocks it until a second thread has finished.
         let dropped = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(returning: (0..<2000).map { Self.dropped(inRound: $0) })
             }
         }
-        // While it is held, two of a kind are merged, and none is dropped.
+        // A held stream would merge the two values and drop none.
         #expect(dropped.allSatisfy { $0 == 1 })
     }
 
-    /// What a stream drops of two values when it has begun while its manager went on.
+    /// Returns how many of two values a stream drops when it begins while its manager resumes.
     private static func dropped(inRound round: Int) -> Int {
         let suspension = Suspension()
         suspension.set(true)
         let buffer = StreamBuffer<Int>(.newest(1), merge: { _ in AnyHashable(0) })
         let steps: [@Sendable () -> Void] = [{ suspension.set(false) }, { suspension.adopt(buffer) }]
-        // The one that wakes the other is a little ahead of it.
+        // The thread that signals is slightly ahead of the other, so the two steps alternate.
         let (first, second) = (steps[round % 2], steps[1 - round % 2])
         let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         Thread.detachNewThread {
@@ -151,7 +151,7 @@ struct SuspensionTests {
             suspension.adopt(buffer)
             buffer.yield(1)
             buffer.yield(2)
-            // While it is held, two of a kind are merged, and none is dropped.
+            // A held stream merges the two values and drops none.
             #expect(buffer.dropped == (isSuspended ? 0 : 1))
         }
     }

@@ -6,7 +6,7 @@ import GATTClient
 import GATTServer
 import Testing
 
-/// Typed values over the air, from services that are ready to publish.
+/// Typed values of predefined services, exchanged between two hosts.
 struct TypedValueTests {
     private static let information = DeviceInformation(
         manufacturer: "Acme", model: "T-1",
@@ -47,7 +47,7 @@ struct TypedValueTests {
             try await hosts.peripheral.update(.temperatureMeasurement, to: measured)
             let next = try await values.next()
             #expect(next == measured)
-            // What is no measurement ends the typed stream, and names what is wrong.
+            // A malformed measurement ends the typed stream with an error that names the field.
             let found = await hosts.peripheral.valueHandle(of: .temperatureMeasurement)
             let handle = try #require(found)
             try await hosts.peripheral.update(handle, to: [0, 1])
@@ -122,7 +122,7 @@ struct TypedValueTests {
         #expect(smoother.add(127) == nil)
         #expect(smoother.add(-60) == -60)
         #expect(smoother.add(-64) == -62)
-        // One outlier is none of the device's doing; two on the same side are.
+        // A single outlier is ignored. A second one on the same side is used.
         #expect(smoother.add(-90) == -62)
         #expect(smoother.add(-40) == -62)
         #expect(smoother.add(-42) == -52)

@@ -4,7 +4,7 @@ import GATTClient
 import GATTServer
 import Testing
 
-/// Writes without response, as fast as the link takes them.
+/// Writes without response, as fast as the link accepts them.
 struct WritePacingTests {
     @Test func fullLinkReportsWhenWritesCanContinue() async throws {
         try await VirtualTestbed.run { bed in
@@ -26,7 +26,7 @@ struct WritePacingTests {
             port.stall()
             var sent = 0
             while sent < 100, try await device.tryWriteWithoutResponse([UInt8(sent)], to: value) { sent += 1 }
-            // Four on their way to the controller, 64 in the bearer.
+            // Four packets are on their way to the controller, and 64 are queued in the bearer.
             #expect(sent == 68)
             #expect(await !device.canSendWriteWithoutResponse)
             let waiting = bed.task { try await device.readyToSendWriteWithoutResponse() }
@@ -36,7 +36,7 @@ struct WritePacingTests {
             #expect(await device.canSendWriteWithoutResponse)
             let isSent = try await device.tryWriteWithoutResponse([0xff], to: value)
             #expect(isSent)
-            // The request comes after all commands.
+            // The request is sent after all commands.
             #expect(try await device.read(value) == [0xff])
         }
     }

@@ -7,13 +7,13 @@ import SystemPackage
 
 @testable import BLE
 
-/// A kernel with one adapter that works, as Linux 6.1 behaves, around a controller of the virtual air: power and pairing through
-/// management sockets, raw sockets that see each other's commands and all events, and L2CAP channels for ATT. Under
-/// virtual time; switching power takes a second.
+/// A fake kernel that behaves as Linux 6.1, with one working adapter around a controller of the virtual air.
+/// It has management sockets for power and pairing, raw sockets that receive each other's commands and all
+/// events, and L2CAP channels for ATT. It runs under virtual time. Switching power takes one second.
 final class FakeKernel: Kernel, @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
 
-    /// No adapter of this machine.
+    /// An index that no adapter of this machine has.
     static let index: UInt16 = 60_001
     static let address = DeviceAddress(0x00aa_0100_0001, type: .public)
 
@@ -21,37 +21,38 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private let controller: any PacketPort
     private let isExtended: Bool
 
-    // Switches of the test.
-    /// Commands that management refuses, with why.
+    // Settings of the test.
+    /// Functions that return the status with which management refuses a command, or nil.
     var refusals: [(ManagementCommand) -> ManagementStatus?] = []
-    /// How long commands take that the kernel cannot carry out at once.
+    /// The durations of commands that the kernel cannot complete at once.
     var delays: [ManagementCommand: Duration] = [:]
     /// Whether management lists the adapter.
     var isListed = true
-    /// Other adapters that management lists, with their addresses: they can only be found.
+    /// Other adapters that management lists, with their addresses. They answer only Read Controller Information.
     var neighbors: [UInt16: DeviceAddress] = [:]
-    /// Other adapters that management does not list, as the kernel's own table has them.
+    /// Other adapters that management does not list, with their states in the kernel's own table.
     var unlisted: [UInt16: HCIDeviceState] = [:]
-    /// Why no raw socket is opened.
+    /// The error with which raw sockets fail to open; nil when they open.
     var rawRefusal: PortError?
-    /// What is between a raw socket and its owner.
+    /// A function that wraps each raw socket before its owner receives it.
     var wrapping: (any PacketPort) -> any PacketPort = { $0 }
-    /// The time between a link and its channel.
+    /// The time between the connection of a link and the report of its channel.
     var acceptDelay = Duration.zero
-    /// How many channels cannot be used.
+    /// The number of channels, beginning with the next one, that fail to start.
     var brokenChannels = 0
-    /// Whether a connection of the kernel's own pauses all advertising, and resumes only its own, which there is none of.
+    /// Whether a connection attempt of the kernel disables all advertising. The kernel resumes only its own
+    /// advertising, and has none.
     var pausesAdvertising = true
-    /// The devices that other programs have links to.
+    /// The devices to which other programs have links.
     var othersLinks: [DeviceAddress] = []
-    /// Whether raw sockets miss Disconnection Complete events, as when they have no room for them.
+    /// Whether raw sockets miss Disconnection Complete events, as when their buffers are full.
     var missesDisconnections = false
 
-    /// How many sockets are open, of management, raw and monitor ones.
+    /// The number of open management, raw and monitor sockets.
     var openSockets: Int { managers.count + raws.count + monitors.count }
-    /// How many ATT channels of links are open.
+    /// The number of open ATT channels.
     var openChannels: Int { links.values.count { $0.socket != nil } }
-    /// How many connects are under way.
+    /// The number of connection attempts in progress.
     var openAttempts: Int { attempts.count }
 
     // Management.
@@ -61,14 +62,14 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private var powering: Task<Void, Never>?
     private let asks = AsyncStream<ManagementCommand>.makeStream()
 
-    // Names that processes have.
+    // Names that processes have claimed.
     private var claimed: Set<String> = []
     private var claimants: Deque<(name: String, free: () -> Void)> = []
 
-    // The controller's commands: one at a time.
+    // The commands to the controller, which are sent one at a time.
     private struct Queued {
         let command: HCICommandPacket
-        /// Who sent it; nil: the kernel, or another program.
+        /// The raw socket that sent the command; nil for the kernel or another program.
         let sender: Int?
         var answered: ((HCIStatus) -> Void)?
     }
@@ -94,12 +95,12 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private var listeners: [FakeListener] = []
     private var attempts: [FakeAttempt] = []
 
-    /// How long an attempt to connect may take.
+    /// The time limit of a connection attempt.
     private static let connectLimit = Duration.seconds(20)
-    /// How long a link stays without a channel.
+    /// The time after which a link without a channel is disconnected.
     private static let linger = Duration.seconds(2)
 
-    /// A kernel that has `controller`, whose public address is `address`.
+    /// Creates a kernel with `controller`, whose public address is `address`.
     init(_ controller: any PacketPort, on loop: EventLoop, extended: Bool, isOff: Bool) throws {
         (self.loop, self.controller, isExtended) = (loop, controller, extended)
         if isOff { settings.remove(.powered) }
@@ -110,13 +111,13 @@ final class FakeKernel: Kernel, @unchecked Sendable {
         if !isOff { setUp() }
     }
 
-    /// Files that say nothing, where a test has no others.
+    /// The system files of the kernel. There are none unless a test sets them.
     var files = SystemFiles(root: "/nonexistent")
-    /// The address of its links; only a listener that is bound to it gets those of centrals.
+    /// The address of the kernel's links. Only a listener that is bound to it receives those of centrals.
     var identity = FakeKernel.address
-    /// The addresses of the listeners.
+    /// The addresses of the open listeners.
     var listening: [DeviceAddress] { listeners.filter(\.isOpen).map(\.address) }
-    /// The process number of a bluetoothd that runs.
+    /// The process ID of a running bluetoothd; nil when none runs.
     var daemon: Int32?
 
     func bluetoothDaemon() -> Int32? { daemon }
@@ -220,7 +221,7 @@ extension FakeKernel {
         return near
     }
 
-    /// Returns the next command that changes something, each once.
+    /// Returns the next command other than those that read information. Each command is returned once.
     func nextCommand() async -> ManagementCommand? {
         for await command in asks.stream { return command }
         return nil
@@ -243,7 +244,7 @@ extension FakeKernel {
         }
         switch command {
         case .setPowered(let isOn):
-            // One at a time, in order.
+            // Power changes run one at a time, in order.
             powering = Task(executorPreference: loop) { [self, powering] in
                 await powering?.value
                 _ = await loop.sleep(for: delays[command] ?? .seconds(1))
@@ -259,7 +260,7 @@ extension FakeKernel {
         }
     }
 
-    /// All that is played of another adapter.
+    /// Answers a command for another adapter. All but Read Controller Information are refused.
     private func describe(
         _ address: DeviceAddress, at index: UInt16, _ command: ManagementCommand, to port: MemoryPort
     ) {
@@ -278,12 +279,12 @@ extension FakeKernel {
         setUp(done)
     }
 
-    /// Another program switches the adapter on or off.
+    /// Switches the adapter on or off, as another program does.
     func switchPower(_ isOn: Bool) {
         power(isOn) { [self] in reportSettings(except: nil) }
     }
 
-    /// The adapter is unplugged.
+    /// Removes the adapter, as when it is unplugged.
     func unplug() {
         emit(0x0005, [])
         for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) { drop(handle) }
@@ -318,13 +319,14 @@ extension FakeKernel {
         port.send(Management.Packet(code: code, index: index, parameters: parameters).encoded.span)
     }
 
-    /// What Get Connections answers.
+    /// The parameters of the response to Get Connections.
     private var connections: [UInt8] {
         let peers = othersLinks + links.values.map(\.peer).sorted { $0.value < $1.value }
         return [UInt8(peers.count), 0] + peers.flatMap(\.managementOctets)
     }
 
-    /// What Read Controller Information answers: an adapter of both modes, for LE only.
+    /// Returns the parameters of the response to Read Controller Information for an adapter that supports LE
+    /// and BR/EDR, of which `settings` are on.
     private func information(_ address: DeviceAddress, _ settings: Management.Settings) -> [UInt8] {
         Array(address.managementOctets.dropLast()) + [12, 0xff, 0xff]
             + Management.Settings(rawValue: 0x7fff).octets + settings.octets
@@ -337,7 +339,7 @@ extension Management.Settings {
 }
 
 extension DeviceAddress {
-    /// The address and its type, as management has them.
+    /// The address and its type as management encodes them.
     fileprivate var managementOctets: [UInt8] {
         (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } + [type.rawValue + 1]
     }
@@ -369,12 +371,12 @@ extension FakeKernel {
         submit(Queued(command: command.packet, sender: nil, answered: answered))
     }
 
-    /// Says something to all raw sockets that the controller has not said.
+    /// Sends all raw sockets an event that the controller has not sent.
     func say(_ event: HCIEventPacket) {
         for raw in raws { raw.port.send(HCIPacket.event(event).encoded.span) }
     }
 
-    /// As the kernel sets its controller up.
+    /// Sets the controller up as the kernel does.
     private func setUp(_ done: @escaping () -> Void = {}) {
         emit(Reset())
         emit(SetEventMask(mask: .host))
@@ -382,7 +384,7 @@ extension FakeKernel {
     }
 
     private func submit(_ command: Queued) {
-        // An adapter that is off takes nothing.
+        // Commands of raw sockets are dropped while the adapter is off.
         guard settings.contains(.powered) || command.sender == nil else { return }
         queue.append(command)
         sendNext()
@@ -439,7 +441,7 @@ extension FakeKernel {
         sendNext()
     }
 
-    /// Follows the commands of all senders, as the kernel does.
+    /// Follows whether the successful commands of all senders enable advertising, as the kernel does.
     private func note(_ command: HCICommandPacket) {
         switch command.opcode {
         case .leSetAdvertisingEnable, .leSetExtendedAdvertisingEnable:
@@ -483,7 +485,7 @@ extension FakeKernel {
         return attempt
     }
 
-    /// Goes on with the first attempt.
+    /// Starts the first attempt in the queue.
     private func initiate() {
         guard let attempt = attempts.first else { return }
         if pausesAdvertising, isAdvertising {
@@ -512,7 +514,7 @@ extension FakeKernel {
 
     private func cancel(_ attempt: FakeAttempt?) {
         guard let attempt, let index = attempts.firstIndex(where: { $0 === attempt }) else { return }
-        // The next one begins when the controller has ended this one.
+        // The next attempt begins when the controller has ended this one.
         if attempt.isInitiating { emit(LECreateConnectionCancel()) } else { attempts.remove(at: index) }
     }
 
@@ -548,7 +550,7 @@ extension FakeKernel {
         }
     }
 
-    /// The channel has what comes from now on, also before its owner starts it.
+    /// Returns the ATT channel of a link, which keeps all data from now on, even before its owner starts it.
     private func channel(on handle: ConnectionHandle) -> L2CAPChannel {
         brokenChannels -= 1
         let failure = brokenChannels < 0 ? nil : PortError.system(.tooManyOpenFiles, during: "epoll_ctl")
@@ -569,12 +571,12 @@ extension FakeKernel {
         return L2CAPChannel(port: socket, peer: link.peer)
     }
 
-    /// The link to `peer`, whose security a test decides on.
+    /// Returns the socket of the link to `peer`, whose security the test sets.
     func socket(to peer: DeviceAddress) -> KernelSocket? {
         links.values.first { $0.peer == peer }?.socket
     }
 
-    /// A link without a channel ends after a while.
+    /// Disconnects a link that still has no channel after `linger`.
     private func leave(_ handle: ConnectionHandle) {
         guard let number = links[handle]?.number else { return }
         Task(executorPreference: loop) { [self] in
@@ -594,7 +596,7 @@ extension FakeKernel {
     private func drop(_ handle: ConnectionHandle) {
         guard let link = links.removeValue(forKey: handle) else { return }
         flow.close(handle)
-        // Raw sockets have the controller's event by then.
+        // Raw sockets receive the controller's event before the channel ends.
         let socket = link.socket
         loop.execute { socket?.lose() }
     }
@@ -616,13 +618,13 @@ extension FakeKernel {
 }
 
 extension LEConnectionParameters {
-    /// What the kernel asks for.
+    /// The connection parameters that the kernel requests.
     fileprivate static let kernel = LEConnectionParameters(
         intervalMin: ConnectionInterval(rawValue: 24), intervalMax: ConnectionInterval(rawValue: 40),
         supervisionTimeout: Centiseconds(rawValue: 42))
 }
 
-/// Who takes the links of centrals; confined to the loop.
+/// A listener that accepts the links of centrals. It is confined to the loop.
 private final class FakeListener: KernelListener, @unchecked Sendable {
     let address: DeviceAddress
     let accepted: @Sendable (L2CAPChannel) -> Void
@@ -635,7 +637,7 @@ private final class FakeListener: KernelListener, @unchecked Sendable {
     func close() { isOpen = false }
 }
 
-/// A connect that is under way; confined to the loop.
+/// A connection attempt in progress. It is confined to the loop.
 private final class FakeAttempt: KernelAttempt, @unchecked Sendable {
     let peer: DeviceAddress
     var isInitiating = false

@@ -5,8 +5,8 @@ import VirtualController
 
 @testable import BLE
 
-/// A kernel adapter, opened as users do, on a kernel that is a test's own. The adapter's commands to its
-/// controller go through a script. Under virtual time.
+/// A kernel adapter on a fake kernel, opened as programs open it. The adapter's commands to its controller go
+/// through a script. It runs under virtual time.
 struct KernelHost: Sendable {
     let air: AirServer
     let kernel: FakeKernel
@@ -17,7 +17,7 @@ struct KernelHost: Sendable {
     var loop: EventLoop { air.loop }
     /// The management commands that the kernel has received, in order, except those that read about adapters.
     var commands: [ManagementCommand] { kernel.commands }
-    /// What the kernel was asked to switch power to.
+    /// The power states that the kernel was requested to set, in order.
     var powers: [Bool] {
         commands.compactMap { if case .setPowered(let isOn) = $0 { isOn } else { nil } }
     }
@@ -45,7 +45,8 @@ struct KernelHost: Sendable {
             let adapter = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
             guard let port = opened.withLock({ $0 }) else { throw BLEError.adapter(.closed) }
             let host = KernelHost(air: air, kernel: kernel, port: port, adapter: adapter, reported: Lock([]))
-            // What is sent before the silent command is given up altogether would wait for that.
+            // Commands that are sent during the wait for the late answer to a silent command would wait too.
+            // Therefore the first command of a restart is answered late.
             port.script(.readLocalVersionInformation, .late(.seconds(1)))
             let events = adapter.health()
             let watch = Task(executorPreference: loop) {
@@ -57,12 +58,12 @@ struct KernelHost: Sendable {
         }
     }
 
-    /// Another host on the air.
+    /// Opens another host on the air.
     func other(_ name: String = "other") async throws -> Adapter {
         try await Adapter.open(
             on: await air.attach(.init(extended: .init())), name: name, options: AdapterOptions(loop: loop))
     }
 
-    /// Lets everything happen that does within `duration`.
+    /// Waits for `duration` of virtual time.
     func wait(_ duration: Duration) async { _ = await loop.sleep(for: duration) }
 }

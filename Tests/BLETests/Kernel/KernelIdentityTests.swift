@@ -7,12 +7,12 @@ import VirtualController
 
 @testable import BLE
 
-/// Adapters that show a random static address in place of their public one. Management reports the public one
-/// all the same.
+/// Adapters that use a random static address in place of their public one. Management still reports the
+/// public address.
 @Suite(.timeLimit(.minutes(10))) struct KernelIdentityTests {
     private static let identity = DeviceAddress(0xc011_2233_4455, type: .random)
 
-    /// A folder with the file in which the kernel shows that identity of an adapter.
+    /// Creates a folder with the file in which the kernel shows that identity of an adapter.
     private static func folder(of index: UInt16) throws -> StateFolder {
         let folder = try StateFolder()
         let file = URL(fileURLWithPath: folder.path + SystemFiles.identityFile(of: index))
@@ -23,7 +23,7 @@ import VirtualController
         return folder
     }
 
-    /// An adapter as management reports it, with the public address 00:AA:01:00:00:42.
+    /// Returns an adapter as management reports it, with the public address 00:AA:01:00:00:42.
     private func adapter(_ settings: Management.Settings) throws -> KernelManagement.KnownAdapter {
         var octets: [UInt8] = [0x42, 0x00, 0x00, 0x01, 0xaa, 0x00, 12, 0xff, 0xff]
         for each in [Management.Settings(rawValue: 0xffff), settings] {

@@ -30,7 +30,7 @@ private func signing(isLocal: Bool, _ value: UInt128) -> ManagementEvent {
 }
 
 extension KernelKeyring {
-    /// What the last of some events makes; nothing before it may make anything.
+    /// Returns the pairing that the last of some events produces. Checks that no earlier event produces one.
     fileprivate mutating func last(of events: [ManagementEvent]) -> Pairing? {
         for event in events.dropLast() { #expect(take(event, as: local, with: [private1], at: start) == nil) }
         return events.last.flatMap { take($0, as: local, with: [private1], at: start) }
@@ -90,7 +90,8 @@ struct KernelKeyringTests {
         #expect(third?.bond.localSigningKey == nil)
     }
 
-    /// The link of a pairing whose device sends its identity, though its address cannot be resolved.
+    /// Returns the link to which a pairing is attributed. Its device sends its identity, but its address cannot
+    /// be resolved.
     private func link(
         after events: [(second: Int, ManagementEvent)]
     ) -> DeviceAddress? {
@@ -123,13 +124,13 @@ struct KernelKeyringTests {
         #expect(link(after: [(110, asks(lamp)), (111, asks(private1))]) == lamp)
         #expect(link(after: [(110, asks(lamp)), (111, asks(unresolvable))]) == nil)
         #expect(link(after: []) == nil)
-        // What has ended is no candidate.
+        // A link whose pairing has failed or timed out, or which has ended, is no candidate.
         let failed = ManagementEvent.authenticationFailed(unresolvable, .authenticationFailed)
         #expect(link(after: [(110, asks(unresolvable)), (110, failed), (111, asks(lamp))]) == lamp)
         let gone = ManagementEvent.disconnected(unresolvable, reason: 1)
         #expect(link(after: [(110, asks(unresolvable)), (110, gone), (111, asks(lamp))]) == lamp)
         #expect(link(after: [(0, asks(unresolvable)), (111, asks(lamp))]) == lamp)
-        // One that has said so before.
+        // A device that has sent its identity before pairs under that identity.
         let before = ManagementEvent.newIdentityKey(
             Management.IdentityKey(peer: lamp, value: 1), resolved: private1, isKept: true)
         #expect(link(after: [(110, before), (111, asks(lamp))]) == lamp)
@@ -153,7 +154,7 @@ struct KernelKeyringTests {
         let asked = keyring.last(of: [identity(1)] + isLater)
         #expect(asked?.link == lamp)
         #expect(asked?.bond.peerIdentityKey == nil)
-        // Out of band, nothing is asked.
+        // An out-of-band pairing causes no question.
         keyring = KernelKeyring()
         #expect(keyring.last(of: [identity(1)]) == nil)
         let made = keyring.take(isLater[1], as: local, with: [], at: start.advanced(by: .seconds(5)))
@@ -182,7 +183,7 @@ struct KernelKeyringTests {
         #expect(keyring.identity(of: private1) == lamp)
         keyring.forget(private1)
         #expect(keyring.identity(of: private1) == private1)
-        // Links of other programs do not end here.
+        // The identities of other programs' links are not kept, because their ends are not noted here.
         _ = keyring.take(identity(1), as: local, with: [], at: start)
         #expect(keyring.identity(of: private1) == private1)
     }

@@ -11,7 +11,7 @@ import VirtualController
 
 @testable import BLE
 
-/// Links that the kernel carries, in both roles, and what the kernel does to the radio beside us.
+/// Links that the kernel carries, in both roles, and the effects of commands of the kernel and other programs.
 @Suite(.timeLimit(.minutes(10))) struct KernelLinkTests {
     @Test(
         "each central is served and reported as connected and disconnected",
@@ -105,7 +105,7 @@ import VirtualController
             let last = try #require(host.kernel.socket(to: address)).connectionHandle()
             await first.disconnect()
             await host.wait(.seconds(3))
-            // Another program's link has the next handle, and ends.
+            // A link of another program with the next handle ends.
             let handle = ConnectionHandle(rawValue: last.rawValue + 1)
             host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
             await host.wait(.seconds(1))
@@ -249,8 +249,8 @@ import VirtualController
             let enables = { host.port.opcodes.count { $0 == .leSetExtendedAdvertisingEnable } }
             let before = enables()
             let status = Lock<HCIStatus?>(nil)
-            // Sets are not cleared while one of them is on air.
-            host.kernel.emit(LEClearAdvertisingSets()) { shown in status.withLock { $0 = shown } }
+            // The controller does not clear advertising sets while one of them is on air.
+            host.kernel.emit(LEClearAdvertisingSets()) { answer in status.withLock { $0 = answer } }
             await host.wait(.seconds(5))
             #expect(status.withLock { $0 } == .commandDisallowed)
             #expect(enables() == before)
@@ -286,7 +286,7 @@ import VirtualController
             let first = try await host.other("first")
             _ = try await first.connect(to: host.adapter)
             await host.wait(.seconds(1))
-            // No event reports the end, also when the kernel ends the link two seconds later.
+            // No event reports the end, even when the kernel ends the link two seconds later.
             host.kernel.missesDisconnections = true
             try #require(host.kernel.socket(to: await first.address)).lose()
             let second = try await host.other("second")
@@ -424,7 +424,7 @@ import VirtualController
                 try await PeripheralManager(second).publish([])
             }
             #expect(refusal == .adapter(.inUse(.server(process: getpid()))))
-            // The first one publishes anew, and then ends.
+            // The first adapter publishes again, and then closes.
             try await PeripheralManager(host.adapter).publish([])
             await host.adapter.close()
             try await second.serve([4])
@@ -450,7 +450,7 @@ import VirtualController
                 await failure { () throws(BLEError) in
                     _ = try await CentralManager(second).connect(to: address, timeout: .seconds(5))
                 } == .busy(address))
-            // The first one's end leaves the link to those who have it.
+            // Closing the second adapter does not end the link of the first.
             await second.close()
             #expect(try await device.read(try await device.sample()) == [1])
             await other.close()

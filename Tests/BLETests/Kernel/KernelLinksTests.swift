@@ -4,7 +4,7 @@ import Testing
 
 @testable import BLE
 
-/// What is known of a kernel adapter's links by their handles.
+/// The links of a kernel adapter, by their connection handles.
 struct KernelLinksTests {
     private let handle = ConnectionHandle(0x0040)
     private let old = DeviceAddress(0xc000_0000_0001, type: .random)

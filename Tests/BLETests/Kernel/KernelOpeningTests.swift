@@ -7,7 +7,8 @@ import VirtualController
 
 @testable import BLE
 
-/// An adapter that was off is off again, whichever step of opening it fails, and no socket stays open.
+/// The opening of kernel adapters. Whichever step fails, an adapter that was off is off again, and no socket
+/// stays open.
 @Suite(.timeLimit(.minutes(10))) struct KernelOpeningTests {
     private func run(
         isOff: Bool = true, _ security: SecurityOptions = SecurityOptions(),
@@ -131,7 +132,7 @@ import VirtualController
                     return packets.withLock { Array($0.suffix(2)) }
                 }
             }
-            // The kernel resets the controller before it says that the power is off.
+            // The kernel resets the controller before it reports that the power is off.
             let reset = Reset().packet
             for tail in tails {
                 #expect(
@@ -170,7 +171,7 @@ import VirtualController
         arguments: [[0, 1], [1, 0]])
     func lastUserRestoresAdapter(order: [Int]) async throws {
         try await run([]) { (kernel, options) in
-            // The second comes while the first one switches.
+            // The second open begins while the first one switches the adapter on.
             async let one = Adapter.open(Self.adapter, options: options)
             async let other = Adapter.open(Self.adapter, options: options)
             let adapters = try await [one, other]
@@ -278,10 +279,10 @@ import VirtualController
             let controller = await bed.air.attach(
                 .init(publicAddress: FakeKernel.address, extended: isExtended ? .init() : nil))
             let kernel = try FakeKernel(controller, on: bed.loop, extended: isExtended, isOff: false)
-            let reported = Lock<ControlledPort?>(nil)
+            let wrapped = Lock<ControlledPort?>(nil)
             kernel.wrapping = { raw in
                 let port = ControlledPort(raw, on: bed.loop)
-                reported.withLock { $0 = port }
+                wrapped.withLock { $0 = port }
                 return port
             }
             let other = CentralManager(try await bed.host("other"))
@@ -292,15 +293,15 @@ import VirtualController
                 let advertising = try await PeripheralManager(adapter).advertise(.beacon("A"))
                 let scan = CentralManager(adapter).scan()
                 _ = try await other.first(within: .seconds(5)) { $0.name == "A" }
-                // Nothing that has to do with their beginning is under way then.
+                // After this, no command of their start is pending.
                 await bed.wait(.seconds(1))
-                reported.withLock { $0 }?.forget()
+                wrapped.withLock { $0 }?.forget()
                 withExtendedLifetime((adapter, advertising, scan)) {}
             }
             await bed.wait(.seconds(1))
-            let port = try #require(reported.withLock { $0 })
-            // A stream holds the adapter, so that of the scan ends first, and what this queues does not leave any
-            // more: each command comes once, by the end of the adapter.
+            let port = try #require(wrapped.withLock { $0 })
+            // A stream retains the adapter, so the stream of the scan ends first. The command that its end
+            // queues is not sent any more: each command is sent once, at the end of the adapter.
             let set = LESetExtendedAdvertisingEnable.Entry(set: AdvertisingHandle(rawValue: 0xef))
             let ends: [HCICommandPacket] =
                 isExtended
@@ -341,7 +342,7 @@ import VirtualController
                 await bed.wait(.seconds(1))
                 #expect(kernel.listening == [FakeKernel.address])
                 #expect(kernel.openChannels == 1 && kernel.openAttempts == 1)
-                // A connect that waits for a link holds the adapter.
+                // A connect that waits for a link retains the adapter, so it is cancelled first.
                 connecting.cancel()
                 withExtendedLifetime(adapter) {}
             }
@@ -363,7 +364,7 @@ import VirtualController
             #expect(await adapter.end == .adapter(.poweredOff))
             kernel.switchPower(true)
             _ = await options.loop.sleep(for: .seconds(1))
-            // One that comes now does not know that it was off before.
+            // An adapter that is opened now cannot detect that the power was off before.
             let second = try await Adapter.open(Self.adapter, options: options)
             await adapter.close()
             await second.close()

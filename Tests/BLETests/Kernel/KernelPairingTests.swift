@@ -13,7 +13,7 @@ private let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
 private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
 private let stranger: [UInt8] = [9, 9, 9, 9, 9, 0xc9, 2]
 
-/// A key of LE Secure Connections, as New Long Term Key reports it, with the value 0x77.
+/// Returns the parameters of New Long Term Key for a key of LE Secure Connections with the value 0x77.
 private func longTermKey(kind: UInt8) -> [UInt8] {
     [1] + lampOctets + [kind, 0, 16] + [UInt8](repeating: 0, count: 10) + [0x77]
         + [UInt8](repeating: 0, count: 15)
@@ -28,16 +28,16 @@ private func bond(isAuthenticated: Bool) -> Bond {
     return bond
 }
 
-/// A user who answers as configured, or not at all, and reports each question.
+/// The delegate of a user who answers as configured, or not at all. It reports each question.
 private struct User: PairingDelegate {
     let ioCapability = IOCapability.keyboardDisplay
     var isWilling = true
     var hesitates = false
-    /// Answers when something comes.
+    /// A stream after whose end the user answers; nil to answer at once.
     var consent: AsyncStream<Void>?
     let asked = AsyncStream<String>.makeStream()
 
-    /// The next question.
+    /// Returns the next question.
     func next() async -> String? {
         for await question in asked.stream { return question }
         return nil
@@ -50,7 +50,7 @@ private struct User: PairingDelegate {
             asked.continuation.yield("answered")
         }
         guard hesitates else { return }
-        // Ends with the task.
+        // Waits until the task is cancelled.
         let (never, continuation) = AsyncStream<Void>.makeStream()
         for await _ in never {}
         continuation.finish()
@@ -72,7 +72,7 @@ private struct User: PairingDelegate {
     }
 }
 
-/// The kernel's questions, those that the user then gets, and the answers of a willing user and another.
+/// The kernel's requests, the questions that the user then receives, and the replies of a user who agrees or refuses.
 private let questions: [(UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)] = [
     (
         0x000f, lampOctets + [1, 0, 0, 0, 0], "authorize", .userConfirmationReply(lamp),
@@ -87,7 +87,7 @@ private let questions: [(UInt16, [UInt8], String, yes: ManagementCommand, no: Ma
     ),
 ]
 
-/// How `user` pairs, where these bonds are.
+/// Returns options for pairing with `user` as the delegate and with these bonds.
 private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions {
     var options = SecurityOptions()
     options.delegate = user
@@ -101,7 +101,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         _ security: SecurityOptions, _ body: @escaping @Sendable (KernelHost) async throws -> Void
     ) async throws {
         try await KernelHost.run(security: security) { host in
-            // IO capability, Secure Connections, bondable, long term keys, identity keys.
+            // Skips the commands of opening: IO capability, Secure Connections, bondable, long term keys,
+            // identity keys.
             for _ in 0..<5 { _ = await host.kernel.nextCommand() }
             try await body(host)
         }
@@ -111,7 +112,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func settingsAndKeysAreSetAndRestored() async throws {
         let commands = Lock<[ManagementCommand]>([])
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
-            // Each of two calls returns when all is done.
+            // Each of two calls returns when all settings are restored.
             let closings = (0..<2).map { _ in
                 Task(executorPreference: host.loop) {
                     await host.adapter.close()
@@ -197,7 +198,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             #expect(await user.next() == "compare 000001")
             host.kernel.emit(code, parameters)
             #expect(await user.next() == "withdrawn")
-            // A bond that is new is loaded.
+            // A new bond is loaded into the kernel.
             await host.wait(.milliseconds(1))
             #expect(host.commands.count == (code == 0x000a ? 7 : 5))
         }
@@ -273,7 +274,8 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             try await run(options) { host in
                 _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
                 host.kernel.emit(0x000a, key)
-                // What has taken the place of a bond's keys is not unpaired: other processes would remove the bond.
+                // A key that has replaced those of a bond is not unpaired, because other processes would then
+                // remove the bond.
                 let removed = ManagementCommand.unpairDevice(lamp, disconnects: true)
                 #expect(await host.kernel.nextCommand() == (bonds.isEmpty ? removed : Self.reloaded))
                 #expect(await host.adapter.bonds == bonds)
@@ -353,7 +355,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
-    /// Reads what the user is asked when a stranger pairs as `lamp`, which has a bond.
+    /// Pairs a device that claims the identity of `lamp`, which has a bond, and runs `body` after the user was asked.
     private func claim(_ user: User, _ body: @escaping @Sendable (KernelHost, LinkID) async throws -> Void)
         async throws
     {
@@ -368,7 +370,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             host.kernel.emit(0x000a, longTermKey(kind: 3))
             #expect(await user.next() == "authorize again")
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
-            // Until the user has answered, who comes back with the new key is not the bonded device.
+            // Until the user has answered, a device that reconnects with the new key is not the bonded device.
             #expect(await host.kernel.nextCommand() == Self.reloaded)
             try await body(host, link)
         }
@@ -523,13 +525,13 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     func keyLoadWaitsForPairings(isTold: Bool) async throws {
         try await run(try security(User())) { host in
             _ = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            // A device of another program.
+            // A device of another program pairs.
             host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
             host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.seconds(119))
             #expect(await host.adapter.bonds == [bond(isAuthenticated: true)])
             #expect(host.commands.count == 5)
-            // A pairing that distributes no keys ends untold.
+            // The kernel does not report the end of a pairing that distributes no keys.
             if isTold { host.kernel.emit(0x0011, stranger + [5]) }
             await host.wait(.milliseconds(isTold ? 1 : 1001))
             #expect(host.commands.suffix(2) == [Self.reloaded, .loadIdentityKeys([])])
@@ -539,7 +541,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     @Test("a link does not count as bonded while the kernel lacks the bond's keys")
     func linkIsUnprovenUntilKeysAreLoaded() async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
-            // A device of another program pairs, and another one has taken the place of the bond's in the kernel.
+            // A device of another program pairs, and another key replaces the bond's key in the kernel.
             host.kernel.emit(0x000f, stranger + [1, 0, 0, 0, 0])
             host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
@@ -560,7 +562,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User(consent: consent)
         try await claim(user) { host, link in
             await host.wait(.seconds(1))
-            // The kernel has the bond's keys again, which the user then gives up.
+            // The kernel has loaded the bond's keys again. The user then agrees to replace the bond.
             host.kernel.refusals = [
                 { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
             ]
@@ -585,7 +587,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             host.kernel.refusals = [
                 { if case .loadLongTermKeys = $0 { ManagementStatus(rawValue: 0x0a) } else { nil } }
             ]
-            // One link has begun before another device takes the place of the bond's, others after that.
+            // One link begins before the key of another device replaces the bond's, the others begin after that.
             let sockets = [0x40, 0x41, 0x42].map {
                 KernelSocket(on: host.loop, handle: ConnectionHandle($0))
             }
@@ -606,7 +608,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
                 #expect(await host.adapter.security(of: link) == LinkSecurity(level: .authenticated))
                 #expect(await host.adapter.isBonded(link) == false)
             }
-            // It may have begun to be encrypted before.
+            // The encryption of this link may have begun before the reload.
             #expect(await host.adapter.isBonded(links[2]) == false)
             let next = await host.link(
                 to: lamp, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x43)))
@@ -658,7 +660,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             await host.wait(.seconds(1))
             #expect(try await manager.update(handle, to: [3]).map(\.link) == [next])
             await host.adapter.lose(next)
-            // The kernel may have encrypted a link before its channel comes.
+            // The kernel may encrypt a link before it reports the channel.
             let third = KernelSocket(on: host.loop, handle: ConnectionHandle(0x42))
             third.set(.authenticated)
             let last = await host.link(to: lamp, over: third)
@@ -673,7 +675,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             ]
             host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.seconds(9))
-            // Until then, a link does not show that it is the bonded device's, also when other bonds change.
+            // Until the retry, a link does not count as bonded, even when other bonds change.
             let link = await host.link(to: lamp, over: KernelSocket(on: host.loop))
             try await host.adapter.removeBond(with: DeviceAddress(0x1234, type: .public))
             await host.adapter.renewBonds()
@@ -703,7 +705,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         let user = User(isWilling: false)
         try await run(try security(user, bond(isAuthenticated: false))) { host in
             let own = await host.link(to: lamp, over: KernelSocket(on: host.loop))
-            // Behind an address that nothing resolves it is not asked about, and its keys are not kept.
+            // For a device behind an unresolvable address there is no question, and its keys are not stored.
             let unknown = await host.link(
                 to: DeviceAddress(0x0909_0909_0909, type: .random),
                 over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x42)))
@@ -730,7 +732,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
     @Test("keys that belong to no bond here are replaced by those of the bond", arguments: [false, true])
     func foreignKeysReplaceNoBond(isKept: Bool) async throws {
         try await run(try security(User(), bond(isAuthenticated: true))) { host in
-            // Of a device that has sent its identity, though its address cannot be resolved.
+            // The key of a device that has sent its identity, although its address cannot be resolved.
             host.kernel.emit(0x000a, [isKept ? 1 : 0] + longTermKey(kind: 3).dropFirst())
             #expect(await host.kernel.nextCommand() == Self.reloaded)
         }
@@ -762,7 +764,7 @@ extension Adapter {
     fileprivate func isBonded(_ id: LinkID) -> Bool? { links[id].map { $0.protection.bond != nil } }
     fileprivate func lose(_ id: LinkID) { if let link = links[id] { drop(link, .unknown) } }
 
-    /// Whether the link can be used no more, and is being ended.
+    /// Returns whether the link can no longer be used and is being disconnected.
     fileprivate func hasRefused(_ id: LinkID) -> Bool {
         links[id].map { $0.closing != nil && $0.ending.isBegun } ?? false
     }

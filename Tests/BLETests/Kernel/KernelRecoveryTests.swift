@@ -5,11 +5,12 @@ import Testing
 
 @testable import BLE
 
-/// A kernel adapter whose controller is silent: its power, and what the controller does all the while.
+/// A kernel adapter whose controller does not answer: its power, links, scans and advertising during the recovery.
 @Suite(.timeLimit(.minutes(10))) struct KernelRecoveryTests {
     private let silentScan = AdapterFault.silence(command: .leSetExtendedScanEnable)
 
-    /// Two restarts do not help; the power is being switched off. It was switched so before.
+    /// Makes the command of a scan go unanswered three times, and waits until the power is being switched off,
+    /// because two restarts have not helped. `before` are the earlier power changes.
     private func reachPowerCycle(_ host: KernelHost, after before: [Bool] = []) async throws {
         host.port.script(.leSetExtendedScanEnable, .silence, times: 3)
         let health = host.adapter.health()
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    /// Two restarts do not bring the controller back.
+    /// Starts a scan whose command is not answered, and lets two restarts of the controller fail.
     private func failTwice(_ host: KernelHost) async -> Task<Void, any Error> {
         host.port.script(.leSetExtendedScanEnable, .silence, times: 1)
         host.port.script(.leReadLocalSupportedFeatures, .silence, times: 2)
@@ -207,8 +208,8 @@ import Testing
         }
     }
 
-    /// The controller does not answer once. `body` runs while it is brought back, for which a reset is
-    /// reported but not sent.
+    /// Makes the controller leave one command unanswered. `body` runs during the recovery, for which a reset
+    /// is reported but not sent.
     private func silence(
         _ host: KernelHost, extended: Bool = true, during body: @Sendable () async throws -> Void = {}
     ) async throws {

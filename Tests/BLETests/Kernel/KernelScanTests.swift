@@ -12,10 +12,10 @@ import VirtualController
     /// Scans for `time`, and waits ten seconds more.
     private func scan(_ host: KernelHost, for time: Duration) async {
         let stream = host.central.scan()
-        let hearing = Task(executorPreference: host.loop) { for try await _ in stream {} }
+        let following = Task(executorPreference: host.loop) { for try await _ in stream {} }
         _ = await host.loop.sleep(for: time)
-        hearing.cancel()
-        _ = await hearing.result
+        following.cancel()
+        _ = await following.result
         _ = await host.loop.sleep(for: .seconds(10))
     }
 
@@ -23,19 +23,19 @@ import VirtualController
     func unstoppedScanIsNotForeign(isSilent: Bool) async throws {
         try await KernelHost.run { host in
             let stream = host.central.scan()
-            let hearing = Task(executorPreference: host.loop) { for try await _ in stream {} }
+            let following = Task(executorPreference: host.loop) { for try await _ in stream {} }
             _ = await host.loop.sleep(for: .seconds(1))
             host.port.script(
                 .leSetExtendedScanEnable,
                 isSilent ? .silence : .refuses(.leSetExtendedScanEnable, .hardwareFailure), times: 1)
-            hearing.cancel()
-            _ = await hearing.result
+            following.cancel()
+            _ = await following.result
             _ = await host.loop.sleep(for: .seconds(10))
             #expect(await host.adapter.scansNothing)
-            // Silent: on, off, off again once it is back. Refused: on, off.
+            // Silent: on, off, and off again after the recovery. Refused: on, off.
             #expect(enables(host) == (isSilent ? 3 : 2))
             await scan(host, for: .seconds(1))
-            // On and off, and before that off, where it was refused.
+            // On and off, and before that off where it was refused.
             #expect(enables(host) == 5)
             #expect(await host.adapter.scansNothing)
         }
@@ -45,7 +45,7 @@ import VirtualController
         host.port.opcodes.count { $0 == .leSetExtendedScanEnable }
     }
 
-    /// The kernel looks for devices of its list, and listens for them as much as a scan of ours would.
+    /// Starts a scan of the kernel for the devices of its list, with the interval and window of a scan of this host.
     private func lookForListed(_ host: KernelHost, isExtended: Bool, isActive: Bool) {
         let type: ScanType = isActive ? .active : .passive
         let slots = Slots(rawValue: 96)
@@ -83,7 +83,8 @@ import VirtualController
             let other = try await host.other()
             _ = try await PeripheralManager(other).advertise(.beacon("Unlisted"))
             _ = try await host.central.first(within: .seconds(5)) { $0.name == "Unlisted" }
-            // Parameters that filter nothing; of a switch only its first octet matters.
+            // Parameters without a filter. Of a command that enables a scan only the first octet of the
+            // parameters matters.
             let (parameters, on, off) =
                 isExtended
                 ? ("412008" + "0000010160006000", "42200601", "42200600")
@@ -91,7 +92,7 @@ import VirtualController
             let opcodes = ["0b20", "0c20", "4120", "4220"]
             let scanning = reported.withLock { $0 }.filter { opcodes.contains(String($0.prefix(4))) }
             let begun = scanning.prefix(4).map { $0 == parameters ? $0 : String($0.prefix(8)) }
-            // They are refused while the kernel scans.
+            // The first parameters are refused while the kernel scans.
             #expect(begun == [parameters, off, parameters, on])
             monitor.close()
             await other.close()
@@ -124,7 +125,7 @@ import VirtualController
             var options = ScanOptions()
             options.addresses = [AddressFilter(address)]
             #expect(try await identity(options) == address)
-            // Another process removes it.
+            // The bond is removed.
             store.remove(bond.id)
             await host.wait(.seconds(1))
             #expect(try await identity() == nil)
@@ -137,7 +138,7 @@ import VirtualController
         try await KernelHost.run { host in
             host.port.script(.leSetExtendedScanEnable, .late(.seconds(1)), times: 1)
             let stream = host.central.scan()
-            let hearing = Task(executorPreference: host.loop) {
+            let following = Task(executorPreference: host.loop) {
                 for try await found in stream where found.name == "Late" { return true }
                 return false
             }
@@ -147,7 +148,7 @@ import VirtualController
             #expect(host.health == [.scanTakenBack])
             let other = try await host.other()
             _ = try await PeripheralManager(other).advertise(.beacon("Late"))
-            #expect(try await hearing.value)
+            #expect(try await following.value)
             #expect(host.health == [.scanTakenBack])
             await other.close()
         }

@@ -78,7 +78,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             #expect(await !host.hasEnded(second))
             socket.reach(.encrypted)
             #expect(await second.value == nil)
-            // What a link has, it keeps while it is raised.
+            // A link keeps its level while a higher one is requested.
             let third = raising(host, id, .authenticated)
             socket.set(.authenticated, keySize: 0)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -110,7 +110,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             let socket = KernelSocket(on: host.loop)
             let id = await host.adapter.take(ReluctantSocket(socket))
             #expect(await raising(host, id).value == .adapter(.unsupported(.pairing)))
-            // It reports that level all the same, without a key.
+            // The kernel reports that level nevertheless, without a key.
             socket.set(.encrypted, keySize: 0)
             let second = raising(host, id)
             await host.wait(.seconds(20))
@@ -179,7 +179,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             )
             socket.peer.send(first.span)
             _ = await host.loop.sleep(for: .seconds(1))
-            // No event reports it to a process without a raw socket.
+            // A process without a raw socket receives no event of the encryption.
             socket.set(.encrypted)
             socket.peer.send(second.span)
             _ = await host.loop.sleep(for: .seconds(1))
@@ -188,7 +188,8 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         }
     }
 
-    /// A read of handle 3 that the peer refuses with Insufficient Encryption, on a link that may be raised.
+    /// Starts a read of handle 3 that the peer refuses with Insufficient Encryption, on a link whose security
+    /// may be raised.
     private func refusedRead(
         _ host: KernelHost, _ socket: KernelSocket, _ id: LinkID, _ asked: Lock<[[UInt8]]>
     ) async throws -> Task<[UInt8], any Error> {
@@ -436,7 +437,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
     }
 }
 
-/// A socket whose kernel refuses the first level that it is asked for, with EINVAL.
+/// A socket whose kernel refuses the first level that it is requested to set, with EINVAL.
 private final class ReluctantSocket: L2CAPSocket {
     private let inner: KernelSocket
     private let hasRefused = Lock(false)
@@ -463,7 +464,7 @@ private final class ReluctantSocket: L2CAPSocket {
 }
 
 extension KernelHost {
-    /// Whether a task has ended by now.
+    /// Returns whether a task has ended by now.
     fileprivate func hasEnded<Success: Sendable, Failure: Error>(
         _ task: Task<Success, Failure>
     ) async -> Bool {
@@ -478,7 +479,7 @@ extension KernelHost {
 }
 
 extension Adapter {
-    /// A link of the kernel's to `lamp`, which is the central.
+    /// Adds a link of the kernel to `lamp`, which is the central.
     fileprivate func take(_ socket: ReluctantSocket) -> LinkID {
         addLink(to: lamp, as: .peripheral, over: .socket(L2CAPChannel(port: socket, peer: lamp)))
     }
@@ -486,7 +487,7 @@ extension Adapter {
     fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }
     fileprivate func look(at id: LinkID) { if let link = links[id] { noteSecurity(of: link) } }
 
-    /// Has services, though there is no kernel that could be listened to.
+    /// Publishes services without a listener of the kernel.
     fileprivate func serve(_ services: [GATTService]) throws {
         server.gatt.publish(try AttributeDatabase(services, generic: nil), ServerOptions())
     }

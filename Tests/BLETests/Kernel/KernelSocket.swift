@@ -5,14 +5,15 @@ import SystemPackage
 
 @testable import BLE
 
-/// A link of the kernel's, without a kernel: what it is asked for, and what becomes of that, is the test's.
+/// The socket of a kernel's link, without a kernel. It records the required security levels, and the test
+/// sets the results.
 final class KernelSocket: L2CAPSocket, Sendable {
     private let loop: EventLoop
     private let inner: MemoryPort
-    /// The peer's end.
+    /// The peer's end of the channel.
     let peer: MemoryPort
     private let handle: ConnectionHandle
-    /// Why it does not start.
+    /// The error with which the start fails; nil when it succeeds.
     private let failure: PortError?
     private let shared = Lock(Shared())
 
@@ -40,10 +41,10 @@ final class KernelSocket: L2CAPSocket, Sendable {
         shared.withLock { $0.refusal = refusal }
     }
 
-    /// What was asked for.
+    /// The security levels that were required, in order.
     var required: [SecurityLevel] { shared.withLock { $0.required } }
 
-    /// The kernel has encrypted the link.
+    /// Sets the level and reports the socket as writable, as the kernel does when it has encrypted the link.
     func reach(_ level: SecurityLevel, keySize: Int = 16) {
         set(level, keySize: keySize)
         shared.withLock { $0.writable }?()
@@ -53,7 +54,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
         shared.withLock { ($0.level, $0.keySize) = (level, keySize) }
     }
 
-    /// The kernel has still so many packets of those that it was given, and has let some go.
+    /// Sets the number of packets that have not left, and reports that others have left.
     func keep(_ packets: Int) {
         shared.withLock {
             $0.unsent = packets
@@ -61,13 +62,13 @@ final class KernelSocket: L2CAPSocket, Sendable {
         }?()
     }
 
-    /// As `keep`, without a report that packets have left.
+    /// Sets the number of packets that have not left, without a report.
     func keepSilently(_ packets: Int) { shared.withLock { $0.unsent = packets } }
 
-    /// Whether packets that leave are reported.
+    /// Whether departures of packets are reported.
     var isWatched: Bool { shared.withLock { $0.departed != nil } }
 
-    /// The link is gone.
+    /// Ends the link with `connectionReset`.
     func lose() { shared.withLock { $0.closed }?(.system(.connectionReset, during: "recvmmsg")) }
 
     func security() -> (level: SecurityLevel?, keySize: Int) {
@@ -83,7 +84,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
 
     var unsentPackets: Int { shared.withLock { $0.unsent } }
 
-    /// Calls `departed` at once, as the kernel does.
+    /// Sets the handler of departures and calls it at once, as the kernel does.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) {
         shared.withLock {
             $0.departed = departed
@@ -92,15 +93,15 @@ final class KernelSocket: L2CAPSocket, Sendable {
         if let departed { loop.execute(departed) }
     }
 
-    /// How often a watch of them began.
+    /// The number of times that a watch of departures has begun.
     var watches: Int { shared.withLock { $0.watches } }
 
     var isWritable: Bool { shared.withLock { $0.kept?.isEmpty ?? true } && inner.isWritable }
 
-    /// The next packet stays in the socket, as while the kernel pairs.
+    /// Keeps the next packet in the socket, as the kernel does while it pairs.
     func keepNext() { shared.withLock { $0.kept = [] } }
 
-    /// What was kept goes.
+    /// Sends the packets that were kept.
     func release() {
         for packet in shared.withLock({ $0.kept.take() ?? [] }) { inner.send(packet.span) }
         shared.withLock { $0.writable }?()
@@ -128,7 +129,7 @@ final class KernelSocket: L2CAPSocket, Sendable {
 }
 
 extension KernelHost {
-    /// A link to `peer`, which the kernel has.
+    /// Adds a link of the kernel to `peer`.
     func link(
         to peer: DeviceAddress, as role: LinkRole = .peripheral, over socket: KernelSocket
     ) async -> LinkID {

@@ -6,14 +6,14 @@ import VirtualController
 
 @testable import BLE
 
-/// One adapter is found among several, by each of its names.
+/// The selection of one adapter among several, by each of its names.
 @Suite(.timeLimit(.minutes(10))) struct SeveralAdaptersTests {
     private typealias Name = AdapterSpecification.KernelAdapter
 
     private static let first = DeviceAddress(0x00aa_0100_0010, type: .public)
     private static let second = DeviceAddress(0x00aa_0100_0011, type: .public)
 
-    /// A folder in which the kernel shows the USB ports of these adapters.
+    /// Creates a folder in which the kernel shows the USB ports of these adapters.
     private static func folder(_ ports: [UInt16: String]) throws -> StateFolder {
         let folder = try StateFolder()
         let adapters = folder.path + "/sys/class/bluetooth"
@@ -26,8 +26,8 @@ import VirtualController
         return folder
     }
 
-    /// Runs `body` on a kernel that lists three adapters and hides two: hci0 and hci1 come before the one that works, and
-    /// hci2 and hci3 are listed by files only.
+    /// Runs `body` with a kernel that lists three adapters and does not list two. hci0 and hci1 come before
+    /// the adapter that works. hci2 and hci3 are only in the system files and in the kernel's table.
     private func run(
         _ body: @escaping @Sendable (FakeKernel, AdapterOptions) async throws -> Void
     ) async throws {
@@ -66,7 +66,7 @@ import VirtualController
                 all.map(\.address.value) == [
                     Self.first.value, Self.second.value, 0x00aa_0100_0012, 0, FakeKernel.address.value,
                 ])
-            // Each name is the name of one.
+            // Each name is the name of exactly one adapter.
             for (number, one) in all.enumerated() {
                 let names = [Name.index(one.index), .usb(one.usbPort ?? ""), .address(one.address.value)]
                 for name in names {
@@ -96,7 +96,7 @@ import VirtualController
         arguments: [
             (.usb("1-2"), .inUse(.userChannel([]))), (.address(0x00aa_0100_0012), .inUse(.userChannel([]))),
             (.usb("1-3"), .notSetUp(3)), (.index(3), .notSetUp(3)),
-            // The beginning of another's.
+            // A prefix of another adapter's port.
             (.usb("1-1"), .missing(.kernel(.usb("1-1")))), (.index(4), .missing(.kernel(.index(4)))),
         ] as [(AdapterSpecification.KernelAdapter, AdapterProblem)])
     func refusesUnlistedAdapter(name: AdapterSpecification.KernelAdapter, problem: AdapterProblem)

@@ -5,24 +5,25 @@ import VirtualController
 
 @testable import BLE
 
-/// Hosts on one air whose users do things at random, and what must hold when nothing happens any more.
-/// Exactly the hosts that are to advertise are on air. A connect to a device that accepts one has its link.
-/// Both ends of a link have it, and use it. An end that its user does not want is reported.
+/// Hosts on one air whose users perform random operations, and the conditions that must hold afterwards.
+/// Exactly the hosts that are to advertise are on air. A connect to a device that accepts connections has its
+/// link. Both ends of a link have it and can use it. If a link ends without a request of its user, the
+/// end is reported.
 ///
-/// Under virtual time.
+/// The model runs under virtual time.
 final class HostModel: @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
 
-    /// Something that has begun and may have ended.
+    /// An operation that has begun and may have ended.
     private final class Attempt<Value: Sendable>: @unchecked Sendable {
-        // Sendable: touched on the loop only.
+        // Sendable: accessed only on the loop.
         var result: Result<Value, any Error>?
         var task: Task<Void, Never>?
 
-        /// What has come of it, if that is good.
+        /// The value of the operation; nil when it has not ended or has failed.
         var value: Value? { try? result?.get() }
 
-        /// Waits for it, and for nothing when it was given up before.
+        /// Waits for the end of the operation and returns its value; nil when it has failed.
         func ended() async -> Value? {
             await task?.value
             return value
@@ -30,7 +31,7 @@ final class HostModel: @unchecked Sendable {
     }
 
     private final class User: @unchecked Sendable {
-        // Sendable: touched on the loop only.
+        // Sendable: accessed only on the loop.
         let connect: Attempt<Peripheral>
         var values: Attempt<Void>?
         var last: [UInt8]?
@@ -39,7 +40,7 @@ final class HostModel: @unchecked Sendable {
     }
 
     private final class Scan: @unchecked Sendable {
-        // Sendable: touched on the loop only.
+        // Sendable: accessed only on the loop.
         var seen: Set<DeviceAddress> = []
         var stream: Attempt<Void>?
     }
@@ -51,7 +52,7 @@ final class HostModel: @unchecked Sendable {
         var advertising: Attempt<Advertising>?
         var scan: Scan?
         var users: [Int: [User]] = [:]
-        /// Whether its controller did something else than it should.
+        /// Whether the model has made the host's controller misbehave.
         var isMeddled = false
 
         init(_ adapter: Adapter, _ port: ScriptedPort) async {
@@ -59,13 +60,13 @@ final class HostModel: @unchecked Sendable {
         }
     }
 
-    /// How many centrals a host takes.
+    /// The maximum number of centrals of a host.
     private static let links = 2
 
     private let bed: VirtualTestbed
     private let listener: Adapter
     private let hosts: [Host]
-    /// What ends something, and what is done with links.
+    /// The operations that end others or use links, with their names.
     private var others: [(name: String, attempt: Attempt<Void>)] = []
     private var complaints: [String] = []
 
@@ -73,7 +74,7 @@ final class HostModel: @unchecked Sendable {
         (self.bed, self.listener, self.hosts) = (bed, listener, hosts)
     }
 
-    /// Lets users do these things, one after the other; what does not hold afterwards.
+    /// Performs the steps in order, and returns a description of each condition that does not hold afterwards.
     static func run(
         _ steps: [HostStep], hosts count: Int, extended: Bool, pace: Int?
     ) async throws -> [String] {
@@ -241,7 +242,7 @@ extension HostModel {
         }
     }
 
-    /// Whether a host is to be on air: its advertisement has begun, and its end was not reported.
+    /// Returns whether a host is to be on air: its advertisement has begun, and no end of it was reported.
     private func isAdvertising(_ number: Int, _ centrals: Int) -> Bool {
         guard let advertising = hosts[number].advertising else { return false }
         switch advertising.result {
@@ -293,7 +294,7 @@ extension HostModel {
             return expect(
                 !onAir.contains(hosts[other].address), "\(name) still connects to \(other), which is on air")
         case .failure(BLEError.disconnected):
-            // There was a link, which ended before it was ready.
+            // The link ended before it was ready.
             return
         case .failure(let error):
             return expect(
@@ -309,7 +310,7 @@ extension HostModel {
             expect(end.result != nil, "\(name) does not report that its link to \(other) has ended")
             return expect(user.values.map { $0.result != nil } ?? true, "\(name) still waits for values")
         }
-        // Of a link before.
+        // The device may belong to an earlier link.
         guard await device.state == .connected else { return }
         await use(device, user, "\(name) and \(other)", hosts[other].adapter)
     }
@@ -346,7 +347,7 @@ extension HostModel {
         expect(hosts[number].isMeddled, "the scan of host \(number) has ended: \(end)")
     }
 
-    /// Stops all that users want, and checks that nothing is left.
+    /// Ends the operations of all users, and checks that no advertisement and no link remains.
     private func end() async {
         for (number, host) in hosts.enumerated() {
             stopAdvertising(host)
@@ -365,7 +366,7 @@ extension HostModel {
 }
 
 extension Adapter {
-    /// A link as the model sees it.
+    /// A link as the model compares it.
     fileprivate struct ModelLink: Sendable {
         let peer: DeviceAddress
         let role: LinkRole

@@ -2,19 +2,19 @@ import BLECore
 import Glibc
 import Testing
 
-/// Random users of whole hosts. A failure is reported with the fewest steps that show it.
+/// Random operations of users on whole hosts. A failure is reported with the fewest steps that show it.
 @Suite(.timeLimit(.minutes(30))) struct HostModelTests {
     private static let hosts = 3
 
     private static func setting(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
-    /// `make verify` has more of them, from another beginning.
+    /// `make model` runs more sequences, beginning with another seed.
     private static let first = UInt64(setting("BLETOOL_MODEL_SEED") ?? 0)
     private static let runs = UInt64(setting("BLETOOL_MODEL_RUNS") ?? 2)
 
-    /// What has failed once, with the fewest steps.
+    /// Sequences that have failed once, with the fewest steps.
     private static let found: [(kind: Int, [HostStep])] = [
-        // The controller kept a link that the host had forgotten.
+        // The controller kept a link that the host had removed.
         (
             4,
             [
@@ -30,7 +30,7 @@ import Testing
                 .wait(milliseconds: 7000), .advertise(0), .connect(2, to: 0),
             ]
         ),
-        // Each had a link that was not established whenever the other one's request came.
+        // Each host had a link that was not established whenever the request of the other host arrived.
         (
             0,
             [
@@ -38,7 +38,7 @@ import Testing
                 .wait(milliseconds: 1000), .advertise(1), .connect(1, to: 2),
             ]
         ),
-        // An advertisement was reported as stopped, though the controller had refused that.
+        // An advertisement was reported as stopped, although the controller had refused the command.
         (
             7,
             [

@@ -1,26 +1,27 @@
 import BLECore
 import HCI
 
-/// One thing that a user of some hosts does, or the radio. Each begins when the one before has begun. What makes no sense, as
-/// to end what has not begun, does nothing: so every part of a sequence is one, too.
+/// An operation of a host's user, or an event of the radio. Each step begins when the previous one has begun.
+/// A step that does not apply, such as the end of something that has not begun, has no effect, so every part
+/// of a sequence is also a sequence.
 enum HostStep: Hashable, Sendable {
     case advertise(Int)
     case stopAdvertising(Int)
     case scan(Int)
     case stopScan(Int)
-    /// The first connects to the second and waits for it for as long as it takes; at most two users do.
+    /// The first connects to the second without a time limit. At most two users of a host connect to the same device.
     case connect(Int, to: Int)
-    /// The one who connected last disconnects, or waits no more.
+    /// The user that connected last disconnects, or cancels its connect.
     case leave(Int, from: Int)
     /// The second ends the link of the first, which is a central.
     case expel(Int, by: Int)
     case subscribe(Int, to: Int)
     case unsubscribe(Int, from: Int)
     case write(Int, to: Int)
-    /// They are out of each other's range.
+    /// The two hosts are out of each other's range.
     case separate(Int, Int)
     case reunite(Int, Int)
-    /// The controller does something else with the next such command.
+    /// The controller misbehaves with the next such command.
     case meddle(Int, Command, Fault)
     case wait(milliseconds: Int)
 
@@ -34,7 +35,7 @@ enum HostStep: Hashable, Sendable {
 }
 
 extension HostStep {
-    /// A sequence for hosts of these numbers.
+    /// Returns a random sequence of `count` steps for `hosts` hosts.
     static func sequence(
         of count: Int, hosts: Int, faults: Bool, _ random: inout SplitMix64
     ) -> [HostStep] {
@@ -66,7 +67,8 @@ extension HostStep {
         }
     }
 
-    /// The fewest steps of these of which `fails` still holds, as far as leaving some out shows.
+    /// Returns a part of the steps for which `fails` still holds. It is found by leaving out runs of steps,
+    /// so it need not be the shortest.
     static func fewest(
         of steps: [HostStep], where fails: ([HostStep]) async throws -> Bool
     ) async rethrows -> [HostStep] {
@@ -86,7 +88,7 @@ extension HostStep {
 }
 
 extension HostStep.Command {
-    /// The commands of either family.
+    /// The legacy and the extended form of the command.
     var opcodes: [HCIOpcode] {
         switch self {
         case .advertise: [.leSetAdvertisingEnable, .leSetExtendedAdvertisingEnable]

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DeviceNameTests {
     private static let name = "Thermometer in the kitchen of the house"
 
-    /// What a client reads of a server that advertises `name`, and then another one.
+    /// Returns the names that a client reads from a server that advertises `name`, then another name, then a beacon's.
     private func names(_ generic: GenericServices?, publishesFirst: Bool = true) async throws -> [String] {
         try await VirtualTestbed.run { bed in
             let (server, client) = (try await bed.host("server"), try await bed.host("client"))
@@ -33,7 +33,7 @@ import Testing
             content.name = "Puls"
             try await advertising.update(AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable)))
             try await read()
-            // What cannot be connected to names a beacon, not the server.
+            // The name of nonconnectable advertising is that of a beacon, not of the server.
             content.name = "Beacon"
             await advertising.stop()
             let beacon = AdvertisingRequest(

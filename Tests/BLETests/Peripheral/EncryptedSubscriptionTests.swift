@@ -5,7 +5,7 @@ import GATTClient
 import GATTServer
 import Testing
 
-/// Values for those only who have paired.
+/// Values to which only clients that have paired can subscribe.
 struct EncryptedSubscriptionTests {
     @Test(arguments: [false, true])
     func encryptedSubscriptionRequiresPairing(byIndication: Bool) async throws {
@@ -33,7 +33,7 @@ struct EncryptedSubscriptionTests {
             }
             #expect(response.code == .insufficientAuthentication)
             #expect(await manager.subscribers(of: sample.valueHandle) == [])
-            // What is open stays so.
+            // The value can still be read, and the link stays unencrypted.
             #expect(try await stranger.read(sample) == [1])
             #expect(try await stranger.security.level == .open)
             await stranger.disconnect()

@@ -5,7 +5,7 @@ import GATTServer
 import HCISocket
 import Testing
 
-/// What a request says about the client that sent it.
+/// The information in a request about the client that sent it.
 struct RequestTests {
     @Test func requestNamesCentralAndMTU() async throws {
         try await VirtualTestbed.run { bed in
@@ -41,7 +41,7 @@ struct RequestTests {
             let central = try #require(reads.withLock { $0.first?.central })
             #expect(central.address == (await client.address))
             #expect(writes.withLock { $0.map(\.central) } == [central, central])
-            // It is the one that a link is asked about.
+            // The central of a request identifies its link.
             #expect(try await manager.connection(of: central).parameters.mtu == 100)
             await device.disconnect()
         }

@@ -5,7 +5,7 @@ import GATTServer
 import HCI
 import Testing
 
-/// Who wants values, and how many fit.
+/// The subscribers of a value, and the room for values on their links.
 @Suite(.timeLimit(.minutes(10))) struct SubscriberTests {
     @Test func fullLinkRefusesUpdateUntilReady() async throws {
         try await VirtualTestbed.run { bed in
@@ -27,9 +27,9 @@ import Testing
             port.stall()
             var sent: UInt8 = 0
             while sent < 100, try await manager.tryUpdate(handle, to: [sent]) { sent += 1 }
-            // Four on their way to the controller, 64 in the bearer.
+            // Four packets are on their way to the controller, and 64 are queued in the bearer.
             #expect(sent == 68)
-            // What was refused is not stored either.
+            // The refused value is not stored either.
             let waiting = bed.task { try await manager.readyToUpdate(handle) }
             await bed.wait(.seconds(1))
             port.resume()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// One that does not confirm loses its bearer after 30 s, and is no failure of the others.
+    /// A central that does not confirm loses its bearer after 30 s, and the update does not fail for the others.
     @Test func unconfirmedIndicationDoesNotFailOthers() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
@@ -123,7 +123,7 @@ import Testing
             try await server.serveIndications(maximumLinks: 3)
             let manager = PeripheralManager(server)
             let port = MeddledPort(await bed.port(), on: bed.loop)
-            // The one that does not confirm has connected first.
+            // The central that does not confirm connects first.
             let silent = try await bed.host("silent", on: port).connect(to: server)
             let hosts = [try await bed.host("one"), try await bed.host("two")]
             let devices = [
@@ -148,7 +148,7 @@ import Testing
                 #expect(first?.value == [number])
                 #expect(second?.value == [number])
             }
-            // Both have both values while the third one still has time to confirm the first.
+            // Both centrals have both values while the third one still has time to confirm the first value.
             #expect(began.duration(until: bed.loop.now) < .seconds(5))
             let addresses = [await hosts[0].address, await hosts[1].address]
             for update in updates {
@@ -222,7 +222,7 @@ import Testing
             let ended = bed.loop.now
             #expect(began.duration(until: ended) >= .seconds(30))
             #expect(began.duration(until: ended) < .seconds(31))
-            // Its bearer has ended, so the next value waits for nothing.
+            // Its bearer has ended, so the next update does not wait.
             let again = try await manager.update(handle, to: [8])
             #expect(again.isEmpty && bed.loop.now == ended)
             #expect(try await device.disconnection() == .status(.remoteUserTerminatedConnection))
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    /// What does not fit one link is an error only when it reaches none.
+    /// A value that is too long for a link is an error only when it reaches no link.
     @Test func tooLongUpdateReachesLinksWithLargerMTU() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
@@ -255,7 +255,7 @@ import Testing
                 try await manager.update(sample.valueHandle, to: value, for: [narrowOnly.central])
             }
             guard case .limit(_, 20, 30)? = error else { return #expect(error == nil) }
-            // Nothing of it was sent.
+            // No part of the value was sent to the narrow link.
             try await manager.update(sample.valueHandle, to: [1])
             let next = try await short.next()
             #expect(next?.value == [1])
@@ -266,7 +266,7 @@ import Testing
     func connectionLatencyIsRequested(_ wanted: ConnectionLatency) async throws {
         try await LinkedHosts.run { hosts in
             let manager = PeripheralManager(hosts.server)
-            // Each is a change: the link is of another kind before.
+            // The link has another latency before, so each request is a change.
             let before: ConnectionLatency = wanted == .medium ? .high : .medium
             try await manager.setDesiredConnectionLatency(before, for: hosts.central)
             let now = try await manager.setDesiredConnectionLatency(wanted, for: hosts.central)
@@ -297,7 +297,7 @@ import Testing
 }
 
 extension Adapter {
-    /// Serves one value that is indicated, and advertises.
+    /// Publishes one value that is indicated, and advertises.
     fileprivate func serveIndications(maximumLinks: Int = 1) async throws {
         try await PeripheralManager(self).publish {
             GATTService(Sample.service) {
@@ -309,7 +309,7 @@ extension Adapter {
 }
 
 extension Peripheral {
-    /// The values that `serveIndications` indicates.
+    /// Subscribes to the value of `serveIndications` by indications.
     fileprivate func indications() async throws -> BoundedStream<ReceivedValue> {
         try await values(of: try await sample(), indications: true)
     }

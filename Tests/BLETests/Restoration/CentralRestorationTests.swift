@@ -8,7 +8,7 @@ import Testing
 
 @testable import BLE
 
-/// What a central manager brings back whose process has died.
+/// The state that a central manager restores after its process was killed.
 struct CentralRestorationTests {
     @Test func linkAndSubscriptionsAreRestored() async throws {
         try await LivesAndDeaths.run { world in
@@ -38,10 +38,10 @@ struct CentralRestorationTests {
             let subscription = try #require(restored.subscriptions.first)
             #expect(restored.subscriptions.count == 1 && subscription.characteristic == Sample.value)
             #expect(subscription.buffer == .newest(3) && !subscription.indications)
-            // The link comes back without a call.
+            // The link is established again without a call of the program.
             await world.bed.wait(.seconds(10))
             #expect(await central.state(of: peer) == .connected)
-            // A value that comes before its owner waits for it.
+            // A value that arrives before the program subscribes is kept for it.
             try await PeripheralManager(world.peer).update(world.peer.sampleHandle, to: [8])
             await world.bed.wait(.seconds(5))
             let device = try await central.connect(to: peer, options: options)
@@ -49,7 +49,7 @@ struct CentralRestorationTests {
             #expect(try await values.next()?.value == [8])
             try await PeripheralManager(world.peer).update(world.peer.sampleHandle, to: [9])
             #expect(try await values.next()?.value == [9])
-            // It is the owner's now: no other holds it.
+            // Only the program holds the link now, so its disconnect ends it.
             await device.disconnect()
             #expect(await central.state(of: peer) == .disconnected)
             await second.close()
@@ -91,7 +91,7 @@ struct CentralRestorationTests {
                 #expect(kept != nil)
                 withExtendedLifetime(central) {}
             }
-            // The last to hold it is the task that closes the file.
+            // The task that closes the file is the last to release the state.
             while kept != nil { await Task.yield() }
             _ = try await world.manager(host)
         }
@@ -162,7 +162,7 @@ struct CentralRestorationTests {
             let error = await waiting.result
             #expect(throws: BLEError.adapter(.hungUp(.port))) { try error.get() }
 
-            // It is killed again before the program connects.
+            // The process is killed again before the program connects.
             let second = try await world.rise()
             #expect(try await world.manager(second).restored.peripherals == [RestoredPeripheral(peer)])
             await world.die(second)
@@ -175,7 +175,7 @@ struct CentralRestorationTests {
             try await world.peer.serve()
             await world.bed.wait(.seconds(10))
             #expect(await central.state(of: peer) == .connected)
-            // The program does not want it.
+            // The program dismisses the restored connection.
             try await central.dismissRestored(peer)
             await world.bed.wait(.seconds(5))
             #expect(await central.state(of: peer) == .disconnected)
@@ -204,7 +204,7 @@ struct CentralRestorationTests {
                 switch life {
                 case 0: await world.die(host)
                 case 1:
-                    // An orderly end that is to be continued.
+                    // An orderly end after which the next process continues.
                     central.keepForNextStart()
                     following.cancel()
                     _ = await following.result
@@ -232,7 +232,7 @@ struct CentralRestorationTests {
             do {
                 let central = try await world.manager(first)
                 let scan = central.scan(options)
-                // A scan that is left is not brought back, and neither is one that looks for one device.
+                // A scan that was left is not restored, and neither is the scan for one device.
                 var other = central.scan().makeAsyncIterator()
                 try await world.peer.serve()
                 _ = try await other.next()
@@ -246,7 +246,7 @@ struct CentralRestorationTests {
                 await world.bed.wait(.seconds(1))
                 leaving.cancel()
                 _ = await leaving.result
-                // Its end goes to the disk by itself; here it is waited for.
+                // The end of the scan is also written to the disk without this call; here the test waits for it.
                 try await central.restoration?.kept.flush()
                 await world.die(first)
                 withExtendedLifetime((scan, other)) {}
@@ -255,7 +255,7 @@ struct CentralRestorationTests {
             let central = try await world.manager(second)
             #expect(central.restored.scans == [options, ScanOptions()])
             await world.bed.wait(.seconds(5))
-            // Taken up by its options: what it received is there at once.
+            // The program continues the scan by its options, and the devices found so far are delivered at once.
             let scan = central.scan(options)
             #expect(scan.dropped == 0)
             var iterator = scan.makeAsyncIterator()
@@ -287,7 +287,7 @@ struct CentralRestorationTests {
                 #expect(
                     "\(RestorationError.inUse("gateway", process: 7))"
                         == "gateway is restored by process 7 already")
-                // Another name is another's.
+                // A manager with another name has a state of its own.
                 let other = try await CentralManager(
                     host, restoring: "com.example.Gateway-2", in: world.folder.path)
                 #expect(other.restored == central.restored)
@@ -332,7 +332,7 @@ struct CentralRestorationTests {
                 for try await _ in maintained {}
             }
             #expect(maintaining == full)
-            // What was there goes on, and the disk is written again as soon as it can be.
+            // Existing links continue, and the state is written again as soon as the disk has room.
             isFull.withLock { $0 = false }
             #expect(try await device.read(sample) == [1])
             _ = try await device.values(of: sample)

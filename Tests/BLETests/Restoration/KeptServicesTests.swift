@@ -7,7 +7,7 @@ import Testing
 
 @testable import BLE
 
-/// Services that are published one after the other by a peripheral manager that brings them back.
+/// Services that a restored peripheral manager publishes one after another.
 struct KeptServicesTests {
     private static func service(
         _ uuid: BluetoothUUID = 0xfff0, properties: CharacteristicProperties = [.read, .write, .notify]
@@ -15,7 +15,7 @@ struct KeptServicesTests {
         GATTService(uuid) { GATTCharacteristic(0xfff1, properties: properties, value: .stored([1])) }
     }
 
-    /// The value of a service that begins there.
+    /// Returns the value of the service that begins at `start`.
     private static func value(_ start: AttributeHandle, of host: Adapter) async -> [UInt8]? {
         await host.server.gatt.database[AttributeHandle(start.rawValue + 2)]?.value
     }
@@ -32,7 +32,7 @@ struct KeptServicesTests {
 
             let second = try await world.rise()
             let next = try await world.server(second)
-            // The first one is of another make, or of the same.
+            // The first service has other properties than before, or the same.
             try await next.publish([isChanged ? Self.service(properties: .read) : Self.service()])
             let found = try #require(try await next.add([Self.service()]))
             #expect(found == range)
@@ -40,7 +40,7 @@ struct KeptServicesTests {
             await world.die(second)
             let third = try await world.rise()
             let services = try await world.server(third).restored.services
-            // The one of the make before is forgotten, no other.
+            // The service with the earlier properties is not kept, but all others are.
             #expect(services.map(\.uuid).filter { $0 == 0xfff0 }.count == 2)
             #expect(services.contains { $0.handle == range.start })
         }
@@ -70,7 +70,7 @@ struct KeptServicesTests {
 
     // MARK: When centrals are let in
 
-    /// Whether the peer finds the host within a time.
+    /// Returns whether the peer finds the host within a time limit.
     private static func isOnAir(_ world: LivesAndDeaths, within limit: Duration) async throws -> Bool {
         do {
             _ = try await CentralManager(world.peer).first(within: limit) { $0.name == "peer" }
@@ -103,7 +103,7 @@ struct KeptServicesTests {
 
             let second = try await world.rise(bonded: true)
             let next = try await world.server(second)
-            // It comes as soon as it can.
+            // The central connects as soon as it can.
             let connecting = world.bed.task { try await central.connect(to: address, timeout: nil) }
             try await next.publish([Self.service()])
             await world.bed.wait(.seconds(4))
@@ -130,13 +130,13 @@ struct KeptServicesTests {
                 let next = try await world.server(second)
                 try await next.publish([])
                 #expect(try await !Self.isOnAir(world, within: .seconds(4)))
-                // The time begins anew.
+                // Each new service restarts the delay.
                 try await next.add([Self.service()])
                 #expect(try await !Self.isOnAir(world, within: .seconds(4)))
                 #expect(try await Self.isOnAir(world, within: .seconds(2)))
                 await world.die(second)
             }
-            // An advertisement that the program asks for is on air at once.
+            // An advertisement that the program requests is on air at once.
             let third = try await world.rise()
             let last = try await world.server(third)
             try await last.publish([Self.service()])
@@ -178,7 +178,7 @@ struct KeptServicesTests {
             let central = try await world.manager(second)
             await world.bed.wait(.seconds(20))
             #expect(await central.state(of: peer) == .connected)
-            // A link that ends before there is a server takes nothing of that along.
+            // A link that ends before services are published does not discard the stored subscription.
             try await central.connect(to: peer).disconnect()
             await world.bed.wait(.seconds(5))
             let device = try await central.connect(to: peer)
@@ -190,7 +190,7 @@ struct KeptServicesTests {
             let back = try await CentralManager(world.peer).connect(to: await second.address)
             let found = try #require(try await back.discover().characteristics(0xfff1).first)
             #expect(try await back.read(found) == [1])
-            // All of them are replaced only while no central is connected.
+            // All services can be replaced only while no central is connected.
             let again = await failure { () throws(BLEError) in try await next.publish([]) }
             #expect(
                 again

@@ -5,13 +5,13 @@ import VirtualController
 
 @testable import BLE
 
-/// Hosts on one air, of which one dies without a goodbye and comes up again with the same state folder.
+/// Two hosts on one air, one of which is killed and started again with the same state folder.
 struct LivesAndDeaths: Sendable {
     let bed: VirtualTestbed
     let folder: StateFolder
-    /// The other host, which lives on.
+    /// The other host, which is never killed.
     let peer: Adapter
-    /// How many lives were ended by `die`.
+    /// The number of calls of `die`.
     private let deaths = Lock(0)
 
     static func run(_ body: @escaping @Sendable (LivesAndDeaths) async throws -> Void) async throws {
@@ -27,7 +27,7 @@ struct LivesAndDeaths: Sendable {
         self.peer = peer
     }
 
-    /// The host, in its next life; with an address of its own that stays the same, and perhaps with bonds on the disk.
+    /// Starts the host, always with the same address, and with bonds on the disk if `bonded` is true.
     func rise(bonded: Bool = false, _ disk: Disk = Disk()) async throws -> Adapter {
         var security = SecurityOptions()
         if bonded {
@@ -41,15 +41,15 @@ struct LivesAndDeaths: Sendable {
 
     static let address = DeviceAddress(0x001b_dc07_3188, type: .public)
 
-    /// Ends the process of the host, as SIGKILL does: no packet says so on the air, the links end by their time limit, and
-    /// from now on nothing is written to the disk. Its files can be opened when this returns.
+    /// Ends the host as SIGKILL ends its process: it sends no packet, its links end by their supervision
+    /// timeouts, and it writes nothing more to the disk. Its files can be opened when this returns.
     func die(_ host: Adapter) async {
         deaths.withLock { $0 += 1 }
         await host.shutDown(.adapter(.hungUp(.port)))
         for work in await host.endWork { await work.value }
     }
 
-    /// The disk as the process of this life has it: each step fails once that is killed.
+    /// Returns the disk of the current process. Each step fails once the process is killed.
     func mortal(_ disk: Disk = Disk()) -> Disk {
         let life = deaths.withLock { $0 }
         var mortal = disk
@@ -60,7 +60,7 @@ struct LivesAndDeaths: Sendable {
         return mortal
     }
 
-    /// A central manager of the host's that is restored by the name `gateway`.
+    /// Creates a central manager of the host that is restored by the name `gateway`.
     func manager(_ host: Adapter, _ disk: Disk = Disk()) async throws(BLEError) -> CentralManager {
         try await CentralManager(host, restoring: "gateway", in: folder.path, mortal(disk))
     }

@@ -11,9 +11,9 @@ import Testing
 
 @testable import BLE
 
-/// What a peripheral manager brings back whose process has died.
+/// The state that a peripheral manager restores after its process was killed.
 struct PeripheralRestorationTests {
-    /// A service of one value that centrals write and one that the program sets.
+    /// Returns a service with one value that centrals write, one that the program sets, and one that a handler provides.
     private static func service(_ uuid: BluetoothUUID = 0xfff0, first: UInt8 = 1) -> GATTService {
         GATTService(uuid) {
             GATTCharacteristic(0xfff1, properties: [.read, .write], value: .stored([first]))
@@ -28,7 +28,7 @@ struct PeripheralRestorationTests {
         return AdvertisingRequest(try AdvertisingPlan(content, kind: .connectable, overflow: .scanResponse))
     }
 
-    /// The three values, as a central reads them, and the handle of the first.
+    /// Returns the three values as a central reads them, and the handle of the first.
     private static func read(_ world: LivesAndDeaths) async throws -> (
         values: [UInt8], handle: AttributeHandle
     ) {
@@ -55,7 +55,7 @@ struct PeripheralRestorationTests {
                 let manager = try await world.server(first)
                 #expect(manager.restored == RestoredPeripheralState())
                 try await manager.publish([GATTService(0x180f), Self.service()])
-                // One that was stopped is not wanted.
+                // An advertisement that was stopped is not restored.
                 try await manager.advertise(Self.request("beacon")).stop()
                 let advertising = try await manager.advertise(Self.request(), maximumLinks: 2)
                 let device = try await CentralManager(world.peer).connect(to: await first.address)
@@ -78,16 +78,16 @@ struct PeripheralRestorationTests {
             #expect(restored.values[handle] == [42] && restored.values.count == 2)
             #expect(
                 restored.advertising == [RestoredAdvertising(request: try Self.request(), maximumLinks: 2)])
-            // Nothing is said that takes links before there is something to serve.
+            // Connectable advertising does not begin before services are published.
             let silence = await failure { () throws(BLEError) in
                 _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "sensor" }
             }
             #expect(silence == .notFound(.device(within: .seconds(5))))
-            // In another order, with others, and with other values to begin with.
+            // The services are published in another order, with others, and with other initial values.
             try await manager.publish([GATTService(0x1809), Self.service(first: 9), GATTService(0x180f)])
             let found = try await Self.read(world)
             #expect(found.values == [42, 43, 9] && found.handle == handle)
-            // The same request takes up what is on the air.
+            // The same request takes over the restored advertisement.
             let advertising = try await manager.advertise(Self.request(), maximumLinks: 2)
             try await manager.dismissRestored()
             _ = try await Self.read(world)
@@ -97,7 +97,7 @@ struct PeripheralRestorationTests {
             let third = try await world.rise()
             let last = try await world.server(third)
             #expect(last.restored.advertising.map(\.request) == [try Self.request("other")])
-            // The new one has handles that none had before.
+            // The new service has handles that no service had before.
             let highest = restored.services.map(\.endHandle).max() ?? .none
             #expect(last.restored.services.first { $0.uuid == 0x1809 }.map { $0.handle > highest } == true)
         }
@@ -162,7 +162,7 @@ struct PeripheralRestorationTests {
             let second = try await world.rise()
             let next = try await world.server(second)
             try await next.publish([])
-            // One by one, the last first: each has its place.
+            // The services are added one by one, the last first. The unchanged one keeps its handles.
             let other = try #require(try await next.add([Self.service(0xffe0)]))
             #expect(other.end == range.end && other.start > range.start)
             var changed = Self.service(0xfff0)
@@ -173,7 +173,7 @@ struct PeripheralRestorationTests {
                 await second.server.gatt.database[await next.valueHandle(of: 0xfff1, in: 0xfff0)]?.value == [
                     1
                 ])
-            // What is taken back is forgotten, but not that its handles were used.
+            // A removed service is not restored, and its handles are not used again.
             try await next.removeService(at: moved.start)
             await world.die(second)
             let third = try await world.rise()
@@ -200,7 +200,7 @@ struct PeripheralRestorationTests {
             let set = try #require(database.characteristics(0xfff2).first)
             try await device.write([7], to: written)
             #expect(await world.keptValues() == [written.valueHandle: [7]])
-            // Of what the program sets nothing is kept here, so no disk is asked.
+            // Values that the program sets are not stored here, so they do not need the disk.
             isFull.withLock { $0 = true }
             try await manager.update(set.valueHandle, to: [8])
             let refused = await failure { () throws(BLEError) in try await device.write([9], to: written) }
@@ -241,7 +241,7 @@ struct PeripheralRestorationTests {
             try await next.publish([Self.service()])
             _ = try await central.connect(to: await second.address)
             await world.bed.wait(.seconds(5))
-            // The central has said nothing anew.
+            // The central has not subscribed again.
             #expect(await next.hasSubscribers(characteristic.valueHandle))
         }
     }
@@ -275,7 +275,7 @@ extension PeripheralManager {
 }
 
 extension LivesAndDeaths {
-    /// A peripheral manager of the host's that is restored by the name `sensor`.
+    /// Creates a peripheral manager of the host that is restored by the name `sensor`.
     func server(
         _ host: Adapter, keepsUpdates: Bool = true, _ disk: Disk = Disk()
     ) async throws(BLEError) -> PeripheralManager {
@@ -283,7 +283,7 @@ extension LivesAndDeaths {
             host, restoring: "sensor", in: folder.path, keepsUpdates: keepsUpdates, mortal(disk))
     }
 
-    /// The values that the disk has.
+    /// Returns the values that are stored on the disk.
     fileprivate func keptValues() async -> [AttributeHandle: [UInt8]] {
         guard let octets = try? Disk().contents("\(folder.path)/restoring/sensor.peripheral") else {
             return [:]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLE
 
-/// What a disk is left with that refuses, does no more, or whose process is killed.
+/// The stored state after a disk step has failed or the process was killed.
 struct RestorationDiskTests {
     let folder: StateFolder
     init() throws { folder = try StateFolder() }
@@ -62,7 +62,7 @@ struct RestorationDiskTests {
             ])
         #expect(try folder.mode(file) == 0o600)
         #expect(try folder.mode(path) == 0o700)
-        // What comes together is written together.
+        // Changes that are flushed at the same time are written together.
         seen.withLock { $0 = [] }
         for number in 2..<UInt64(50) { state.change { $0.note(Self.device(number), at: SampleBonds.noon) } }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -96,7 +96,7 @@ struct RestorationDiskTests {
             let new = Self.device(1000 + UInt64(steps))
             state.change { $0.note(new, at: SampleBonds.noon) }
             let problem = await failure { () throws(BLEError) in try await state.flush() }
-            // As a process finds it that comes after this one was killed now.
+            // The state that the next process would find if this one were killed now.
             let octets = try #require(try Disk().contents("\(path)/x.central"))
             let (found, problems) = StateTextTests.read(octets, as: CentralState.self)
             #expect(problems.isEmpty && found.latest.contains(Self.device(1)))
@@ -111,7 +111,7 @@ struct RestorationDiskTests {
             await last.end(.cancelled).value
             if problem == nil { break }
         }
-        // Create, write, bring to the disk, rename, bring the name to the disk.
+        // The steps are create, write, synchronize, rename, and synchronize the folder.
         #expect(outcomes == [false, false, false, false, true, true])
     }
 
@@ -135,11 +135,11 @@ struct RestorationDiskTests {
         #expect(second.problems == [.damaged(path: file, line: 10, .checksum)])
         #expect(try Disk().contents("\(file).damaged") == octets)
         await second.end(.cancelled).value
-        // It is reported once.
+        // The damage is reported once.
         let third = try #require(try await open())
         #expect(third.problems.isEmpty && third.value.scans.count == 1)
         await third.end(.cancelled).value
-        // One of a later release stays whole beside what is written now.
+        // A file of a later release is kept whole beside the new file.
         let newer = Array("bletool scan 2\nchecksum 00000000\n".utf8)
         try Disk().write(newer, to: file)
         let fourth = try #require(try await open())
@@ -167,7 +167,7 @@ struct RestorationDiskTests {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, acknowledged = acknowledged as String, step = step as Int] in
             let count = Lock(0)
-            // Other writers may return from a flush at this moment.
+            // Other writers may return from a flush at the moment of the kill.
             let disk = Disk { _ in
                 let isLast = count.withLock { count -> Bool in
                     count += 1
@@ -186,7 +186,7 @@ struct RestorationDiskTests {
                                 DeviceAddress(writer << 32 | number, type: .public))
                             state.change { $0.note(id, at: Timestamp(milliseconds: Int64(number))) }
                             guard (try? await state.flush()) != nil else { return }
-                            // One line in one call: whole or not at all.
+                            // Each line is written in one call, so it is complete or absent.
                             let line = Array("\(id.address)\n".utf8)
                             _ = line.withUnsafeBytes { write(out, $0.baseAddress, $0.count) }
                         }
@@ -194,13 +194,13 @@ struct RestorationDiskTests {
                 }
             }
         }
-        let shown = String(decoding: try Disk().contents(acknowledged) ?? [], as: UTF8.self)
+        let known = String(decoding: try Disk().contents(acknowledged) ?? [], as: UTF8.self)
             .split(separator: "\n").compactMap { DeviceAddress($0) }
         let state = try #require(try await open())
         #expect(state.problems.isEmpty)
-        // Making the folder and its name takes two steps, each write five.
-        #expect(shown.isEmpty == (step <= 7))
-        #expect(Set(shown.map { Peripheral.Identifier($0) }).isSubset(of: Set(state.value.latest)))
+        // Creating the folder and synchronizing its parent takes two steps, each write five.
+        #expect(known.isEmpty == (step <= 7))
+        #expect(Set(known.map { Peripheral.Identifier($0) }).isSubset(of: Set(state.value.latest)))
         await state.end(.cancelled).value
     }
 }

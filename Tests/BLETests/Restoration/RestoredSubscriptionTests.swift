@@ -7,9 +7,9 @@ import Testing
 
 @testable import BLE
 
-/// When a subscription is brought back, and when it is not wanted any more.
+/// Subscriptions that are kept for the next process, and those that are not.
 struct RestoredSubscriptionTests {
-    /// What the next process finds; the one before is killed.
+    /// Kills the process of `host`, and returns the subscriptions that the next process finds.
     private static func subscriptions(
         after host: Adapter, in world: LivesAndDeaths
     ) async throws -> [RestoredSubscription] {
@@ -111,7 +111,7 @@ struct RestoredSubscriptionTests {
             let central = try await world.manager(second)
             await world.bed.wait(.seconds(10))
             let device = try await central.connect(to: peer)
-            // What was asked for is not given up, also when it was left and asked for again.
+            // Subscriptions that the program has requested are kept, even one that it left and requests again.
             let sample = try await device.sample()
             let wanted = try await device.values(of: sample)
             try await world.leave(try await device.values(of: sample, buffer: .newest(3)), of: central)
@@ -155,7 +155,7 @@ struct RestoredSubscriptionTests {
 }
 
 extension LivesAndDeaths {
-    /// Leaves a stream, and waits until the disk has that.
+    /// Leaves a stream, and waits until the change is on the disk.
     fileprivate func leave(
         _ stream: BoundedStream<ReceivedValue>, of central: CentralManager
     ) async throws {

@@ -8,11 +8,11 @@ import Testing
 
 @testable import BLE
 
-/// What managers keep, as text.
+/// The text form of the state that managers keep.
 struct StateTextTests {
     static let peer = Peripheral.Identifier(DeviceAddress(0xc011_2233_4455, type: .random))
 
-    /// A state with every sort of value in it.
+    /// Returns a state with each kind of value.
     static func central() throws -> CentralState {
         var connection = ConnectionOptions()
         connection.mtu = ATTMTU(185)
@@ -56,7 +56,7 @@ struct StateTextTests {
         return state
     }
 
-    /// A state with every sort of value in it.
+    /// Returns a state with each kind of value.
     static func serving() throws -> ServingState {
         var content = AdvertisingContent()
         content.name = "Thermometer in the kitchen"
@@ -149,7 +149,7 @@ struct StateTextTests {
                 """)
     }
 
-    /// What stands at the end of a text.
+    /// Returns the checksum at the end of a text.
     private func checksum(of text: [UInt8]) -> String {
         String(decoding: text.dropLast().suffix(8), as: UTF8.self)
     }
@@ -160,7 +160,8 @@ struct StateTextTests {
         let octets = state.text
         let starts = octets.indices.filter { octets[$0...].starts(with: Array("bletool ".utf8)) }
         try #require(starts.count == 5)
-        // One bit of each octet in turn; one that makes two lines of a heading costs no more than its section.
+        // One bit of each octet is changed in turn. A change that splits a heading into two lines damages
+        // only its section.
         for index in octets.indices {
             var damaged = octets
             damaged[index] ^= 1 << UInt8(index % 8)
@@ -169,11 +170,11 @@ struct StateTextTests {
             let hit = starts.lastIndex { $0 <= index }
             let isEnd = octets[index] == UInt8(ascii: "\n") && (starts + [octets.count]).contains(index + 1)
             var left = read.links.count + read.scans.count + (read.latest.isEmpty ? 0 : 1)
-            // The end of one section and the beginning of the next are one line then.
+            // The end of one section and the beginning of the next are one line then, so both are damaged.
             if isEnd { left += 1 }
             #expect(left >= 4, "octet \(index) of section \(hit ?? -1)")
         }
-        // Cut off anywhere, what was whole is there.
+        // A text that is truncated anywhere still yields its complete sections.
         for count in octets.indices {
             let (read, _) = Self.read(Array(octets[..<count]), as: CentralState.self)
             let whole = starts.dropFirst().count { $0 <= count }
@@ -200,7 +201,7 @@ struct StateTextTests {
     @Test("the reader handles random service sections with valid checksums", arguments: 1...100)
     func readerHandlesRandomServices(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        // Each line may be any other line's, and the checksums are right.
+        // The lines are chosen at random, and the checksums are valid.
         let lines = try Self.serving().text.split(separator: UInt8(ascii: "\n"))
             .filter { !$0.starts(with: Array("checksum".utf8)) }
         var octets: [UInt8] = []
@@ -220,7 +221,7 @@ struct StateTextTests {
 
     private func check<Value: StateText>(_ octets: [UInt8], as type: Value.Type) throws {
         let (read, _) = Self.read(octets, as: type)
-        // What was taken in can be written, and is the same when it is read again.
+        // A state that was read can be written, and reads back the same.
         let (again, problems) = Self.read(read.text, as: type)
         #expect(problems.isEmpty && again.text == read.text)
     }
@@ -247,7 +248,7 @@ struct StateTextTests {
             let address = DeviceAddress(number, type: .public)
             state.note(Peripheral.Identifier(address), at: Timestamp(milliseconds: Int64(number)))
         }
-        // An address that will change is none to remember.
+        // An address that will change is not kept.
         state.note(
             Peripheral.Identifier(DeviceAddress(0x4011_2233_4455, type: .random)), at: SampleBonds.noon)
         #expect(state.latest.count == 1024)

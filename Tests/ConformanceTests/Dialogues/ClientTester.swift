@@ -4,7 +4,7 @@ import GATT
 import GATTClient
 import GATTServer
 
-/// Our client: the client's role of a connection whose server has nothing.
+/// Our client: the client's role of a connection whose server has an empty database.
 struct ClientTester: Tester {
     private static let client = ClientID(rawValue: 1)
 
@@ -36,7 +36,7 @@ struct ClientTester: Tester {
         return (sent, reported + events())
     }
 
-    /// `do PROCEDURE …`.
+    /// `do PROCEDURE …`: begins a procedure or sends a command.
     private mutating func start(_ name: String, _ arguments: [String]) throws {
         if let command = try namedCommand(name, arguments) {
             _ = try connection.send(command)
@@ -46,7 +46,7 @@ struct ClientTester: Tester {
         }
     }
 
-    /// `receive OCTETS`: the bearer receives so much.
+    /// `receive OCTETS`: sets the receive MTU of the bearer.
     private mutating func receive(upTo octets: String) throws {
         guard let number = UInt16(octets) else { throw CommandError("receive", [octets]) }
         var configuration = ATTBearer.Configuration()
@@ -54,7 +54,7 @@ struct ClientTester: Tester {
         connection = GATTConnection(Self.client, configuration)
     }
 
-    /// `wait SECONDS`: so much time goes by.
+    /// `wait SECONDS`: advances the time.
     private mutating func wait(_ seconds: String) throws {
         guard let number = Int(seconds) else { throw CommandError("wait", [seconds]) }
         now = now + .seconds(number)

@@ -5,7 +5,7 @@ import GATTClient
 import GATTServer
 
 extension AttributeHandle {
-    /// `0003`.
+    /// The handle in the form `0003`.
     var short: String { rawValue.hex }
 
     init?(hex: some StringProtocol) {
@@ -14,7 +14,8 @@ extension AttributeHandle {
     }
 }
 
-/// Describes an event of a server; nil for reads and refusals, which their answers show.
+/// Describes an event of a server. Returns nil for reads and refusals, which the responses show, and for
+/// supported features.
 func describe(_ event: GATTServerEvent) -> String? {
     switch event {
     case .read, .refused: nil
@@ -28,7 +29,7 @@ func describe(_ event: GATTServerEvent) -> String? {
     }
 }
 
-/// Describes an event of a connection; nil for what was sent, which the dialogue shows.
+/// Describes an event of a connection. Returns nil for sent PDUs, which the dialogue shows.
 func describe(_ event: GATTConnection.Event) -> String? {
     switch event {
     case .sent, .delivered(_, .complete), .changed: nil
@@ -51,12 +52,12 @@ func describe(_ event: ClientSession.Event) -> [String]? {
     }
 }
 
-/// `0003 0102`, or `0003` where the value is empty.
+/// Returns `0003 0102`, or `0003` if the value is empty.
 private func pair(_ handle: AttributeHandle, _ value: some Collection<UInt8>) -> String {
     value.isEmpty ? handle.short : "\(handle.short) \(value.hex)"
 }
 
-/// A procedure's outcome, a line for each thing.
+/// Describes the result of a procedure, with a line for each element.
 func describe(_ output: Any) -> [String] {
     switch output {
     case let services as [RemoteService]: services.flatMap(describe)
@@ -97,7 +98,7 @@ private func describe(_ value: RemoteValue) -> String {
     return "value \(pair(value.handle, value.value))\(cut)"
 }
 
-/// Why a procedure has none.
+/// Describes the error of a procedure.
 func describe(_ error: GATTClientError) -> String {
     switch error {
     case .att(let refusal): "refused \(refusal.code.rawValue.hex) at \(refusal.handle.short)"

@@ -2,17 +2,17 @@ import BLECore
 import Foundation
 import Testing
 
-/// One conversation of PDUs out of `Fixtures/dialogues`; README.md there says how they are written.
+/// One exchange of PDUs from `Fixtures/dialogues`. README.md there describes the syntax.
 struct Dialogue: Sendable {
-    /// What a line says.
+    /// The content of a line.
     enum Step: Equatable {
-        /// `> octets`: the peer sends a PDU. `>> octets`: and more before we come to it.
+        /// `> octets`: the peer sends a PDU. `>> octets`: the peer sends more before our side processes this one.
         case theirs([UInt8], more: Bool)
-        /// `< octets`: we send one.
+        /// `< octets`: our side sends a PDU.
         case ours([UInt8])
         /// `= words`: our side reports an event to its user.
         case reported(String)
-        /// `word words`: something happens on our side.
+        /// `word words`: our side performs a command.
         case happens(String, [String])
     }
 
@@ -21,7 +21,7 @@ struct Dialogue: Sendable {
         let step: Step
     }
 
-    /// What is wrong with a file.
+    /// An error in a file: invalid syntax, or the name of an unknown database.
     struct Mistake: Error, CustomStringConvertible {
         let description: String
     }
@@ -31,10 +31,10 @@ struct Dialogue: Sendable {
     let title: String
     fileprivate let text: [(number: Int, text: String)]
 
-    /// Whether we are the client in it.
+    /// Whether our side is the client.
     var isClient: Bool { id.contains("/CL/") }
 
-    /// Its steps, in order.
+    /// Returns the steps in order.
     func lines() throws -> [Line] {
         try text.map { Line(number: $0.number, step: try Self.step($0.text, "\(file):\($0.number)")) }
     }
@@ -51,7 +51,8 @@ struct Dialogue: Sendable {
         }
     }
 
-    /// Hex in groups; `*20:07` stands for 20 octets of 07, `*60:00+` for 60 octets that count up from 00.
+    /// Returns the octets of hexadecimal words. `*20:07` stands for 20 octets of 07, `*60:00+` for 60 octets that
+    /// count up from 00.
     private static func octets(_ words: ArraySlice<String>, _ place: String) throws -> [UInt8] {
         try words.reduce(into: []) { all, word in
             guard let more = octets(word) else { throw Mistake(description: "\(place): \(word) is not hex") }
@@ -59,7 +60,7 @@ struct Dialogue: Sendable {
         }
     }
 
-    /// The octets that a word spells.
+    /// Returns the octets of a word, or nil if the word is invalid.
     static func octets(_ word: String) -> [UInt8]? {
         guard word.hasPrefix("*") else { return [UInt8](hex: word) }
         let parts = word.dropFirst().split(separator: ":")
@@ -87,7 +88,7 @@ extension Dialogue {
         }
     }()
 
-    /// The sections of a file: each begins with its id in brackets and a title. `#` begins a comment.
+    /// Returns the sections of a file. Each begins with its id in brackets and a title. `#` begins a comment.
     private static func parse(_ text: String, _ file: String) -> [Dialogue] {
         var dialogues: [Dialogue] = []
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -17,7 +17,7 @@ func implementationFollowsDialogue(_ dialogue: Dialogue) throws {
     #expect(Set(Dialogue.all.map(\.id)).count == Dialogue.all.count)
 }
 
-/// Speaks the peer's lines and compares ours. What we send or report beside the script is an issue.
+/// Sends the peer's PDUs to the tester, and compares its PDUs and events with the dialogue. Others are issues.
 private func hold(_ dialogue: Dialogue, with tester: inout some Tester) throws {
     var sent: [[UInt8]] = []
     var shown: [String] = []

@@ -4,7 +4,7 @@ import GATT
 import TestSupport
 
 extension GATTConnection {
-    /// The next PDU.
+    /// Returns the next PDU.
     mutating func frame(at now: Instant = .zero) -> [UInt8]? {
         written { nextFrame(into: &$0, at: now) }
     }

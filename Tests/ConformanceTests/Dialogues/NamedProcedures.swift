@@ -3,7 +3,7 @@ import BLECore
 import GATT
 import GATTClient
 
-/// The procedure that a line `do NAME ARGUMENTS` begins.
+/// Begins the procedure of a line `do NAME ARGUMENTS`.
 func namedProcedure(
     _ name: String, _ arguments: [String], _ mtu: ATTMTU, in session: inout ClientSession
 ) throws -> RunningProcedure {
@@ -47,7 +47,7 @@ func namedProcedure(
     }
 }
 
-/// The command that a line `do NAME ARGUMENTS` sends; nil when it begins a procedure.
+/// Returns the command of a line `do NAME ARGUMENTS`, or nil if the line begins a procedure.
 func namedCommand(_ name: String, _ arguments: [String]) throws -> ATTCommand? {
     let words = Words(name, arguments)
     switch name {
@@ -60,7 +60,7 @@ func namedCommand(_ name: String, _ arguments: [String]) throws -> ATTCommand? {
     }
 }
 
-/// Arguments as what they are.
+/// The arguments of a line, with typed access.
 private struct Words {
     let name: String
     let words: [String]
@@ -82,7 +82,7 @@ private struct Words {
 
     func octets(_ index: Int) throws -> [UInt8] { try word(index) { $0 == "-" ? [] : Dialogue.octets($0) } }
 
-    /// `0001-ffff`.
+    /// Returns a range that has the form `0001-ffff`.
     func range(_ index: Int) throws -> AttributeRange {
         try word(index) { word in
             let ends = word.split(separator: "-").compactMap { AttributeHandle(hex: $0) }

@@ -3,11 +3,11 @@ import BLECore
 import GATTServer
 import TestSupport
 
-/// A database that dialogues name. Every attribute has its handle here, so that a dialogue can be read
-/// beside it. `long(0x10)` is the 128-bit UUID whose octets on the air count up from 0x10.
+/// A database that dialogues name. The handles of attributes are explicit, so that a dialogue can be compared
+/// with the database. `long(0x10)` is the 128-bit UUID whose octets on the air count up from 0x10.
 struct ReferenceDatabase {
     var services: [GATTService]
-    /// The generic services before them.
+    /// The generic services before `services`.
     var generic: GenericServices?
     var configuration = ServerOptions()
 
@@ -36,12 +36,12 @@ struct ReferenceDatabase {
     }
 }
 
-/// The 128-bit UUID whose octets on the air are `first`, `first` + 1 and so on.
+/// Returns the 128-bit UUID whose octets on the air are `first`, `first` + 1 and so on.
 func long(_ first: UInt8) -> BluetoothUUID {
     BluetoothUUID((0..<16).reversed().reduce(UInt128(0)) { $0 << 8 | UInt128(first &+ $1) })
 }
 
-/// A characteristic declared at `handle`, with its value after it.
+/// Returns a characteristic declared at `handle`, with its value after it.
 private func at(
     _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ properties: CharacteristicProperties,
     _ value: [UInt8] = [], length: AttributeLength = .any, extended: ExtendedCharacteristicProperties = [],
@@ -54,7 +54,7 @@ private func at(
         handle: handle)
 }
 
-/// All fits one PDU; 16-bit UUIDs only. 0x0007 is the CCCD.
+/// Each list of services or characteristics fits into one PDU. 16-bit UUIDs only. 0x0007 is the CCCD.
 private let small = [
     GATTService(
         0x1800, handle: 0x0001, characteristics: [at(0x0002, 0x2a00, .read, Array("small".utf8))]),
@@ -142,8 +142,8 @@ private let values = [
         ])
 ]
 
-/// Values that want something of a link: 0x0003 encryption, 0x0005 a key safe against a man in the middle,
-/// 0x0007 authorization, 0x0009 a key of 16 octets, 0x000d Secure Connections; 0x000b wants nothing.
+/// Values with security requirements: 0x0003 encryption, 0x0005 an authenticated key, 0x0007 authorization,
+/// 0x0009 a key of 16 octets, 0x000d Secure Connections. 0x000b has none.
 private let guarded = [
     GATTService(
         0xff10, handle: 0x0001,
@@ -177,8 +177,8 @@ private let pushing = [
         ])
 ]
 
-/// An application that refuses: 0x0003 with 0x80, 0x0005 with 0x9f, 0x0007 with 0xfc, 0x0009 with an error
-/// that is none of ATT's; 0x000b is fine.
+/// Values that the application refuses: 0x0003 with 0x80, 0x0005 with 0x9f, 0x0007 with 0xfc, 0x0009 with an
+/// error that is not an ATT error. 0x000b is not refused.
 private let refusing = [
     GATTService(
         0xff30, handle: 0x0001,
@@ -229,11 +229,11 @@ private let changing = [
         ])
 ]
 
-/// A service that comes and goes: 0x0020 to 0x0023.
+/// A service that dialogues add and remove: 0x0020 to 0x0023.
 private let heart = GATTService(
     0x180d, handle: 0x0020, characteristics: [at(0x0021, 0x2a37, [.read, .write, .notify], [0, 60])])
 
-/// An include at 0x0039, and a descriptor of every kind; 0x0040 to 0x0042 are those that the properties imply.
+/// An include at 0x0039, and a descriptor of every kind. The properties imply those at 0x0040 to 0x0042.
 private let described = [
     GATTService(
         0x180f, isPrimary: false, handle: 0x0030, characteristics: [at(0x0031, 0x2a19, .read, [0x64])]),
@@ -251,7 +251,7 @@ private let described = [
         ]),
 ]
 
-/// 0x0012 takes signed writes, 0x0014 those of any kind but signed ones.
+/// 0x0012 accepts signed writes, 0x0014 writes of any other kind.
 private let signing = [
     GATTService(
         0xff70, handle: 0x0010,

@@ -1,7 +1,7 @@
 import GATT
 import GATTClient
 
-/// Any procedure while it runs; its outcome is text.
+/// A running procedure of any type, whose outcome is described as text.
 struct RunningProcedure {
     let ticket: TicketID
     let describe: (Outcome<GATTFailure>) -> [String]

@@ -14,7 +14,7 @@ struct ServerTester: Tester {
     private var server = GATTServer(.empty)
     private var configuration = ATTBearer.Configuration()
     private var links = [1: Link(connection: GATTConnection(central(1)))]
-    /// What is remembered of bonded peers that are away.
+    /// The records of bonded peers that are disconnected.
     private var bonds: [Int: GATTClientRecord] = [:]
     private var peer = 1
     private var now = Instant.zero
@@ -62,7 +62,7 @@ struct ServerTester: Tester {
         return (sent, reported)
     }
 
-    /// `database NAME`: the server has the reference database of that name.
+    /// `database NAME`: replaces the server by one with the reference database of that name.
     private mutating func use(_ name: String) throws {
         let reference = try ReferenceDatabase.named(name)
         server = GATTServer(
@@ -70,21 +70,21 @@ struct ServerTester: Tester {
         server.connect(Self.central(peer))
     }
 
-    /// `receive OCTETS`: bearers from now on receive so much.
+    /// `receive OCTETS`: sets the receive MTU of the peer's bearer and of later bearers.
     private mutating func receive(upTo octets: String) throws {
         guard let number = UInt16(octets) else { throw CommandError("receive", [octets]) }
         configuration.receiveMTU = ATTMTU(number)
         links[peer]?.connection = GATTConnection(Self.central(peer), configuration)
     }
 
-    /// `peer NUMBER`: what follows is said to and by that peer, which connects if it is not there.
+    /// `peer NUMBER`: the lines after it belong to that peer, which connects if it is not connected.
     private mutating func meet(_ number: String) throws {
         guard let number = Int(number) else { throw CommandError("peer", [number]) }
         peer = number
         if links[number] == nil { connect() }
     }
 
-    /// `security LEVEL [key OCTETS] [bonded]`: the link is that safe from now on.
+    /// `security LEVEL [key OCTETS] [bonded]`: sets the security of the link.
     private mutating func secure(_ level: String, _ more: ArraySlice<String>) throws {
         let levels: [String: SecurityLevel] = [
             "none": .open, "encrypted": .encrypted, "authenticated": .authenticated,
@@ -97,7 +97,7 @@ struct ServerTester: Tester {
         server.setSecurity(security, of: Self.central(peer))
     }
 
-    /// `disconnect NUMBER`: that peer's link goes.
+    /// `disconnect NUMBER`: disconnects that peer.
     private mutating func disconnect(_ number: String) throws {
         guard let number = Int(number), let link = links.removeValue(forKey: number) else {
             throw CommandError("disconnect", [number])
@@ -106,7 +106,7 @@ struct ServerTester: Tester {
         bonds[number] = link.security.isBonded ? record : nil
     }
 
-    /// The peer's link comes up. A bonded one is known, though the link is not encrypted yet.
+    /// Connects the peer. A bonded peer has its record, although the link is not encrypted yet.
     private mutating func connect() {
         let record = bonds.removeValue(forKey: peer)
         let security = LinkSecurity(level: .open, isBonded: record != nil)
@@ -116,7 +116,7 @@ struct ServerTester: Tester {
         links[peer]?.connection.servicesChanged()
     }
 
-    /// `update HANDLE OCTETS`: the application has a new value for those who want it.
+    /// `update HANDLE OCTETS`: sets a value and sends it to the subscribed clients.
     private mutating func update(_ handle: String, _ octets: String) throws {
         guard let handle = AttributeHandle(hex: handle), let value = Dialogue.octets(octets) else {
             throw CommandError("update", [handle, octets])
@@ -124,8 +124,8 @@ struct ServerTester: Tester {
         deliver(try server.setValues([(handle, value)]))
     }
 
-    /// `update-together HANDLE OCTETS …`: new values of several attributes, in one PDU for who takes that
-    /// (Part G, 4.10.2), else in one for each.
+    /// `update-together HANDLE OCTETS …`: sets the values of several attributes and sends them, in one PDU to
+    /// clients that support it (Part G, 4.10.2), else in one PDU for each value.
     private mutating func updateTogether(_ words: [String]) throws {
         var values: [(handle: AttributeHandle, value: [UInt8])] = []
         for index in stride(from: 0, to: words.count - 1, by: 2) {
@@ -144,26 +144,26 @@ struct ServerTester: Tester {
         }
     }
 
-    /// `key CSRK`: the key by which the peer signs, as a number in hex.
+    /// `key CSRK`: sets the signing key of the peer, a hexadecimal number.
     private mutating func useKey(_ csrk: String) throws {
         guard let number = UInt128(csrk, radix: 16) else { throw CommandError("key", [csrk]) }
         server.setSigningKey(ATTSigningKey(csrk: number), of: Self.central(peer))
     }
 
-    /// `add NAME`: the services of that name come.
+    /// `add NAME`: adds the services of the database of that name.
     private mutating func add(_ name: String) throws {
         try server.add(ReferenceDatabase.named(name).services)
         for number in links.keys { links[number]?.connection.servicesChanged() }
     }
 
-    /// `remove HANDLE`: the service there goes.
+    /// `remove HANDLE`: removes the service at the handle.
     private mutating func remove(_ handle: String) throws {
         guard let handle = AttributeHandle(hex: handle) else { throw CommandError("remove", [handle]) }
         try server.remove(handle)
         for number in links.keys { links[number]?.connection.servicesChanged() }
     }
 
-    /// `wait SECONDS`: so much time goes by.
+    /// `wait SECONDS`: advances the time.
     private mutating func wait(_ seconds: String) throws {
         guard let number = Int(seconds) else { throw CommandError("wait", [seconds]) }
         now = now + .seconds(number)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The rows of the tables of tests in `Fixtures/dialogues/README.md`: an id and whether it is covered.
+/// Returns the rows of the tables of tests in `Fixtures/dialogues/README.md`: an id and whether it is covered.
 private func rows() throws -> [(id: String, status: String)] {
     let text = try String(contentsOf: Dialogue.directory.appending(path: "README.md"), encoding: .utf8)
     return text.split(separator: "\n").compactMap { line in
@@ -11,7 +11,7 @@ private func rows() throws -> [(id: String, status: String)] {
     }
 }
 
-/// Whether an id is the SIG's own, as `GATT/SR/GAR/BV-01-C`.
+/// Returns whether an id is one of the SIG's, such as `GATT/SR/GAR/BV-01-C`.
 private func isOfficial(_ id: String) -> Bool {
     id.wholeMatch(of: /GATT\/(CL|SR)\/(G..|UNS)\/B[VI]-\d\d-C/) != nil
 }
@@ -26,7 +26,7 @@ private func isOfficial(_ id: String) -> Bool {
     #expect(covered == Set(Dialogue.all.map(\.id).filter(isOfficial)))
 }
 
-/// `GATT/SR/GAR/BV-04-C/fits` is a case of a test that is there.
+/// A variant such as `GATT/SR/GAR/BV-04-C/fits` is a case of a test that has a dialogue.
 @Test func variantDialoguesBelongToExistingTest() throws {
     let ids = Set(Dialogue.all.map(\.id))
     for id in ids where id.split(separator: "/").count == 5 && id.contains("-C/") {

@@ -3,7 +3,7 @@ import BLECore
 import GATTClient
 import Testing
 
-/// Full discovery of a random database finds what is there, neither more nor less, whatever the MTU.
+/// Full discovery of a random database finds exactly its contents, at any MTU.
 @Test(arguments: 0..<16)
 func discoveryFindsWholeDatabase(block: UInt64) throws {
     for seed in (block * 100)..<(block * 100 + 25) {
@@ -19,7 +19,7 @@ func discoveryFindsWholeDatabase(block: UInt64) throws {
             found.map { describe($0) } == structure(of: database.model.attributes),
             "seed \(seed), MTU \(mtu)")
         try #require(client.requests <= bound(database.model.attributes), "seed \(seed), MTU \(mtu)")
-        // All of one type is what everything has of it.
+        // Discovery of one service type finds exactly the primary services of that type.
         let uuid = random.element(RandomDatabase.uuids)
         let some = try client.run(DiscoverDatabase(service: uuid), limit: 5000, server)
         try #require(
@@ -27,11 +27,11 @@ func discoveryFindsWholeDatabase(block: UInt64) throws {
     }
 }
 
-/// Every request but the last of a walk brings one attribute at least: five walks at most meet an attribute, and
-/// each service and each characteristic ends at most two walks.
+/// Returns the maximum number of requests. Each request except the last of a walk finds at least one attribute.
+/// At most five walks find the same attribute, and each service and each characteristic ends at most two walks.
 private func bound(_ attributes: [ModelAttribute]) -> Int { 7 * attributes.count + 2 }
 
-/// What discovery is to find, read off the rows: as `describe` writes it.
+/// Returns the expected result of the discovery of the rows, in the form of `describe`.
 private func structure(of attributes: [ModelAttribute]) -> [String] {
     func type(_ row: ModelAttribute) -> Int {
         let isShort = row.type == ReferenceModel().uuid(row.type[12..<14])
@@ -65,7 +65,7 @@ private func structure(of attributes: [ModelAttribute]) -> [String] {
     return lines
 }
 
-/// A UUID of 2 or 16 octets as text.
+/// Returns a UUID of 2 or 16 octets as text.
 private func text(_ octets: [UInt8]) -> String {
     let all = octets.count == 2 ? ReferenceModel().uuid(octets[...]) : octets
     return BluetoothUUID(all.reversed().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }).description

@@ -3,12 +3,12 @@ import BLECore
 import GATTClient
 import Testing
 
-/// Answers with what our server says, but lies at times: octets changed, parts left out, answers to something
-/// else, more of them than one, errors of any code, noise.
+/// A server that answers like our server, but sometimes falsely: with changed or missing octets, responses to
+/// other requests, more than one response, errors of any code, or noise.
 private struct Liar {
     var served: ServedLinks
     var random: SplitMix64
-    /// How often of 100 it lies.
+    /// The percentage of false answers.
     let lies: Int
 
     mutating func answers(to pdu: [UInt8]) -> [[UInt8]] {
@@ -23,7 +23,7 @@ private struct Liar {
         case 4: answer = [0x01, pdu[0], 0, 0, UInt8(random.number(0...255))]
         case 5: return honest + [answer, [0x1b, 3, 0, 1], [0x1d, 3, 0, 1]]
         case 6: return [random.bytes(upTo: 22), answer]
-        // Two octets of a list, a handle perhaps, are any near number.
+        // An octet, perhaps of a handle, changes by at most 2.
         default:
             let at = random.number(0...(answer.count - 1))
             answer[at] = answer[at] &+ UInt8(random.number(0...4)) &- 2
@@ -32,12 +32,12 @@ private struct Liar {
     }
 }
 
-/// A procedure, and the most requests that it may take. A walk goes on behind the last attribute that a
-/// response had, so it has no more of them than there are handles.
+/// A procedure, and its maximum number of requests. A walk continues after the last attribute of a response,
+/// so it has no more requests than there are handles.
 private struct Case: Sendable {
     let name: String
     let limit: Int
-    /// Whether it had a result.
+    /// Runs the procedure, and returns whether it had a result.
     let run: @Sendable (inout JoinedEnds, ([UInt8]) -> [[UInt8]]) throws -> Bool
 
     init(_ name: String, limit: Int, _ procedure: some GATTProcedure) {
@@ -79,7 +79,7 @@ func proceduresEndWithHostileServer(index: Int) throws {
         do {
             if try run(&client, server) { results += 1 }
         } catch is GATTClientError {
-            // It saw through the lie, or took an error for one.
+            // The client detected a false response, or received an error.
         }
         #expect(client.requests <= limit, "\(name), seed \(seed)")
     }

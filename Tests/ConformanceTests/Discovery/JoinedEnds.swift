@@ -4,7 +4,7 @@ import GATT
 import GATTClient
 import GATTServer
 
-/// Our client and something that answers it, octets in and octets out.
+/// Our client, which exchanges PDUs with a function that answers them.
 struct JoinedEnds {
     private static let client = ClientID(rawValue: 1)
 
@@ -14,7 +14,7 @@ struct JoinedEnds {
 
     var mtu: ATTMTU { connection.mtu }
 
-    /// Exchanges the MTU when `mtu`, which is ours, is not the default.
+    /// Exchanges the MTU if `mtu`, the client's receive MTU, exceeds the default.
     init(mtu: UInt16, _ server: ([UInt8]) -> [[UInt8]]) throws {
         var configuration = ATTBearer.Configuration()
         configuration.receiveMTU = ATTMTU(mtu)
@@ -24,7 +24,7 @@ struct JoinedEnds {
         _ = try run(ExchangeMTU(ATTMTU(mtu)), limit: 1, server)
     }
 
-    /// Runs a procedure to its end; nil when it made more than `limit` requests, or the bearer failed it.
+    /// Runs a procedure to its end. Returns nil if it made more than `limit` requests, or if the bearer failed.
     mutating func run<Procedure: GATTProcedure>(
         _ procedure: Procedure, limit: Int, _ server: ([UInt8]) -> [[UInt8]]
     ) throws -> Procedure.Output? {
@@ -49,7 +49,8 @@ struct JoinedEnds {
         return nil
     }
 
-    /// Whether a procedure asks this: not a confirmation, a response of our server, or what makes theirs forget.
+    /// Returns whether the PDU is a request of a procedure: not a confirmation, not a response of our server, and
+    /// not the request that discards the peer's prepared writes.
     private func isOfProcedure(_ frame: [UInt8]) -> Bool {
         guard let opcode = frame.first, frame != [0x18, 0x00] else { return false }
         return opcode & 0x41 == 0 && opcode != ATTOpcode.handleValueConfirmation.rawValue

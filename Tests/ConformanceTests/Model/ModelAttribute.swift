@@ -2,9 +2,9 @@
 struct ModelAttribute {
     enum Kind: Equatable {
         case declaration
-        /// A value; whether requests and whether commands may write it.
+        /// A value, and whether requests and commands may write it.
         case value(requests: Bool, commands: Bool)
-        /// A CCCD and the bits that its characteristic has.
+        /// A CCCD, and the bits that its characteristic allows.
         case configuration(allowed: UInt8)
         case descriptor
     }
@@ -13,23 +13,23 @@ struct ModelAttribute {
     let type: [UInt8]
     let kind: Kind
     var value: [UInt8]
-    /// The last handle of the group that it begins; else its own.
+    /// The last handle of the group that the attribute begins, else its own handle.
     var groupEnd: Int
-    /// The security that a link needs to read and to write it, 0 to 3; nil: no link may.
+    /// The security levels that reads and writes require, 0 to 3. Nil if no link may.
     var read: Int? = 0
     var write: Int?
     var wantsAuthorization = false
     var keySize = 7
-    /// The most octets of the value.
+    /// The maximum number of octets of the value.
     var maximum = 512
-    /// Whether it has always that many.
+    /// Whether the value always has the maximum length.
     var isFixed = false
 }
 
-/// What the model knows of a link.
+/// The state of a link in the model.
 struct ModelLink {
     var mtu = 23
-    /// 0 is not encrypted, 3 is Secure Connections.
+    /// The security level: 0 is not encrypted, 3 is Secure Connections.
     var level = 0
     var keySize = 0
     var isBonded = false

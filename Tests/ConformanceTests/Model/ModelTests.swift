@@ -2,13 +2,13 @@ import BLECore
 import GATTServer
 import Testing
 
-/// What was answered, by opcode and by error code, for the test that the runs are worth something.
+/// The numbers of responses by opcode and of errors by code, from which a test checks the coverage.
 private struct Tally {
     var answered: [UInt8: Int] = [:]
     var refused: [UInt8: Int] = [:]
 }
 
-/// Random requests of two clients to a random database; our server says what the model says.
+/// Sends random requests of two clients to a random database, and checks that our server answers as the model does.
 private func compare(seed: UInt64, requests: Int, isWild: Bool = false, _ tally: inout Tally) throws {
     var random = SplitMix64(seed: seed)
     let database = RandomDatabase(&random)
@@ -46,7 +46,7 @@ private func compare(seed: UInt64, requests: Int, isWild: Bool = false, _ tally:
             tally.answered[answer[0], default: 0] += 1
         }
     }
-    // What commands and prepared writes did is there to be read.
+    // Commands and prepared writes have stored the same values as in the model.
     for row in model.attributes {
         let stored = served.server.database[AttributeHandle(UInt16(row.handle))]?.value
         if case .configuration = row.kind { continue }
@@ -68,7 +68,7 @@ func serverMatchesModelForArbitraryRequests(block: UInt64) throws {
     }
 }
 
-/// The requests reach everything that there is to answer.
+/// The random requests cause every kind of response and error.
 @Test func randomRequestsCoverEveryResponse() throws {
     var tally = Tally()
     for seed in 10_000..<10_060 { try compare(seed: UInt64(seed), requests: 200, &tally) }

@@ -104,7 +104,7 @@ struct RandomDatabase {
         next += 1
     }
 
-    /// Mostly open.
+    /// Returns a random security level, 0 (open) in most cases.
     private mutating func level() -> Int { random.one(in: 3) ? random.number(1...3) : 0 }
 
     private func permissions(_ row: ModelAttribute) -> AttributePermissions {
@@ -118,7 +118,7 @@ struct RandomDatabase {
         (0..<16).map { UInt8(truncatingIfNeeded: uuid.value >> UInt128(8 * $0)) }
     }
 
-    /// As a declaration has it.
+    /// Returns the octets of a UUID in a declaration.
     private func octets(of uuid: BluetoothUUID) -> [UInt8] {
         uuid.uint16 == nil ? full(uuid) : Array(full(uuid)[12..<14])
     }

@@ -1,10 +1,10 @@
 import BLECore
 
-/// Random PDUs to a database: mostly ones that find something.
+/// Random PDUs to a database, most of which address existing attributes.
 struct RandomRequests {
     let model: ReferenceModel
     var random: SplitMix64
-    /// The handle of the last prepared part, and where it ended.
+    /// The handle of the last prepared part, and the offset of its end.
     private var last: (handle: [UInt8], end: Int)?
 
     init(to model: ReferenceModel, _ random: SplitMix64) {
@@ -20,7 +20,7 @@ struct RandomRequests {
         return pdu
     }
 
-    /// Any octets, behind an opcode that is often one.
+    /// Returns random octets after an opcode that is often valid.
     mutating func wildPDU() -> [UInt8] {
         let opcode = random.one(in: 3) ? UInt8(random.number(0...255)) : UInt8(random.number(1...0x12) * 2)
         return [opcode] + (random.one(in: 2) ? handle() : []) + random.bytes(upTo: 8)
@@ -48,7 +48,7 @@ struct RandomRequests {
         }
     }
 
-    /// A Prepare Write Request: often the next part of the same value.
+    /// Returns a Prepare Write Request, often with the next part of the same value.
     private mutating func part(_ mtu: Int) -> [UInt8] {
         let value = random.bytes(upTo: random.element([2, mtu - 5]))
         var (handle, offset) = (handle(), random.one(in: 2) ? 0 : random.number(0...6))
@@ -63,7 +63,7 @@ struct RandomRequests {
         return model.attributes.isEmpty ? none : random.element(model.attributes)
     }
 
-    /// Mostly an attribute's.
+    /// Returns a handle, in most cases that of an attribute.
     private mutating func handle() -> [UInt8] {
         let last = model.attributes.last?.handle ?? 0
         return model.octets(random.one(in: 12) ? random.number(0...min(0xffff, last + 2)) : row().handle)
@@ -75,12 +75,12 @@ struct RandomRequests {
 
     private mutating func range() -> [UInt8] { handle() + (random.one(in: 2) ? [0xff, 0xff] : handle()) }
 
-    /// A UUID in its shortest form, or in the other.
+    /// Returns a UUID in its shortest form, or sometimes in the long form.
     private mutating func type(_ uuid: [UInt8]) -> [UInt8] {
         let short = uuid[12..<14]
         return model.uuid(short) == uuid && !random.one(in: 4) ? Array(short) : uuid
     }
 
-    /// The UUID 0x28nn of a declaration.
+    /// Returns the UUID 0x28nn of a declaration.
     private mutating func type(_ low: UInt8) -> [UInt8] { type(model.uuid([low, 0x28])) }
 }

@@ -44,13 +44,13 @@ extension ReferenceModel {
         return [0x11, UInt8(list.entry)] + list.octets
     }
 
-    /// The attributes of a range, or Invalid Handle when it is none.
+    /// Returns the attributes of a range, or throws Invalid Handle if the range is invalid.
     private func inside(_ start: Int, _ end: Int) throws(Refusal) -> [ModelAttribute] {
         guard start > 0, start <= end else { throw Refusal(handle: start, code: 0x01) }
         return attributes.filter { $0.handle >= start && $0.handle <= end }
     }
 
-    /// The first entries that have one length, as many as there is room for, or Attribute Not Found.
+    /// Returns the first entries of equal length that fit into `room`, or throws Attribute Not Found.
     private func same(
         _ entries: [[UInt8]], room: Int, _ start: Int
     ) throws(Refusal) -> (entry: Int, octets: [UInt8]) {
@@ -59,7 +59,7 @@ extension ReferenceModel {
         return (first.count, Array(alike.joined()))
     }
 
-    /// A UUID in its shortest form.
+    /// Returns a UUID in its shortest form.
     private func short(_ type: [UInt8]) -> [UInt8] {
         let two = type[12..<14]
         return uuid(two) == type ? Array(two) : type

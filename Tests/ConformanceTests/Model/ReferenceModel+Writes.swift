@@ -1,6 +1,6 @@
 /// Writes (3.4.5 and 3.4.6).
 extension ReferenceModel {
-    /// A Write Command. An error that forbids it is not reported.
+    /// Performs a Write Command. Errors are not reported.
     mutating func perform(_ pdu: [UInt8], on link: inout ModelLink) {
         guard pdu[0] == 0x52, pdu.count >= 3 else { return }
         try? write(word(pdu, 1), Array(pdu[3...]), isCommand: true, &link)
@@ -11,12 +11,12 @@ extension ReferenceModel {
     ) throws(Refusal) {
         let attribute = try writable(handle, isCommand: isCommand, link)
         guard new.count <= attribute.maximum else { throw Refusal(handle: handle, code: 0x0d) }
-        // A fixed length keeps the octets that the new value does not reach.
+        // A value of fixed length keeps the octets after the new value.
         let whole = attribute.isFixed ? new + attribute.value.dropFirst(new.count) : new
         try store(whole, attribute, &link)
     }
 
-    /// The attribute, if the link may write it in this way.
+    /// Returns the attribute if the link may write it in this way, else throws the error.
     func writable(_ handle: Int, isCommand: Bool, _ link: ModelLink) throws(Refusal) -> ModelAttribute {
         let attribute = try attribute(handle)
         try permit(attribute, isWrite: true, link)
@@ -26,7 +26,7 @@ extension ReferenceModel {
         return attribute
     }
 
-    /// Writes or forgets the queue; all of it or nothing.
+    /// Writes or discards the queue. If one write fails, no value changes.
     mutating func execute(_ isWrite: Bool, _ link: inout ModelLink) -> [[UInt8]] {
         let queue = link.queue
         link.queue = []
@@ -49,8 +49,9 @@ extension ReferenceModel {
         return [[0x19]]
     }
 
-    /// The value that the parts make, in their order. Parts that begin at 0 make a new value of one whose length
-    /// is variable, or a long write could never shorten it; the others change the one that is there.
+    /// Returns the value that consists of the parts in their order. If the first part begins at 0 and the length
+    /// is variable, the parts are a new value, so that a long write can shorten it. Otherwise they change the
+    /// existing value.
     private func joined(
         _ parts: [(handle: Int, offset: Int, value: [UInt8])], onto attribute: ModelAttribute
     ) throws(Refusal) -> [UInt8] {

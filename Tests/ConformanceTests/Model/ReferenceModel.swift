@@ -1,5 +1,5 @@
-/// A server as plainly as it can be written down: a list of rows and the rules of Core Specification 5.4, Vol 3,
-/// Part F, 3.4, octets in and octets out, with nothing of our server's code in it.
+/// A server in its simplest form: a list of rows and the rules of Core Specification 5.4, Vol 3, Part F, 3.4.
+/// It receives and returns octets, and shares no code with our server.
 struct ReferenceModel {
     /// A refusal: the attribute and the code.
     struct Refusal: Error {
@@ -7,25 +7,25 @@ struct ReferenceModel {
         let code: UInt8
     }
 
-    /// Prepared writes that a link may queue.
+    /// The maximum number of prepared writes in the queue of a link.
     static let queueLimit = 3
     /// The server's MTU.
     static let serverMTU = 517
 
-    /// Whether the application authorizes an access.
+    /// Returns whether the application authorizes an access.
     static func authorizes(_ handle: Int) -> Bool { handle.isMultiple(of: 2) }
 
     var attributes: [ModelAttribute] = []
 
-    /// What may be sent to a PDU: one of these, or nothing when there is none. Where more than one error applies,
-    /// the specification leaves open which is returned (3.4.1.1).
+    /// Returns the permitted answers to a PDU, of which the server sends one, or an empty array if the server
+    /// sends no answer. If more than one error applies, the specification leaves open which one is returned (3.4.1.1).
     mutating func answers(to pdu: [UInt8], on link: inout ModelLink) -> [[UInt8]] {
         guard let opcode = pdu.first else { return [] }
         if opcode & 0x40 != 0 {
             perform(pdu, on: &link)
             return []
         }
-        // An indication is confirmed, also when it is malformed or of no use (3.4.7.2).
+        // An indication is confirmed, even if it is malformed or ignored (3.4.7.2).
         if opcode == 0x1d { return [[0x1e]] }
         let requests: [UInt8] = [0x02, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0e, 0x10, 0x12, 0x16, 0x18, 0x20]
         let notifications: [UInt8] = [0x1b, 0x1e, 0x23]
@@ -84,7 +84,7 @@ struct ReferenceModel {
         }
     }
 
-    /// The tuples, cut at MTU - 1; none is cut before its value.
+    /// Returns the tuples, cut at MTU - 1 octets, but not within the length of a tuple.
     private func readMultipleVariable(_ pdu: [UInt8], _ link: ModelLink) throws(Refusal) -> [UInt8] {
         var tuples: [[UInt8]] = []
         for at in stride(from: 1, to: pdu.count, by: 2) {
@@ -98,7 +98,7 @@ struct ReferenceModel {
         return [0x21] + list
     }
 
-    /// The attribute, or Invalid Handle.
+    /// Returns the attribute, or throws Invalid Handle.
     func attribute(_ handle: Int) throws(Refusal) -> ModelAttribute {
         guard let found = attributes.first(where: { $0.handle == handle }) else {
             throw Refusal(handle: handle, code: 0x01)
@@ -106,7 +106,7 @@ struct ReferenceModel {
         return found
     }
 
-    /// Throws why a link may not read or write (3.2.5; Part C, 10.3.1).
+    /// Throws an error if a link may not read or write the attribute (3.2.5; Part C, 10.3.1).
     func permit(_ attribute: ModelAttribute, isWrite: Bool, _ link: ModelLink) throws(Refusal) {
         func refuse(_ code: UInt8) -> Refusal { Refusal(handle: attribute.handle, code: code) }
         guard let wanted = isWrite ? attribute.write : attribute.read else {
@@ -115,13 +115,13 @@ struct ReferenceModel {
         if wanted > 0 {
             if link.level == 0 { throw refuse(link.isBonded ? 0x0f : 0x05) }
             if link.level < wanted { throw refuse(0x05) }
-            // Level 4 is a key of 128 bits (Part C, 10.2.1).
+            // Level 4 requires a key of 128 bits (Part C, 10.2.1).
             if link.keySize < (wanted == 3 ? 16 : attribute.keySize) { throw refuse(0x0c) }
         }
         if attribute.wantsAuthorization, !Self.authorizes(attribute.handle) { throw refuse(0x08) }
     }
 
-    /// The whole value, if the link may read it.
+    /// Returns the whole value if the link may read it, else throws the error.
     func value(_ handle: Int, _ link: ModelLink) throws(Refusal) -> [UInt8] {
         let attribute = try attribute(handle)
         try permit(attribute, isWrite: false, link)
@@ -137,7 +137,7 @@ struct ReferenceModel {
 
     func word(_ pdu: [UInt8], _ at: Int) -> Int { Int(pdu[at]) | Int(pdu[at + 1]) << 8 }
 
-    /// A UUID of 2 or 16 octets, as 16.
+    /// Returns a UUID of 2 or 16 octets as 16 octets.
     func uuid(_ octets: ArraySlice<UInt8>) -> [UInt8] {
         let base: [UInt8] = [0xfb, 0x34, 0x9b, 0x5f, 0x80, 0, 0, 0x80, 0, 0x10, 0, 0]
         return octets.count == 2 ? base + octets + [0, 0] : Array(octets)

@@ -3,7 +3,7 @@ import BLECore
 import GATT
 import GATTServer
 
-/// Our server with two links, octets in and octets out.
+/// Our server with two links. It receives and returns octets.
 struct ServedLinks {
     private(set) var server: GATTServer
     private var connections = [0, 1].map { GATTConnection(central($0)) }
@@ -16,7 +16,7 @@ struct ServedLinks {
         for connection in connections { server.connect(connection.client) }
     }
 
-    /// What is sent to a PDU.
+    /// Returns the PDUs that the server sends in answer to a PDU.
     mutating func answers(to pdu: [UInt8], on link: Int) -> [[UInt8]] {
         connections[link].receive(pdu.span, at: .zero)
         while connections[link].nextEvent(serving: &server) != nil {}
@@ -26,7 +26,7 @@ struct ServedLinks {
         return sent
     }
 
-    /// The link is as the model's.
+    /// Sets the security of a link to that of the model's link.
     mutating func secure(_ link: Int, as model: ModelLink) {
         let level = SecurityLevel.allCases[model.level]
         server.setSecurity(

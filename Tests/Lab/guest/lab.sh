@@ -236,8 +236,8 @@ mgmt_finds() {
 lescan() { timeout -s INT 3 stdbuf -oL hcitool -i hci1 lescan; }
 
 # What the lab's own scanner receives on hci1 within a second.
-heard() { "$here/listen" hci1 1; }
-not_heard() { heard >not_heard.out && not grep -q -- "$1" not_heard.out; }
+received() { "$here/listen" hci1 1; }
+not_received() { received >not_received.out && not grep -q -- "$1" not_received.out; }
 
 # --- bluetoothd ------------------------------------------------------------------------------------------------
 

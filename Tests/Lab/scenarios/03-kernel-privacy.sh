@@ -13,6 +13,6 @@ background advertise bletool advertise --adapter hci0 --name Labtest --json
 ready advertise "address == '$peripheral' and addressType == 'public'"
 check 'the warning names the adapter and the address' \
     grep -q "the kernel hides hci0 behind private addresses, but .* show $peripheral" advertise.err
-heard >heard.log
-check 'that address is on the air' grep -q "^$peripheral .*name=Labtest" heard.log
+received >received.log
+check 'that address is on the air' grep -q "^$peripheral .*name=Labtest" received.log
 check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT

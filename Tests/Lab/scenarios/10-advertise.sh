@@ -8,13 +8,13 @@ ready advertise "address == '$peripheral' and addressType == 'public'"
 
 check 'mgmt finds the name' mgmt_finds '^name Labtest'
 # Flags, the one service, the manufacturer's two octets, the name: in this or another order.
-heard >heard.log
-check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" heard.log
-check 'the manufacturer data is on the air' grep -q "^$peripheral .*data=.*05ffffff0102" heard.log
+received >received.log
+check 'the service is on the air' grep -q "^$peripheral .*data=.*03030d18" received.log
+check 'the manufacturer data is on the air' grep -q "^$peripheral .*data=.*05ffffff0102" received.log
 check 'hcitool shows its address' wait_for 12 output "$peripheral" lescan
 check 'it costs next to nothing' idle advertise
 
 check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT
-heard >heard.log
-check 'it is off the air' not grep -q 'name=Labtest\|03030d18' heard.log
-check 'what others advertise stays' grep -q '03030f18' heard.log
+received >received.log
+check 'it is off the air' not grep -q 'name=Labtest\|03030d18' received.log
+check 'what others advertise stays' grep -q '03030f18' received.log

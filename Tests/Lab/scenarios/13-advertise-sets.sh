@@ -8,20 +8,20 @@ background pair bletool advertise --adapter hci0 --name Pair --and --type noncon
 ready pair 'len(beside) == 1'
 background third bletool advertise --adapter hci0 --type nonconnectable --manufacturer 0xffff:0304 --json
 ready third 'len(beside) == 0'
-heard >heard.log
-check 'the first is on the air' grep -q 'name=Pair' heard.log
-check 'the beacon beside it is on the air' grep -q '05ffffff0102' heard.log
-check 'that of the other process is on the air' grep -q '05ffffff0304' heard.log
+received >received.log
+check 'the first is on the air' grep -q 'name=Pair' received.log
+check 'the beacon beside it is on the air' grep -q '05ffffff0102' received.log
+check 'that of the other process is on the air' grep -q '05ffffff0304' received.log
 
 check 'Ctrl-C ends the one process' ends pair 'signal INT' INT
-heard >heard.log
-check 'its advertisements are off the air' not grep -q 'name=Pair\|05ffffff0102' heard.log
-check 'that of the other stays' grep -q '05ffffff0304' heard.log
+received >received.log
+check 'its advertisements are off the air' not grep -q 'name=Pair\|05ffffff0102' received.log
+check 'that of the other stays' grep -q '05ffffff0304' received.log
 background fourth bletool advertise --adapter hci0 --type nonconnectable --manufacturer 0xffff:0506 --json
 ready fourth
 check 'Ctrl-C ends the other process' ends third 'signal INT' INT
-heard >heard.log
-check 'a set that has become free is used again' grep -q '05ffffff0506' heard.log
+received >received.log
+check 'a set that has become free is used again' grep -q '05ffffff0506' received.log
 finish fourth TERM >/dev/null
 
 finish btmon INT >/dev/null

@@ -4,8 +4,8 @@ two_adapters
 
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve "address == '$peripheral' and addressType == 'public'"
-heard >heard.log
-check 'it is on the air with its name' grep -q "^$peripheral name=Lab" heard.log
+received >received.log
+check 'it is on the air with its name' grep -q "^$peripheral name=Lab" received.log
 check 'idle, it costs next to nothing' idle serve
 
 gatt() { timeout "$(units 15)" gatttool -i hci1 -b "$peripheral" "$@"; }
@@ -35,7 +35,7 @@ check 'it reports connection and disconnection' wait_for 10 ndjson serve.out \
     "event == 'connected' and central == '$central' and addressType == 'public'" "event == 'disconnected'"
 
 # The kernel keeps a link for two seconds after its last user.
-on_air() { output "^$peripheral name=Lab" heard; }
+on_air() { output "^$peripheral name=Lab" received; }
 links() { grep -c '"event":"connected"' serve.out; }
 check 'it is on the air again' wait_for 10 on_air
 before=$(links)
@@ -44,4 +44,4 @@ check 'it is reported' test "$(links)" -gt "$before"
 check 'and it is on the air once more' wait_for 10 on_air
 
 check 'Ctrl-C ends it by that signal' ends serve 'signal INT' INT
-check 'it is off the air' not_heard "$peripheral"
+check 'it is off the air' not_received "$peripheral"

@@ -1,18 +1,18 @@
 # Adapters that come and go while `bletool adapters --watch` runs.
 background watch bletool adapters --watch --json
-told() { wait_for 15 ndjson watch.out "$@"; }
+reported() { wait_for 15 ndjson watch.out "$@"; }
 
 air
-check 'new adapters are reported' told "event == 'adapter' and change == 'added' and adapter == 'hci0'" \
+check 'new adapters are reported' reported "event == 'adapter' and change == 'added' and adapter == 'hci0'" \
     "change == 'added' and adapter == 'hci1'" "adapter == 'hci1' and state == 'down' and owner == 'kernel'"
 adapter 0 central
 own=$(address hci0)
-check 'power is reported' told "change == 'changed' and adapter == 'hci0' and state == 'up' and 'le' in enabled"
+check 'power is reported' reported "change == 'changed' and adapter == 'hci0' and state == 'up' and 'le' in enabled"
 background holder bletool scan --adapter user:hci0 --json
-check 'an adapter that is taken is reported' told "change == 'changed' and adapter == 'hci0' and owner == 'user-channel'"
+check 'an adapter that is taken is reported' reported "change == 'changed' and adapter == 'hci0' and owner == 'user-channel'"
 check 'Ctrl-C ends its holder' ends holder 'signal INT' INT
 finish btvirt KILL >/dev/null
-check 'removed adapters are reported' told "change == 'removed' and adapter == 'hci0'" \
+check 'removed adapters are reported' reported "change == 'removed' and adapter == 'hci0'" \
     "change == 'removed' and adapter == 'hci1'"
 air
 again() { [ "$(grep -c '"change":"added","adapter":"hci0"' watch.out)" = 2 ]; }

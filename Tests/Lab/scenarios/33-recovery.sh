@@ -14,7 +14,7 @@ done
 background lamp bletool advertise --name Lamp --adapter unix:/scratch/air --json
 ready lamp
 
-told() { ndjson scan.out "event == 'health' and what == '$1' and $2"; }
+reported() { ndjson scan.out "event == 'health' and what == '$1' and $2"; }
 receives() { ndjson scan.out "event == 'advertisement' and name == 'Lamp'"; }
 goes_on() { tail -n 1 scan.out | grep -q '"event":"advertisement"'; }
 enable=0x2042 # LE Set Extended Scan Enable
@@ -26,9 +26,9 @@ check 'an advertisement is on air' on_air
 
 echo $enable until-reset >/scratch/deaf
 background scan bletool scan --adapter hci0 --repeats all --json
-check 'a silent controller is reported' wait_for 15 told recovering "fault == 'silence' and step == 'reset'"
-check 'its power is cycled' wait_for 30 told recovering "step == 'power-cycle'"
-check 'it is back' wait_for 20 told recovered "step == 'power-cycle'"
+check 'a silent controller is reported' wait_for 15 reported recovering "fault == 'silence' and step == 'reset'"
+check 'its power is cycled' wait_for 30 reported recovering "step == 'power-cycle'"
+check 'it is back' wait_for 20 reported recovered "step == 'power-cycle'"
 check 'the scan goes on' wait_for 10 receives
 check 'another process is not left to believe that it advertises' ends beacon 'exit 3'
 check 'and says why' grep -q 'powered off' beacon.err
@@ -37,13 +37,13 @@ check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 background scan bletool scan --adapter hci0 --repeats all --json
 check 'a new scan receives advertising' wait_for 15 receives
 kill -USR1 "$(cat kernel.pid)"
-check 'a hardware error is reported' wait_for 10 told recovering "fault == 'hardware-error' and code == 42"
+check 'a hardware error is reported' wait_for 10 reported recovering "fault == 'hardware-error' and code == 42"
 check 'the scan goes on after it' wait_for 20 goes_on
 check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
 
 echo $enable >/scratch/deaf
 background scan bletool scan --adapter hci0 --json
-check 'a controller that stays silent is given up' wait_for 60 told gave-up "fault == 'silence'"
+check 'a controller that stays silent is given up' wait_for 60 reported gave-up "fault == 'silence'"
 check 'the scan ends with status 3' ends scan 'exit 3'
 check 'and says why' ndjson scan.out "event == 'error' and 'recovery failed' in message"
 rm /scratch/deaf

@@ -52,13 +52,13 @@ mgmt 1 power on >/dev/null
 
 background beacon "$examples/beacon" hci0
 check 'the beacon is on the air' wait_for 15 grep -q '^on air as ' beacon.out
-check 'and received' wait_for 15 output 4c000215f7826da6 heard
+check 'and received' wait_for 15 output 4c000215f7826da6 received
 mgmt 0 power off >/dev/null
 check 'it reports that its adapter is off' wait_for 15 grep -q '^the adapter is off' beacon.out
 check 'it sleeps meanwhile' idle beacon
 check 'and leaves it off' not output 'current settings:.* powered' mgmt 0 info
 mgmt 0 power on >/dev/null
 check 'it is on the air again' wait_for 15 at_least 2 '^on air as ' beacon.out
-check 'and received' wait_for 15 output 4c000215f7826da6 heard
+check 'and received' wait_for 15 output 4c000215f7826da6 received
 check 'Ctrl-C ends it by that signal' ends beacon 'signal INT' INT
-check 'it is off the air' not_heard 4c000215f7826da6
+check 'it is off the air' not_received 4c000215f7826da6

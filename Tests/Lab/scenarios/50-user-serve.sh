@@ -5,11 +5,11 @@ powered() { mgmt "$1" info | grep 'current settings' | grep -q powered; }
 
 background advertise bletool advertise --adapter user:hci0 --name Userland --service 180d --json
 ready advertise "adapter == 'user:hci0' and address == '$peripheral' and addressType == 'public'"
-heard >heard.log
-check 'it is on the air with its name' grep -q "^$peripheral name=Userland" heard.log
+received >received.log
+check 'it is on the air with its name' grep -q "^$peripheral name=Userland" received.log
 check 'Ctrl-C ends it by that signal' ends advertise 'signal INT' INT
 check 'the adapter has power again' wait_for 5 powered 0
-check 'it is off the air' not_heard Userland
+check 'it is off the air' not_received Userland
 
 background serve bletool serve "$here/serve.yaml" --adapter "user:hci:$peripheral" --json
 ready serve "address == '$peripheral'"

@@ -60,7 +60,7 @@ class Bletool:
         return await self.process.wait(), self._untaken
 
     def expect_error(self, events):
-        """A failure is told twice: as a line on standard error and as the last event."""
+        """A failure is reported twice: as a line on standard error and as the last event."""
         assert self.messages.startswith("bletool: "), f"no message on standard error: {self.messages!r}"
         assert events and events[-1]["event"] == "error", f"the last event is no error: {events}"
 

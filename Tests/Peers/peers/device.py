@@ -43,17 +43,17 @@ async def find(host, name):
     """Scans actively until a device of this complete name is received, its scan response merged in."""
     found = asyncio.get_running_loop().create_future()
 
-    def heard(advertisement):
+    def received(advertisement):
         if advertisement.data.get(AdvertisingData.COMPLETE_LOCAL_NAME) == name and not found.done():
             found.set_result(advertisement)
 
-    host.on("advertisement", heard)
+    host.on("advertisement", received)
     await host.start_scanning(filter_duplicates=False)
     try:
         return await soon(found, f"an advertisement of {name}")
     finally:
         await host.stop_scanning()
-        host.remove_listener("advertisement", heard)
+        host.remove_listener("advertisement", received)
 
 
 @asynccontextmanager

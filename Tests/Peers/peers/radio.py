@@ -27,7 +27,7 @@ class ControllerPort(StreamPacketSource):
         self.controller = Controller(name, self, StreamPacketSink(transport), self.link)
 
     def connection_lost(self, error):
-        """Bumble's controllers keep no supervision time, so the loss of a host is told to its peers here."""
+        """Bumble's controllers keep no supervision time, so the loss of a host is reported to its peers here."""
         self.controller.le_legacy_advertiser.stop()
         for advertising_set in self.controller.advertising_sets.values():
             advertising_set.stop()

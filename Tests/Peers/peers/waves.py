@@ -11,17 +11,17 @@ async def receives(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
     """Scans by the extended commands until an advertisement is as wanted."""
     found = asyncio.get_running_loop().create_future()
 
-    def heard(advertisement):
+    def received(advertisement):
         if wanted(advertisement) and not found.done():
             found.set_result(advertisement)
 
-    host.on("advertisement", heard)
+    host.on("advertisement", received)
     await host.start_scanning(active=False, filter_duplicates=False, scanning_phys=phys)
     try:
         return await soon(found, what)
     finally:
         await host.stop_scanning()
-        host.remove_listener("advertisement", heard)
+        host.remove_listener("advertisement", received)
 
 
 @asynccontextmanager

@@ -12,8 +12,8 @@ async def steps(radio):
             await advertising.event("ready")
             scan = ("scan", "--adapter", radio, "--name", "Far", "--count", 1)
             for phys in ("coded", "1m,coded"):
-                [heard] = await bletool(*scan, "--phy", phys, "--timeout", "8s")
-                expect([heard[field] for field in FIELDS], ["Far", "coded", secondary, False], "the packet")
+                [received] = await bletool(*scan, "--phy", phys, "--timeout", "8s")
+                expect([received[field] for field in FIELDS], ["Far", "coded", secondary, False], "the packet")
             await bletool(*scan, "--timeout", "1s", code=2)
 
 

@@ -13,15 +13,15 @@ async def steps(radio):
         async with running("advertise", "--adapter", radio, *options, *said) as advertising:
             ready = await advertising.event("ready")
             expect(ready["advertising"]["extended"], DATA, "what is advertised")
-            [heard] = await bletool(
+            [received] = await bletool(
                 "scan", "--adapter", radio, "--name", "Long wave", "--count", 1, "--timeout", "8s")
-            expect(heard["data"], DATA, "the data")
+            expect(received["data"], DATA, "the data")
             expect(
-                [heard[key] for key in ("legacy", "truncated", "connectable", "scannable")],
+                [received[key] for key in ("legacy", "truncated", "connectable", "scannable")],
                 [False, False, False, kind == "scannable"], "the packet")
             # RootCanal does not report the set of a response.
             if kind == "nonconnectable":
-                expect(heard["sid"], 5, "the set")
+                expect(received["sid"], 5, "the set")
 
 
 scenario(steps)

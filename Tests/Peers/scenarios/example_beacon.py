@@ -16,20 +16,20 @@ EDDYSTONE = bytes.fromhex("aafe 10 00 03") + b"swift" + bytes([1])
 async def steps(radio):
     async with example("beacon", radio) as beacon, device(radio, CENTRAL) as central:
         await beacon.line("on air as ")
-        heard = {"iBeacon": asyncio.Event(), "Eddystone": asyncio.Event()}
+        received = {"iBeacon": asyncio.Event(), "Eddystone": asyncio.Event()}
 
         def listen(advertisement):
             data = advertisement.data
             if IBEACON in data.get_all(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, raw=True):
-                heard["iBeacon"].set()
+                received["iBeacon"].set()
             for service in data.get_all(AdvertisingData.SERVICE_DATA_16_BIT_UUID, raw=True):
                 # The power depends on the adapter.
                 if service[:3] == EDDYSTONE[:3] and service[4:] == EDDYSTONE[4:]:
-                    heard["Eddystone"].set()
+                    received["Eddystone"].set()
 
         central.on("advertisement", listen)
         await central.start_scanning(filter_duplicates=False)
-        for name, event in heard.items():
+        for name, event in received.items():
             await soon(event.wait(), name)
         await central.stop_scanning()
         expect(await beacon.stop(), -signal.SIGINT, "the end of the beacon")

@@ -20,7 +20,7 @@ async def receive(central):
     """The advertiser of the service, with the name that fits, and of the overflow area beside it."""
     found, area = (asyncio.get_running_loop().create_future() for _ in range(2))
 
-    def heard(advertisement):
+    def received(advertisement):
         data = advertisement.data
         if data.get(AdvertisingData.SHORTENED_LOCAL_NAME) == "Grand tour" and not found.done():
             services = data.get(AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, raw=True)
@@ -30,12 +30,12 @@ async def receive(central):
             if not area.done():
                 area.set_result(None)
 
-    central.on("advertisement", heard)
+    central.on("advertisement", received)
     await central.start_scanning(filter_duplicates=False)
     address = await soon(found, "the tour")
     await soon(area, "the overflow area")
     await central.stop_scanning()
-    central.remove_listener("advertisement", heard)
+    central.remove_listener("advertisement", received)
     return address
 
 

@@ -16,9 +16,9 @@ async def steps(radio):
 
         async def write(attribute, uuid, value, *options):
             arrival = asyncio.create_task(peripheral.next_write(attribute))
-            [told] = await gatt_write(uuid, *options)
+            [shown] = await gatt_write(uuid, *options)
             written = {"event": "written", "handle": attribute.handle, "octets": len(value)}
-            expect(told, written, "what it reported")
+            expect(shown, written, "what it reported")
             expect(await soon(arrival, "the write's arrival"), value, "what arrived")
 
         await write(peripheral.note, NOTE, b"\x01\x02\x03", "010203")

@@ -42,11 +42,11 @@ async def steps(radio):
             pass
         await it.peripheral.stop_advertising()
         # A host without the key receives the peripheral, but does not find its name.
-        heard = asyncio.get_running_loop().create_future()
-        stranger.once("advertisement", heard.set_result)
+        received = asyncio.get_running_loop().create_future()
+        stranger.once("advertisement", received.set_result)
         await it.advertise(HIDDEN)
         await stranger.start_scanning()
-        address = (await soon(heard, "an advertisement")).address
+        address = (await soon(received, "an advertisement")).address
         assert address.is_resolvable, f"{address} is not private"
         await stranger.stop_scanning()
 

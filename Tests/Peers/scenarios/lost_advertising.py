@@ -16,7 +16,7 @@ TURN_ON = {0x0A: 4, 0x39: 4}  # where the octet lies that says on, by the comman
 
 
 class Stubborn:
-    """A controller of the radio between it and its host, which refuses to advertise once it is told to."""
+    """A controller of the radio between it and its host, which refuses to advertise when a test wants it to."""
 
     def __init__(self):
         self.refuses = False

@@ -1,4 +1,4 @@
-"""A Bumble central that vanishes without a word is told as lost, and `bletool serve` advertises again."""
+"""A Bumble central that vanishes without a word is reported as lost, and `bletool serve` advertises again."""
 from peers.device import CENTRAL, OTHER_CENTRAL, address_of, characteristic, connected, device, find
 from peers.scenario import expect, scenario
 from peers.thermometer import NAME, NOTE, serving

@@ -16,8 +16,8 @@ async def steps(radio):
             periodic_advertising_parameters=PeriodicAdvertisingParameters(50, 50),
             periodic_advertising_data=bytes.fromhex("03ffffff"))
         await train.start_periodic()
-        [heard] = await bletool("scan", "--adapter", radio, "--name", "Bumble*", "--count", 1, "--timeout", "8s")
-        expect((heard["sid"], heard["periodicInterval"]), (4, 50), "the announcement")
+        [received] = await bletool("scan", "--adapter", radio, "--name", "Bumble*", "--count", 1, "--timeout", "8s")
+        expect((received["sid"], received["periodicInterval"]), (4, 50), "the announcement")
         await bletool("sync", PERIPHERAL, "--adapter", radio, "--sid", 5, "--timeout", "1s", code=2)
         async with running("sync", PERIPHERAL, "--adapter", radio, "--lost-after", "500ms") as follower:
             await follower.event("periodic", sid=4, data="03ffffff", truncated=False)
@@ -29,8 +29,8 @@ async def steps(radio):
     options = "--name Train --periodic 100ms --periodic-service-data 181a:0102"
     async with running("advertise", "--adapter", radio, *options.split()) as advertising:
         await advertising.event("ready")
-        told = await bletool("sync", "name:Train", "--adapter", radio, "--count", 3, "--timeout", "8s")
-        expect([packet["data"] for packet in told], ["05161a180102"] * 3, "bletool's own train")
+        packets = await bletool("sync", "name:Train", "--adapter", radio, "--count", 3, "--timeout", "8s")
+        expect([packet["data"] for packet in packets], ["05161a180102"] * 3, "bletool's own train")
 
 
 scenario(steps)

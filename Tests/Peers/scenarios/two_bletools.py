@@ -7,8 +7,8 @@ from peers.thermometer import BATTERY, INTERMEDIATE, LONG, LONG_VALUE, NAME, NOT
 async def steps(radio):
     async with serving(radio) as (_, ready):
         address = f"{ready['address']}/{ready['addressType']}"
-        [heard] = await bletool("scan", "--adapter", radio, "--count", 1, "--timeout", "5s")
-        expect((heard["address"], heard["name"]), (ready["address"], NAME), "the scan")
+        [received] = await bletool("scan", "--adapter", radio, "--count", 1, "--timeout", "5s")
+        expect((received["address"], received["name"]), (ready["address"], NAME), "the scan")
         [found] = await bletool("gatt", address, "tree", "--adapter", radio)
         own = [{
             "uuid": s["uuid"], "handle": s["handle"], "endHandle": s["endHandle"],

@@ -1,11 +1,12 @@
 import BLE
 import Glibc
 
-/// Everything at once from many threads, for ThreadSanitizer: it reports what two of them touch without order, and the
-/// process then fails. In real time, with threads of the global pool on one side and the loop's on the other.
+/// Performs all actions concurrently on many threads for ThreadSanitizer, which reports unordered accesses of
+/// two threads and makes the process fail. It runs in real time, with the threads of the global pool and the
+/// thread of the loop.
 ///
 ///     races [SECONDS [SEED]]
-///     races prove             does what must be reported
+///     races prove             performs a race that must be reported
 @main enum Races {
     static func main() async throws {
         guard CommandLine.arguments.dropFirst().first != "prove" else { return await race() }
@@ -31,7 +32,7 @@ import Glibc
         }
         await stress.close()
         for (what, count) in counts.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { print(what, count) }
-        // A run in which a part did nothing proves nothing of it.
+        // A run in which an action was never tried proves nothing about that action.
         let idle = Action.allCases.filter { action in
             counts.withLock { !$0.keys.contains { $0.hasPrefix("\(action) ") } }
         }
@@ -41,7 +42,7 @@ import Glibc
         }
     }
 
-    /// Two tasks that write the same number without order.
+    /// Writes the same number in two tasks without order.
     private static func race() async {
         let number = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         number.initialize(to: 0)
@@ -49,7 +50,8 @@ import Glibc
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
-                    // Long enough for both to be at it: of a thread that ends before the next begins nothing is seen.
+                    // Both tasks run long enough to overlap. A thread that ends before the other begins
+                    // causes no report.
                     for _ in 0..<100 {
                         UnsafeMutablePointer<Int>(bitPattern: place)?.pointee += 1
                         usleep(1000)

@@ -2,20 +2,20 @@ import BLE
 import Glibc
 import VirtualController
 
-/// What applications do, each of it to be cancelled at any moment.
+/// The actions of applications. Each can be cancelled at any moment.
 enum Action: CaseIterable {
     case scan, first, connect, read, write, subscribe, update, advertise, events, states, bonds, openAndClose
     case suspend, chain, command, restore, maintain, tryUpdate, request, indicate, changeServices, retrieve
 }
 
-/// Two hosts on one air, in use by many tasks.
+/// Two hosts on one air, which many tasks use.
 struct Stress: Sendable {
     private let air: AirServer
     private let server: Adapter
     private let client: Adapter
     private let bonds = BondStore()
     private let folder: String
-    /// Whose streams are held and go on again while others begin and end.
+    /// The manager whose streams are suspended and resumed while others begin and end.
     private let shared: CentralManager
 
     private static let key = CharacteristicKey<[UInt8]>(0xfff1)
@@ -41,7 +41,7 @@ struct Stress: Sendable {
             maximumLinks: 8)
     }
 
-    /// Does it for at most so long; whether it came to its end before.
+    /// Performs an action, and cancels it after `limit`. Returns whether it ended without an error.
     func perform(_ action: Action, cancelledAfter limit: Duration, _ number: UInt64) async -> Bool {
         let task = Task { try await perform(action, number) }
         let timer = Task {
@@ -136,7 +136,7 @@ struct Stress: Sendable {
         for try await _ in channel.answers { break }
     }
 
-    /// Publishes a service beside the others, and takes it back also when it is cancelled meanwhile.
+    /// Adds a service, and removes it even if the task is cancelled in between.
     private func changeServices(_ peripheral: PeripheralManager, _ number: UInt64) async throws {
         let added = try await peripheral.add([
             GATTService(BluetoothUUID(0xffe0 + UInt16(number % 8))) {
@@ -156,7 +156,8 @@ struct Stress: Sendable {
         }
     }
 
-    /// A manager that keeps what it does on the disk, and the next one with its name, which finds that.
+    /// Opens a manager that keeps its state on the disk, and restores the state of the last one with the same
+    /// name.
     private func restore(_ number: UInt64) async throws {
         let adapter = try await Adapter.open(on: await air.attach(), name: "guest")
         do {
@@ -204,8 +205,8 @@ struct Stress: Sendable {
         removeFolder()
     }
 
-    /// By rm: FileManager would bring Foundation, whose own threads are not the matter here. Spawned and not
-    /// forked: in a fork of a process with many threads the sanitizer's locks may stay locked.
+    /// Uses `rm`, because FileManager requires Foundation, whose threads are not under test. The process is
+    /// spawned, not forked: in a fork of a process with many threads, the sanitizer's locks may stay locked.
     private func removeFolder() {
         let words: [String] = ["rm", "-rf", folder]
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

@@ -3,7 +3,7 @@ import Testing
 @testable import bletool
 
 struct LineEditorTests {
-    /// What an editor has after octets of a terminal, and what its keys came to.
+    /// Returns the editor after the octets of a terminal, and the outcomes of the keys.
     private func typed(_ text: String, _ editor: LineEditor = LineEditor()) -> (
         LineEditor, [LineEditor.Outcome]
     ) {

@@ -1,9 +1,9 @@
 import ATT
 import BLECore
 
-/// What decodes encodes to the same octets and its lists can be walked; and a bearer to which the PDU comes,
-/// while a request of its own is out, answers a request with one PDU, an indication with one and anything
-/// else with none, within its MTU, and lives on.
+/// A PDU that can be decoded encodes to the same octets, and its lists can be enumerated. A bearer that
+/// receives the PDU while its own request is pending answers a request with one PDU, an indication with one,
+/// and anything else with none, and it stays open.
 public func fuzzATTPDU(_ bytes: Span<UInt8>) {
     let octets = [UInt8](copying: bytes)
     if let pdu = try? ATTPDU(bytes) {
@@ -73,7 +73,7 @@ private func fuzzBearer(_ bytes: Span<UInt8>) {
     }
 }
 
-/// All PDUs that a bearer has to send.
+/// Returns all PDUs that a bearer has to send.
 func frames(_ next: (inout OutputSpan<UInt8>) -> Bool) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var isThere = true

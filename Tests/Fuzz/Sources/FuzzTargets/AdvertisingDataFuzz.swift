@@ -1,8 +1,8 @@
 import BLEAdvertising
 import BLECore
 
-/// The fields of any payload, encoded again, are its octets up to its end, its early termination, or what
-/// is not a field; and every way to read it agrees with them.
+/// The fields of any payload encode to its octets up to its end, its early termination, or the first octet
+/// that is not in a field. All properties that read the payload agree with the fields.
 public func fuzzAdvertisingData(_ bytes: Span<UInt8>) {
     let data = AdvertisingData(copying: bytes)
     let fields = data.fields
@@ -22,7 +22,8 @@ public func fuzzAdvertisingData(_ bytes: Span<UInt8>) {
     precondition(data.uri == uris.first)
     precondition(data.serviceUUIDs.allSatisfy(data.offers))
 
-    // What people read of a URI or a beacon and write again means the same.
+    // A URI that is written as text and read again has the same text. A beacon encodes to the octets from
+    // which it was decoded.
     if let uri = data.uri?.text {
         precondition(AdvertisedURI(AdvertisedURI(uri).text).text == AdvertisedURI(uri).text)
     }
@@ -36,7 +37,7 @@ public func fuzzAdvertisingData(_ bytes: Span<UInt8>) {
     fuzzRawPlan(data)
 }
 
-/// A raw packet passes untouched, or is refused.
+/// Checks that a raw packet is used unchanged or refused.
 private func fuzzRawPlan(_ data: AdvertisingData) {
     var content = AdvertisingContent()
     content.raw = data.bytes

@@ -1,13 +1,14 @@
 import BLEAdvertising
 import BLECore
 
-/// Whatever a payload holds, each of its fields is a beacon, none, or an error within the field, and every beacon can be
-/// said in words; what an encrypted one holds is any bytes, too.
+/// Checks that each field of any payload is a beacon, not a beacon, or an error with an offset in the
+/// payload, and that each reading of a beacon has a name and a value as text. A wrong key does not decrypt a beacon.
 public func fuzzBeacons(_ bytes: Span<UInt8>) {
     let data = AdvertisingData(copying: bytes)
     check(data.beacons, bytes.count)
 
-    // The same bytes as what each format's fields hold, so that no time goes by in looking for the way in.
+    // The same octets as the content of each format's fields, so that the fuzzer need not find the
+    // identifiers first.
     let octets = [UInt8](copying: bytes)
     for company in [0x004c, 0x0118, 0x0499] as [CompanyIdentifier] {
         check(
@@ -34,7 +35,7 @@ private func check(_ beacons: [Result<Beacon, DecodeError>], _ count: Int) {
             guard case .bthome(let news) = beacon else { continue }
             precondition((news.sealed != nil) == news.information.isEncrypted)
             precondition(news.objects.count <= count)
-            // A tag of 32 bits is not guessed.
+            // A wrong key must not match the tag, which has 32 bits.
             if news.sealed != nil {
                 precondition((try? news.opened(with: 0, from: .randomStatic(1))) == nil)
             }

@@ -2,11 +2,11 @@ import BLECore
 import HCI
 import Recordings
 
-/// Whatever packets a recording holds, each is explained by layers with names and fields, has the next number, and
-/// answers a packet before it or none; and what they come to counts every one.
+/// For any packets of a recording, each packet has the next number and layers with names and fields, and it
+/// answers an earlier packet or none. The statistics count every packet.
 ///
-/// The input is a sequence of packets: an octet with the direction (1 bit) and the length (7 bits), then that many
-/// octets.
+/// The input is a sequence of packets: an octet with the direction (1 bit) and the length (7 bits), then that
+/// many octets.
 public func fuzzDissector(_ bytes: Span<UInt8>) {
     var dissector = Dissector()
     var statistics = RecordingStatistics()

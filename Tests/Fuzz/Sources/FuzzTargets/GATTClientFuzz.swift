@@ -2,9 +2,9 @@ import ATT
 import BLECore
 import GATTClient
 
-/// Every procedure asks only what fits the MTU, ends after a bounded number of requests whatever PDUs answer
-/// them, and what it finds lies in order, each thing within the one that holds it. The input is a choice of
-/// procedure and MTU, then responses, each after an octet with its length.
+/// For any responses, the requests of every procedure fit the MTU, and its results are in order, each within
+/// the result that contains it. The input is the choice of a procedure and an MTU, then responses, each after
+/// an octet that has its length.
 public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     guard bytes.count >= 2 else { return }
     let mtu = 23 + Int(bytes[1]) * 2
@@ -36,7 +36,7 @@ public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     }
 }
 
-/// The next response that decodes; nil when there are no more.
+/// Returns the next response that can be decoded, or nil if there is none.
 private func answer(_ answers: inout ByteReader) -> ATTResponse? {
     while let count = try? answers.u8("length"), let pdu = try? answers.bytes(Int(count), "response") {
         if let response = try? ATTResponse(pdu) { return response }
@@ -64,7 +64,7 @@ private func converse<Procedure: GATTProcedure>(
     }
 }
 
-/// Each run of handles begins where the one before it has ended, or later.
+/// Checks that each range of handles begins after the end of the range before it.
 private func checkOrder(_ runs: [(AttributeHandle, AttributeHandle)]) {
     for (start, end) in runs { precondition(start != .none && start <= end) }
     for (run, next) in zip(runs, runs.dropFirst()) { precondition(run.1 < next.0) }

@@ -4,11 +4,12 @@ import GATT
 import GATTClient
 import GATTServer
 
-/// A connection between a peer that sends anything and an application that does anything in both roles: each delivery and
-/// each operation ends once, each held response is answered once, no frame is over the MTU, one indication at most and one
-/// request at most wait for the peer, and after the end nothing comes.
+/// A connection between a peer that sends any octets and an application with both roles that performs any
+/// operation. Each delivery and each operation ends once. No frame is larger than the largest MTU so far. At
+/// most one indication and one request wait for the peer. After the end, no frame is sent, and the only
+/// events are the ends of deliveries.
 ///
-/// The input is operations of one octet, some with arguments; a PDU comes after an octet with its length.
+/// The input is operations of one octet, some with arguments. A PDU follows an octet that has its length.
 public func fuzzGATTConnection(_ bytes: Span<UInt8>) {
     var input = ByteReader(bytes, of: "fuzz input")
     var played = PlayedConnection()
@@ -16,7 +17,7 @@ public func fuzzGATTConnection(_ bytes: Span<UInt8>) {
     played.end()
 }
 
-/// The connection, and what must be true of it.
+/// The connection, and the state for the checks.
 private struct PlayedConnection {
     private static let client = ClientID(rawValue: 1)
 
@@ -28,17 +29,17 @@ private struct PlayedConnection {
     private var added: [AttributeHandle] = []
     private var isIndicating = false
     private var isAsking = false
-    /// The request that waits for its answer.
+    /// The request that waits for its response.
     private var asked: [[UInt8]] = []
     private var isClosed = false
     private var cache = DatabaseCache()
     private var operations: Set<TicketID> = []
     private var subscribers: [SubscriptionID] = []
     private var securing: TicketID?
-    /// Whether a remembered database is returned late, and the hash that it is wanted for.
+    /// Whether a remembered database is returned late. `recalling` is the hash for which it is requested.
     private var wantsRecall = false
     private var recalling: [UInt8]??
-    /// The longest PDU that has been allowed; what waits while the MTU sinks is sent all the same.
+    /// The largest MTU so far. Pending PDUs are sent even if the MTU becomes smaller.
     private var room = 0
 
     init() {
@@ -76,7 +77,7 @@ private struct PlayedConnection {
         takeEvents()
     }
 
-    /// The link goes: all that is open ends.
+    /// Settles and ends the connection. Checks that everything that was open has ended.
     mutating func end() {
         settle()
         connection.close(.disconnected)
@@ -112,7 +113,7 @@ private struct PlayedConnection {
         connection.servicesChanged()
     }
 
-    /// The application does something as a client.
+    /// Performs an operation of the application as a client.
     private mutating func ask(_ kind: UInt8) {
         let known = connection.session.currentDatabase?.services.first?.characteristics.first
         let handles = known.map { [CheckedHandle($0)] } ?? [CheckedHandle(0x0003, DatabaseGeneration(77))]
@@ -153,7 +154,8 @@ private struct PlayedConnection {
         connection.session.remember(cache.current(of: peer, hash: hash), for: hash)
     }
 
-    /// The peer answers all that it is asked, with errors, and the channel takes everything: then nothing waits any more.
+    /// The peer answers all requests with errors, and the channel accepts all frames. Checks that nothing
+    /// waits afterwards.
     private mutating func settle() {
         guard !isClosed else { return }
         wantsRecall = false
@@ -251,7 +253,8 @@ private struct PlayedConnection {
 }
 
 extension GATTConnection.Event {
-    /// Whether it is the event that may still come for a delivery that was begun after the end.
+    /// Whether the event is the end of a delivery that began after the end of the connection, which is
+    /// allowed.
     fileprivate var isEndOfDelivery: Bool {
         if case .delivered(_, .closed) = self { true } else { false }
     }
@@ -266,7 +269,7 @@ private struct Unwilling: Error {}
 private let peer = DeviceAddress(1, type: .random)
 private let notified: AttributeHandle = 0x0012
 private let indicated: AttributeHandle = 0x0015
-/// The requests that the handlers have put off.
+/// The requests that the handlers have deferred.
 private let later = Later()
 
 private final class Later: @unchecked Sendable {

@@ -3,9 +3,9 @@ import BLECore
 import GATT
 import GATTServer
 
-/// Whatever PDUs a central sends, the link lives on, each request gets exactly one response of its own kind
-/// within the MTU, and nothing that the central may not read is in any of them, while services come and go.
-/// The input is PDUs, each after an octet with its length; a length of 255 changes the database.
+/// For any PDUs of a central, the link stays open, each request has exactly one response of its kind within
+/// the MTU, and no response contains values that the central may not read. Services are added and removed in
+/// between. The input is PDUs, each after an octet that has its length. A length of 255 changes the database.
 public func fuzzGATTServer(_ bytes: Span<UInt8>) {
     let central = ClientID(rawValue: 1)
     var server = GATTServer(database)
@@ -33,7 +33,7 @@ public func fuzzGATTServer(_ bytes: Span<UInt8>) {
             guard case .value = event else { preconditionFailure("\(event)") }
         }
         while server.nextEvent() != nil {}
-        // A write, or a confirmation, may be followed by an indication of Service Changed.
+        // An indication of Service Changed may follow a write or a confirmation.
         let answers = frames { connection.nextFrame(into: &$0, at: .zero) }
             .filter { $0.first != ATTOpcode.handleValueIndication.rawValue }
         precondition(connection.closure == nil)
@@ -49,7 +49,7 @@ public func fuzzGATTServer(_ bytes: Span<UInt8>) {
     precondition(server.database.attributes.allSatisfy { $0.value.count <= $0.length.maximum })
 }
 
-/// Adds a service, up to three of them, then takes them back.
+/// Adds a service, up to three of them, then removes them.
 private func change(_ server: inout GATTServer, _ added: inout [AttributeHandle]) {
     if added.count < 3 {
         let service = GATTService(
@@ -72,7 +72,7 @@ private func check(_ answer: [UInt8], to opcode: ATTOpcode, _ mtu: ATTMTU) {
     } else {
         precondition(response.opcode.rawValue == opcode.rawValue + 1)
     }
-    // Only a prepared write makes the server echo this many octets of a client's choice.
+    // Only the response to a prepared write contains this many octets that a client has chosen.
     guard opcode != .prepareWriteRequest else { return }
     for start in 0...(secret.count - 12) {
         let run = secret[start..<(start + 12)]
@@ -80,8 +80,8 @@ private func check(_ answer: [UInt8], to opcode: ATTOpcode, _ mtu: ATTMTU) {
     }
 }
 
-/// All octets differ, so that no 12 of them can be joined from the 8 and 3 that a client can write where it
-/// can read.
+/// All octets differ. A client can write 8 and 3 octets where it can read them, so it cannot assemble 12
+/// consecutive ones of these.
 private let secret = [UInt8](0xa0..<0xb2)
 
 private let database: AttributeDatabase = {

@@ -1,13 +1,13 @@
 import BLECore
 import HCI
 
-/// A packet that decodes encodes to the same bytes but for reserved bits, its event or command decodes or fails without a trap
-/// and encodes to the same parameters but for the reserved bits above a connection handle, and the reports
-/// handed out of an advertising event are those that the event holds.
+/// A packet that can be decoded encodes to the same octets except for reserved bits. Its event or command is
+/// decoded or fails without a trap. It encodes to the same parameters except for the reserved bits above a
+/// connection handle. The reports of an advertising event are those that the event contains.
 public func fuzzHCI(_ bytes: Span<UInt8>) {
     guard let packet = try? HCIPacket(bytes) else { return }
     var same = [UInt8](copying: bytes)
-    // The two bits above the length of isochronous data are reserved, and ignored.
+    // The two bits above the length of isochronous data are reserved and ignored.
     if case .iso = packet { same[4] &= 0x3f }
     precondition(packet.encoded == same)
     switch packet {
@@ -28,7 +28,8 @@ public func fuzzHCI(_ bytes: Span<UInt8>) {
     }
 }
 
-/// The visitor agrees with the event; of a malformed one it may hand out what comes before the fault.
+/// Checks that the visitor's reports are those of the event. Of a malformed event, it may return the reports
+/// before the error.
 private func fuzzReports(_ raw: HCIEventPacket, _ event: HCIEvent?) {
     guard raw.code == .leMeta else { return }
     var reports: [AdvertisingReport] = []

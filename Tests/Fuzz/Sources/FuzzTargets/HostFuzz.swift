@@ -9,8 +9,9 @@ import HCI
 import HCISocket
 import VirtualController
 
-/// A whole host, beside another one on an air under virtual time. Its users do anything, and its controller
-/// says anything and loses answers. Nothing traps, and with its end every call has ended.
+/// A complete host beside another one on an air in virtual time. Its users perform any operation, and its
+/// controller sends any packets and loses others. There is no trap, and all calls end after the host has been
+/// closed and they have been cancelled.
 ///
 /// The input is operations of one octet, some with arguments.
 public func fuzzHost(_ bytes: Span<UInt8>) {
@@ -29,12 +30,12 @@ public func fuzzHost(_ bytes: Span<UInt8>) {
     ended.wait()
 }
 
-/// The end of a host at a controller that says more than it should, and less.
+/// A host's port to a controller that sends additional packets and loses others.
 private final class FuzzedPort: PacketPort, @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
     private let inner: any PacketPort
     private var handlers: PacketPortHandlers?
-    /// How many of the next packets to the host are lost.
+    /// The number of the next packets to the host that are lost.
     var losses = 0
 
     init(_ inner: any PacketPort) { self.inner = inner }
@@ -63,7 +64,7 @@ private final class FuzzedPort: PacketPort, @unchecked Sendable {
 }
 
 private final class PlayedHost: @unchecked Sendable {
-    // Sendable: touched on the loop only.
+    // Sendable: accessed only on the loop.
     private let bed: VirtualTestbed
     private var tasks: [Task<Void, Never>] = []
     private var running = 0
@@ -109,7 +110,7 @@ private final class PlayedHost: @unchecked Sendable {
             port.say([4] + argument.prefix(1) + [UInt8(max(argument.count, 1) - 1)] + argument.dropFirst())
         case 2: port.say([4, 0x3e, UInt8(argument.count)] + argument)
         case 3:
-            // The first links' handles, and a fixed channel.
+            // The handles of the first links, and a fixed channel.
             let (handle, channel) = (0x40 + (operation >> 3) & 1, 4 + (operation >> 4) % 3)
             let count = UInt8(min(argument.count, 250))
             port.say([2, handle, 0x20, count + 4, 0, count, 0, channel, 0] + argument.prefix(250))

@@ -1,9 +1,9 @@
 import BLECore
 import HCI
 
-/// Whatever fragments a peer sends, whole frames that the reassembler hands out are as long as their header
-/// said, its memory stays within its bound, and a whole frame that follows is received. Whatever frames
-/// reach the signaling channel, its answers can be read and fit the signaling MTU.
+/// For any fragments, a reassembled frame has at most 100 octets, the reassembler stores no more than that
+/// and a header, and it receives a complete frame afterwards. For any frames on the signaling channel, the
+/// answers can be decoded and fit the signaling MTU, and a reported parameter request is in range.
 ///
 /// The input is a sequence of fragments: an octet with the boundary flag (2 bits) and the length (6 bits),
 /// then that many octets.

@@ -1,7 +1,7 @@
 import CFuzzer
 import Glibc
 
-/// Every target by its name on the command line.
+/// All targets, with the names that `--list` prints and FUZZ_TARGET selects.
 private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("advertising-data", fuzzAdvertisingData),
     ("beacons", fuzzBeacons),
@@ -20,15 +20,15 @@ private let targets: [(name: String, run: @Sendable (Span<UInt8>) -> Void)] = [
     ("dissector", fuzzDissector),
 ]
 
-/// The one that FUZZ_TARGET names, looked up once and not for each input.
+/// The target that FUZZ_TARGET names, looked up only once.
 private let chosen: (@Sendable (Span<UInt8>) -> Void)? = {
     guard let name = getenv("FUZZ_TARGET") else { return nil }
     let wanted = String(cString: name)
     return targets.first { $0.name == wanted }?.run
 }()
 
-/// `--list` prints the targets; everything else is libFuzzer's. SwiftPM calls an executable's entry point
-/// after its target, so that libFuzzer's `main` and ours can live in one binary.
+/// Prints the targets for `--list`; all other arguments are libFuzzer's. SwiftPM names an executable's entry
+/// point after its target, so that libFuzzer's `main` and this one can be in one binary.
 @_cdecl("fuzz_main")
 public func fuzzMain(
     _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -45,7 +45,7 @@ public func fuzzMain(
     return LLVMFuzzerRunDriver(&count, &arguments, testOneInput)
 }
 
-/// What libFuzzer calls with each input.
+/// Runs the chosen target. libFuzzer calls this with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     chosen?(UnsafeBufferPointer(start: data, count: size).span)

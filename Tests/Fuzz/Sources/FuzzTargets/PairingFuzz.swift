@@ -1,16 +1,16 @@
 import BLECore
 import SMP
 
-/// Whatever is lost, changed, repeated or made up between two hosts that pair, every pairing ends once; no
-/// key leaves before the link is encrypted; and who has paired has what its policy demands, no less than it
-/// had, and the key that the other end has. The input is a policy for each end, then steps: what becomes of
-/// the next frame, or what else happens.
+/// Frames between two hosts that pair are lost, changed, repeated or invented. Every pairing ends. No key is
+/// sent before the link is encrypted. A successful pairing meets the policy of each end, is not weaker than
+/// the existing bond, and has the same key at both ends. The input is a policy for each end, then steps. A
+/// step determines what happens to the next frame, or another event.
 public func fuzzPairing(_ bytes: Span<UInt8>) {
     var input = ByteReader(bytes, of: "fuzz input")
     guard let first = try? input.u16("policy"), let second = try? input.u16("policy") else { return }
     var link = FuzzedLink(policy(first), policy(second))
     while let step = try? input.u8("step") { link.perform(step, &input) }
-    // All of the rest arrives, then time runs out.
+    // The remaining frames arrive, then the time limits expire.
     for _ in 0..<200 { link.perform(0, &input) }
     for index in 0..<2 {
         link.ends[index].machine.expire(at: link.now + .seconds(30))
@@ -47,11 +47,11 @@ private struct FuzzedLink {
     struct End {
         var machine: SecurityManager
         var frames: [[UInt8]] = []
-        /// Whether a pairing has begun that has not ended.
+        /// Whether a pairing has begun and has not ended.
         var isOpen = false
         var isEncrypted = false
         var key: LongTermKey?
-        /// What the bond with the other end is worth; a pairing that is worth less must not replace it.
+        /// The strength of the bond with the other end. A weaker pairing must not replace it.
         var existing: PairingStrength?
     }
 
@@ -75,7 +75,7 @@ private struct FuzzedLink {
         let index = Int(step & 1)
         switch step >> 1 & 0x0f {
         case 0...4:
-            // The first of both who has one speaks.
+            // The end that `index` selects sends its next frame, or the other end if the first has none.
             let speaker = ends[index].frames.isEmpty ? 1 - index : index
             if !ends[speaker].frames.isEmpty { receive(ends[speaker].frames.removeFirst(), 1 - speaker) }
         case 5: if !ends[index].frames.isEmpty { ends[index].frames.removeFirst() }
@@ -90,7 +90,7 @@ private struct FuzzedLink {
             receive([code] + ((try? input.bytes(min(count - 1, input.remaining), "body")) ?? []), index)
         case 9: if (try? ends[index].machine.begin(.encryption, at: now)) != nil { ends[index].isOpen = true }
         case 10:
-            // A peripheral that takes back its wish for security gets no more events of it.
+            // A peripheral that cancels its security request receives no further events about it.
             if !ends[index].machine.isPairing, ends[index].machine.role == .peripheral {
                 ends[index].isOpen = false
             }

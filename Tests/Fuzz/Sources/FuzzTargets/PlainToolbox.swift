@@ -1,8 +1,8 @@
 import BLECore
 import SMP
 
-/// Cryptography with the right shapes and no worth: real AES, and key pairs whose public half is the private
-/// one beside a mark that stands for the curve.
+/// Cryptography of the right form without security: real AES, and key pairs whose public half is the private
+/// one with a mark that stands for the curve.
 struct PlainToolbox: SecurityToolbox {
     func aes128(key: UInt128) -> any BlockCipher { AES128(key: key) }
 

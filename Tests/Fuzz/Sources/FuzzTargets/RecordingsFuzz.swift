@@ -1,8 +1,8 @@
 import BLECore
 import Recordings
 
-/// Read in chunks of any size, a file gives the same records and gaps, which in order cover it without
-/// overlap; records are written again as they were, and each is explained by layers with names.
+/// A file yields the same records and damage in chunks of any size. Damage is in order and does not overlap.
+/// All layers of a record have names. Each record of a btsnoop file of datalink 1002 can be written again.
 public func fuzzRecordings(_ bytes: Span<UInt8>) {
     guard bytes.count > 1 else { return }
     let file = [UInt8](copying: bytes.extracting(droppingFirst: 1))
@@ -27,7 +27,8 @@ public func fuzzRecordings(_ bytes: Span<UInt8>) {
     checkWriting(items, file)
 }
 
-/// A btsnoop file of datalink 1002 that is not damaged and whose flags suit its packets is written the same.
+/// Checks for a btsnoop file of datalink 1002 that its records, written again, and its damage have the size
+/// of the file.
 private func checkWriting(_ items: [RecordingItem], _ file: [UInt8]) {
     let writer = RecordingWriter(.h4)
     guard file.starts(with: writer.header) else { return }

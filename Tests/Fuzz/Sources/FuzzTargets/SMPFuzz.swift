@@ -1,7 +1,8 @@
 import BLECore
 import SMP
 
-/// What decodes encodes the same, and two hosts that do not pair fall silent after two answers.
+/// Checks that a decoded command encodes to the same octets, and that two hosts that do not pair send at most
+/// one answer.
 public func fuzzSMP(_ bytes: Span<UInt8>) {
     let frame = [UInt8](copying: bytes)
     if let command = try? SMPCommand(frame) { precondition(command.encoded == frame) }

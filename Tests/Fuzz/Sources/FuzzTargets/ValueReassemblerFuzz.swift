@@ -1,9 +1,9 @@
 import BLECore
 import GATTClient
 
-/// However the octets are cut into parts, no message is over the limit, no octet is in two messages, and those
-/// that are waited for are no more than were received. The input is a rule, then parts, each after an octet
-/// with its length.
+/// For any division of the octets into parts, no message exceeds the limit, and the messages and the pending
+/// octets together are no more than the received octets. The input is a rule, then parts, each after an octet
+/// that has its length.
 public func fuzzValueReassembler(_ bytes: Span<UInt8>) {
     guard bytes.count >= 2 else { return }
     let number = Int(bytes[1])
@@ -27,7 +27,7 @@ public func fuzzValueReassembler(_ bytes: Span<UInt8>) {
                 precondition(message.count <= 64)
                 given += message.count
             }
-            // What cannot become a message does not pile up: a number, a message, the start of a delimiter.
+            // The pending octets are bounded: a length, a message and the beginning of a delimiter.
             precondition(reassembler.pending <= 8 + 64 + 3)
         } catch {
             precondition(error.octets > 64)

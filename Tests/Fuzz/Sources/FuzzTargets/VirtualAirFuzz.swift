@@ -2,14 +2,14 @@ import BLECore
 import HCI
 import VirtualController
 
-/// Whatever two hosts send, and whenever, every packet that the air has for a host can be read, every
-/// command has exactly one answer (Host Number Of Completed Packets at most one, which refuses it), and nothing
-/// is left over when the controllers are gone.
+/// For any packets of two hosts at any time, every packet of the air for a host can be decoded, every command
+/// has exactly one answer, and nothing remains when the controllers are removed. Host Number Of Completed
+/// Packets does not count, because it has an answer only if it is refused.
 ///
-/// The input is a sequence of steps: an octet that says which host sends (bit 0), whether its packets are
-/// taken out afterwards (bit 1) and how much time passes (6 bits, in steps of 5 ms), then an H4 packet. Both
-/// controllers begin with all events on and a random address, so that much is in reach; the second one knows
-/// the extended commands, and both do when the first octet has bit 7.
+/// The input is a sequence of steps: an octet that determines which host sends (bit 0), whether the air's
+/// packets are removed afterwards (bit 1) and how much time passes (6 bits, in steps of 5 ms), then an H4
+/// packet. Both controllers begin with most events enabled and a random address, so that many states can be
+/// reached. The second one supports the extended commands, and both do if the first octet has bit 7.
 public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
     var air = VirtualAir(seed: UInt64(bytes.count))
     let extended = VirtualController.Configuration(extended: .init())
@@ -64,7 +64,8 @@ public func fuzzVirtualAir(_ bytes: Span<UInt8>) {
     precondition(air.deadline == nil && air.nextPacket() == nil)
 }
 
-/// The next H4 packet of the input; its end when that is cut short, and single octets of no type.
+/// Returns the next H4 packet of the input. It is truncated at the end of the input. An octet that is no
+/// packet type is returned alone.
 private func nextPacket(_ reader: inout ByteReader) -> [UInt8]? {
     guard let type = try? reader.u8("type") else { return nil }
     let widths: (header: Int, length: Int)? =
