@@ -10,6 +10,9 @@ import Testing
     /// The time limit is long, because a shell can take seconds to start while other tests run.
     private let runner = ProgramRunner(timeLimit: .seconds(600))
 
+    /// Ignores SIGPIPE, as the program does at its start.
+    init() { _ = signal(SIGPIPE, SIG_IGN) }
+
     /// A path that no other test uses.
     private let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
 
@@ -24,6 +27,36 @@ import Testing
         }
         #expect(await runner.finish(within: .seconds(600)) == 0)
         #expect(seen.withLock { $0 } == Array(32..<48))
+    }
+
+    /// The program has ended before its input is written, or while it is.
+    @Test("a program need not read its input", arguments: [0, 1, 512, 200_000])
+    func programNeedNotReadInput(count: Int) async throws {
+        let runner = ProgramRunner(timeLimit: .seconds(600), limit: 1 << 20)
+        let input = [UInt8](repeating: 1, count: count)
+        for _ in 0..<8 {
+            #expect(try await runner.run(.arguments(["true"]), input: input) == [])
+            let problem = await #expect(throws: ProgramRunner.Problem.self) {
+                _ = try await runner.run(.shell("exit 3"), input: input)
+            }
+            #expect(problem?.reason == #""exit 3" ended with status 3"#)
+        }
+        #expect(
+            try await runner.run(.shell("exec <&-; sleep 0.1; echo late"), input: input) == Array("late".utf8)
+        )
+    }
+
+    @Test("output beyond the limit of a value is an error, also if the input is not read")
+    func outputLimitEndsProgram() async throws {
+        let runner = ProgramRunner(timeLimit: .seconds(600), limit: 1 << 20)
+        for count in [513, 100_000] {
+            let problem = await #expect(throws: ProgramRunner.Problem.self) {
+                _ = try await runner.run(
+                    .shell("head -c \(count) /dev/zero; sleep 0.1"),
+                    input: [UInt8](repeating: 1, count: 70_000))
+            }
+            #expect(problem?.reason.hasSuffix("printed more than 512 octets") == true, "\(problem as Any)")
+        }
     }
 
     @Test("programs beyond the queue's limit of octets are refused")

@@ -14,7 +14,23 @@ private let steps: [(Record.Direction, String)] = [
     (.hostToController, "024010010063"),
 ]
 
-private var records: [Record] {
+private var records: [Record] { recording(of: steps) }
+
+/// Returns the records of a connection that consists of one request and its response.
+private func recording(_ request: String, _ response: String) -> [Record] {
+    let pdus = [(Record.Direction.controllerToHost, request), (.hostToController, response)].map { step in
+        let octets = [UInt8](hex: step.1) ?? []
+        let count = UInt8(octets.count)
+        return (step.0, ([2, 0x40, 0, count + 4, 0, count, 0, 4, 0] + octets))
+    }
+    return recording(of: Array(steps.prefix(1)))
+        + pdus.enumerated().map { index, step in
+            Record(
+                time: RecordingTime(microseconds: Int64(index + 1) * 1000), content: .packet(step.0, step.1))
+        }
+}
+
+private func recording(of steps: [(Record.Direction, String)]) -> [Record] {
     steps.enumerated().map { index, step in
         Record(
             time: RecordingTime(microseconds: Int64(index) * 1000),
@@ -92,6 +108,50 @@ struct ReplayTests {
         #expect(try closed.play(dialogue(failing)).1.count == 2)
         failing[2].content = .packet(.hostToController, [UInt8](hex: "024000090005000400010a030002") ?? [])
         #expect(try program.play(dialogue(failing)).1.count == 1)
+    }
+
+    @Test(
+        "values of read: and of lines: in notify: count as equal in all responses",
+        arguments: [
+            // Read, Read Multiple, Read Multiple Variable Length, and Read By Type with one and two values
+            ("0a0300", "0b0200"), ("0e03000700", "0f0907"), ("2003000700", "21010009010007"),
+            ("080100ffff192a", "09040300010207000304"), ("080100ffff192a", "0903030009"),
+        ])
+    func providedValuesAreTreatedAsEqual(request: String, response: String) throws {
+        let pair = try session(
+            """
+            standardServices: false
+            services:
+              - uuid: 180f
+                handle: 1
+                characteristics:
+                  - {uuid: 2a19, properties: [read, notify], notify: {lines: date, format: u8}}
+                  - {uuid: 2a19, handle: 6, properties: [read], read: {exec: date}}
+            """)
+        let dialogue = try dialogue(recording(request, response))
+        #expect(try pair.play(dialogue).1.isEmpty)
+        #expect(try session(battery("value: {u8: 99}")).play(dialogue).1.count == 1)
+    }
+
+    @Test(
+        "other values are compared beside those of read:",
+        arguments: [
+            ("2003000500", "21010009010007", 0), ("2003000500", "21010009010008", 1),
+            ("080500ffff192a", "0903050008", 1), ("080100ffff192a", "0108030011", 1),
+            ("080100ffff192a", "010805000e", 1), ("080100ffff192a", "010803000e", 0),
+        ])
+    func otherValuesAreCompared(request: String, response: String, differences: Int) throws {
+        let pair = try session(
+            """
+            standardServices: false
+            services:
+              - uuid: 180f
+                handle: 1
+                characteristics:
+                  - {uuid: 2a19, properties: [read], read: {exec: date}}
+                  - {uuid: 2a19, properties: [read], value: {u8: 7}}
+            """)
+        #expect(try pair.play(dialogue(recording(request, response))).1.count == differences)
     }
 
     /// A server sends no notifications to a client that has not subscribed, or of attributes that it does not

@@ -16,8 +16,8 @@ struct ReplayCommand: ToolCommand {
             can serve as a regression test. It should begin with a server that was just started: what clients \
             wrote before it is not in it.
 
-            Values from the configuration's programs cannot be compared, and count as equal. An encrypted \
-            link is assumed to have the highest security level.
+            Values of `read:`, and of `lines:` and `file:` in `notify:`, cannot be compared, and count as equal. \
+            An encrypted link is assumed to have the highest security level.
             """)
 
     @Argument(

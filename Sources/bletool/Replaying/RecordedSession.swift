@@ -71,33 +71,64 @@ struct RecordedSession {
             let mtu = ATTMTU(UInt16(clamping: configuration.mtu))
             let replay = Replay(dialogue, on: server, storesNotifications: true) { _ in mtu }
             let all = (replay.differences + replay.unsubscribedNotifications).sorted { $0.frame < $1.frame }
-            return (replay, all.filter { !isOfProgram($0) })
+            return (replay, all.filter { !isProvided($0) })
         } catch {
             throw Failure(.input, name, "\(error)")
         }
     }
 
-    /// The handles of values that programs provide.
-    private var programs: Set<AttributeHandle> {
+    /// The handles of values that programs and files can change while no client has subscribed. Those of
+    /// `notify: {every: …}` change only with a notification, which the recording contains.
+    private var provided: Set<AttributeHandle> {
         Set(
-            configuration.services.flatMap(\.characteristics)
-                .filter { $0.read != nil }.map(\.valueHandle))
+            configuration.services.flatMap(\.characteristics).filter { characteristic in
+                switch characteristic.notify {
+                case .lines, .file: true
+                case .every, nil: characteristic.read != nil
+                }
+            }.map(\.valueHandle))
     }
 
-    /// Returns whether only the value differs and a program provides it, or the program had failed in the
+    /// Returns whether only values of the configuration differ, or the program of one had failed in the
     /// recording.
-    private func isOfProgram(_ difference: Replay.Difference) -> Bool {
+    private func isProvided(_ difference: Replay.Difference) -> Bool {
         guard case .request(let request)? = try? ATTPDU(difference.asked),
             case .response(let recorded)? = try? ATTPDU(difference.recorded),
             case .response(let ours)? = try? ATTPDU(difference.ours)
         else { return false }
-        switch request {
-        case .read(let handle), .readBlob(let handle, _):
-            guard programs.contains(handle) else { return false }
+        if case .error = ours { return false }
+        if case .error(let error) = recorded {
+            return error.code == .unlikelyError && provided.contains(error.handle)
+        }
+        switch (request, recorded, ours) {
+        case (.read(let handle), .read, .read), (.readBlob(let handle, _), .readBlob, .readBlob):
+            return provided.contains(handle)
+        case (.readMultiple(let handles), .readMultiple, .readMultiple):
+            // The response does not contain the lengths of the values.
+            return !provided.isDisjoint(with: handles)
+        case (
+            .readMultipleVariable(let handles), .readMultipleVariable(let recorded),
+            .readMultipleVariable(let ours)
+        ):
+            return zip(handles, zip(recorded, ours)).allSatisfy { handle, values in
+                provided.contains(handle) || values.0 == values.1
+            }
+        case (.readByType, .readByType(let recorded), .readByType(let ours)):
+            return isProvided(recorded, ours)
         default: return false
         }
-        if case .error = ours { return false }
-        if case .error(let error) = recorded, error.code == .unlikelyError { return true }
-        return recorded.opcode == ours.opcode
+    }
+
+    /// Returns whether only values of the configuration differ in two responses to Read By Type.
+    private func isProvided(
+        _ recorded: ATTEntryList<ATTAttributeData>, _ ours: ATTEntryList<ATTAttributeData>
+    ) -> Bool {
+        for (recorded, ours) in zip(recorded, ours) where recorded != ours {
+            guard recorded.handle == ours.handle, provided.contains(ours.handle) else { return false }
+        }
+        // The length of the first value determines which of the next attributes are in the response.
+        guard recorded.count != ours.count, recorded.entryLength == ours.entryLength else { return true }
+        let next = recorded.count > ours.count ? recorded[ours.count] : ours[recorded.count]
+        return provided.contains(next.handle)
     }
 }

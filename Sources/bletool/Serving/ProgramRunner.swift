@@ -164,7 +164,7 @@ final class ProgramRunner: Sendable {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
                 environment: .inherit.updating(job.environment.variables), platformOptions: .ownGroup,
-                input: .array(job.input), output: .bytes(limit: StoredValue.limit + 1),
+                input: OptionalInput(octets: job.input), output: .bytes(limit: StoredValue.limit + 1),
                 error: .currentStandardError
             ) { execution in
                 let number = pid_t(execution.processIdentifier.value)
@@ -181,9 +181,24 @@ final class ProgramRunner: Sendable {
                     Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
             }
             return .success(output)
+        } catch let error as SubprocessError where error.code == .outputLimitExceeded {
+            return .failure(
+                Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
         } catch {
             return .failure(Problem(reason: "\(program.name): \(error)"))
         }
+    }
+}
+
+/// The standard input of a program that need not read it.
+private struct OptionalInput: InputProtocol {
+    let octets: [UInt8]
+
+    func write(with writer: StandardInputWriter) async {
+        // A program that ends without reading causes EPIPE, and its end or its time limit cancels the task.
+        // Neither is an error of the program, whose status counts. Subprocess closes the pipe only after a
+        // return: after an error it would end this process.
+        _ = try? await writer.write(octets)
     }
 }
 
