@@ -1,12 +1,12 @@
-"""Which field of tshark is which of ours.
+"""The fields of tshark that correspond to the fields of bletool.
 
-Names as in `bletool decode --json`, with dots for what is inside. Of several fields of tshark the one counts that the
-frame has; one may have the field that it is in before it, as "btatt.attribute_data/btatt.uuid16", and nothing before
-the slash at the top. Where tshark shows no field of its own for something, or shows it in another unit, there is no
-line.
+The keys are names as in `bletool decode --json`, with dots between nested names. Of several fields of tshark, the first
+that the frame contains is compared. The name of the enclosing field may precede a slash, as in
+"btatt.attribute_data/btatt.uuid16". Nothing precedes the slash at the top level. A field that tshark does not show, or
+shows in another unit, has no line.
 """
 
-# What a command returns; tshark's other fields of Command Complete are too many to tell apart.
+# The return parameters of commands. The other fields that tshark has in a Command Complete cannot be distinguished.
 COMPLETE = {
     "status": ["bthci_evt.status"],
     "opcode": ["bthci_evt.opcode"],
@@ -123,7 +123,7 @@ FIELDS = {
     "aclLength": ["bthci_cmd.max_data_length_acl"],
     "aclPackets": ["bthci_cmd.max_data_num_acl"],
     "diversifier": ["bthci_cmd.le_encrypted_diversifier"],
-    # Advertising reports, and what is advertised in them.
+    # Advertising reports and their advertising data.
     "reports.address": ["bthci_evt.bd_addr"],
     "reports.rssi": ["bthci_evt.rssi"],
     "reports.type": ["bthci_evt.le_advts_event_type", "bthci_evt.le_ext_advts_event_type"],
@@ -168,7 +168,7 @@ FIELDS = {
     "groups.endHandle": ["btatt.group_end_handle"],
     "groups.uuid": ["btatt.attribute_data/btatt.uuid16", "btatt.attribute_data/btatt.uuid128"],
     "value": ["btatt.value", "bthci_cmd.feature_bit_value"],
-    # Of a declaration, whose parts tshark shows instead of its octets, the handle of the value stands behind its own.
+    # tshark shows the parts of a declaration instead of its octets. The handle of the value follows the declaration's own.
     "values.handle": ["declarations", "btatt.attribute_data/btatt.handle"],
     "values.value": ["btatt.attribute_data/btatt.value"],
     "values.properties": ["btatt.attribute_data/btatt.characteristic_properties"],
@@ -208,7 +208,7 @@ FIELDS = {
     "check": ["btsmp.dhkey_check"],
 }
 
-# The numbers of words, by the last part of our field's name.
+# The numbers of words, by the last part of the name of bletool's field.
 YES = {"false": 0, "true": 1}
 PHYS = {"none": 0, "1m": 1, "2m": 2, "coded": 3}
 VERSIONS = {"4.0": 6, "4.1": 7, "4.2": 8, "5.0": 9, "5.1": 10, "5.2": 11, "5.3": 12, "5.4": 13}
@@ -224,20 +224,20 @@ WORDS = {
     "reason": {"Pairing Not Supported": 5},
 }
 
-# tshark shows these least significant octet first, as they are on the wire.
+# tshark shows these fields with the least significant octet first, as on the air.
 REVERSED = {
     "btsmp.cfm_value", "btsmp.random_value", "btsmp.long_term_key", "btsmp.id_resolving_key",
     "bthci_cmd.le_local_irk", "bthci_cmd.le_peer_irk", "bthci_cmd.le_long_term_key", "bthci_cmd.le_random_number",
     "btsmp.signature_key", "btsmp.public_key_x", "btsmp.public_key_y", "btsmp.dhkey_check", "btatt.uuid128",
 }
 
-# The bits of a characteristic's properties, the least first.
+# The bits of a characteristic's properties, beginning with the least significant bit.
 PROPERTIES = [
     "broadcast", "read", "writeWithoutResponse", "write", "notify", "indicate", "signedWrite", "extended",
 ]
 
-# Octets, even where there is only one, which looks like a number then.
+# Fields that are octets even if there is only one octet, which looks like a number.
 OCTETS = {"btatt.value", "btcommon.eir_ad.entry.data", "btcommon.eir_ad.entry.service_data"}
 
-# The tables of layers that have one of their own.
+# The tables for layers that have a separate table.
 TABLES = {"Command Complete": COMPLETE, "Flow Control Credit Indication": CREDITS}

@@ -1,4 +1,4 @@
-"""A recording of what the others lack: each packet of SMP and of LE signaling once."""
+"""A recording with packets that the other recordings lack: each packet of SMP and of LE signaling once."""
 import pathlib
 import struct
 
@@ -14,12 +14,12 @@ FRAMES = [
     "0800 0500 06 07 0400 4000 4100", "0e00 0500 14 07 0a00 8000 4000 0002 0001 0a00",
     "0e00 0500 15 07 0a00 4000 0002 0001 0a00 0000", "0800 0500 16 07 0400 4000 0500",
 ]
-# 1970 in btsnoop's count, in microseconds.
+# The beginning of 1970 as a time of btsnoop, in microseconds.
 EPOCH = 0x00DCDDB30F2F8000
 
 
 def write(folder):
-    """Writes the recording into the folder, and gives its path."""
+    """Writes the recording to the folder, and returns its path."""
     file = pathlib.Path(folder) / "samples.btsnoop"
     records = b"btsnoop\0" + struct.pack(">II", 1, 1002)
     for index, frame in enumerate(FRAMES):

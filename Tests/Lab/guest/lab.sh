@@ -1,15 +1,15 @@
-# The commands that scenarios use. `here` is this folder; the working folder is the scenario's own among the results;
-# /scratch is empty and gone afterwards.
+# The commands that scenarios use. `here` is this folder. The working folder is the scenario's folder of the results.
+# /scratch is empty at the start and is removed at the end.
 
 checks=0
 
-# btmgmt requires an input that can be polled and never ends; /dev/null is neither.
+# btmgmt requires an input that can be polled and never ends. /dev/null has neither property.
 mkfifo /scratch/never
 exec 9<>/scratch/never
 
 # --- results ---------------------------------------------------------------------------------------------------
 
-# check DESCRIPTION COMMAND…: one TAP line; a failed COMMAND's output follows it.
+# check DESCRIPTION COMMAND…: runs COMMAND and prints one line of TAP. The output of a COMMAND that fails follows it.
 check() {
     local description=$1
     shift
@@ -22,7 +22,7 @@ check() {
     fi
 }
 
-# The scenario cannot go on. No plan is printed, and that makes it failed.
+# die MESSAGE: ends a scenario that cannot continue. It counts as failed, because no plan is printed.
 die() {
     echo "Bail out! $*"
     exit 1
@@ -30,15 +30,15 @@ die() {
 
 # --- waiting ---------------------------------------------------------------------------------------------------
 
-# The unit of `scenarios`, in milliseconds; `record` plays without it.
+# The unit of time limits, in milliseconds, as measured by `scenarios`.
 unit=${unit:-1000}
 now() { echo "${EPOCHREALTIME/./}"; }
 
-# units COUNT: so many, in seconds, for a command's own limit.
+# units COUNT: prints the seconds of COUNT units, for the time limit of a command.
 units() { awk "BEGIN { print $1 * $unit / 1000 }"; }
 
-# wait_for UNITS COMMAND…: until COMMAND succeeds. A unit is a second where nothing else runs, and as much longer as the
-# guest is slower; four times as many may pass, for a host can get busy meanwhile.
+# wait_for UNITS COMMAND…: waits until COMMAND succeeds. A unit is a second on an idle host, and longer on a slower guest.
+# The limit is four times UNITS, because the host can become busy meanwhile.
 wait_for() {
     local end=$(($(now) + 4 * $1 * unit * 1000))
     shift
@@ -48,21 +48,21 @@ wait_for() {
     done
 }
 
-# background NAME COMMAND…: see `watched`.
+# background NAME COMMAND…: starts COMMAND in the background with `watched`.
 background() {
     rm -f "$1".{pid,end,cpu,out,err}
     "$here/watched" "$@" <&9 &
     wait_for 10 test -s "$1.pid" || die "$1 does not start"
 }
 
-# finish NAME [SIGNAL]: sends the signal, waits for the end and prints how it was: `exit 0`, `signal INT`.
+# finish NAME [SIGNAL]: sends the signal, waits for the end and prints its kind, such as `exit 0` or `signal INT`.
 finish() {
     [ $# -lt 2 ] || kill -"$2" "$(cat "$1.pid")" 2>/dev/null
     wait_for 20 test -s "$1.end" || { echo 'no end'; kill -KILL "$(cat "$1.pid")"; return 1; }
     cat "$1.end"
 }
 
-# ends NAME HOW [SIGNAL]: whether it ends as HOW says, a pattern.
+# ends NAME HOW [SIGNAL]: succeeds if the background command ends in a way that matches the pattern HOW.
 ends() {
     local how
     how=$(finish "$1" "${@:3}")
@@ -71,7 +71,7 @@ ends() {
     [[ $how == $2 ]]
 }
 
-# exits STATUS COMMAND…
+# exits STATUS COMMAND…: succeeds if COMMAND exits with STATUS.
 exits() {
     local expected=$1 status=0
     shift
@@ -80,7 +80,7 @@ exits() {
     [ $status = "$expected" ]
 }
 
-# run NAME COMMAND…: whether it succeeds; its output stays in NAME.out and NAME.err.
+# run NAME COMMAND…: succeeds if COMMAND succeeds. Its output is left in NAME.out and NAME.err.
 run() {
     local name=$1 status=0
     shift
@@ -90,7 +90,7 @@ run() {
     return $status
 }
 
-# output PATTERN COMMAND…: whether its output has the pattern.
+# output PATTERN COMMAND…: succeeds if the output of COMMAND matches the pattern.
 output() {
     local pattern=$1
     shift
@@ -99,9 +99,9 @@ output() {
     grep -q -- "$pattern" output.log
 }
 
-# at_least COUNT PATTERN FILE: lines.
+# at_least COUNT PATTERN FILE: succeeds if at least COUNT lines of FILE match the pattern.
 at_least() {
-    echo "$(grep -c -- "$2" "$3") lines have $2"
+    echo "$(grep -c -- "$2" "$3") lines match $2"
     [ "$(grep -c -- "$2" "$3")" -ge "$1" ]
 }
 
@@ -109,15 +109,15 @@ not() { ! "$@"; }
 
 ndjson() { "$here/ndjson" "$@"; }
 
-# The tool under test; nothing that runs in the foreground takes longer.
+# The tool under test, with a time limit for commands in the foreground.
 bletool() { timeout -k 5 "$(units 90)" /usr/local/bin/bletool "$@"; }
 
 # --- processor time, in milliseconds ---------------------------------------------------------------------------
 
 spent() { awk '{ print 10 * ($14 + $15) }' "/proc/$(cat "$1.pid")/stat"; }
 
-# Whether background NAME sleeps when there is nothing to do. The guest is emulated: its seconds are long, and what a
-# program does once, when it has begun, may still be under way in the first of them. What it may use is in units, too.
+# idle NAME: succeeds if the background command uses almost no processor time while it has nothing to do. The guest is
+# emulated and slow, so the first measurement can include the start of the program. The limit is in units as well.
 idle() {
     local before after
     for _ in 1 2 3 4; do
@@ -132,22 +132,23 @@ idle() {
 
 btmgmt() { timeout "$(units 15)" /usr/bin/btmgmt "$@" <&9; }
 
-# mgmt INDEX COMMAND…
+# mgmt INDEX COMMAND…: runs a command of btmgmt on an adapter.
 mgmt() { btmgmt --index "$@"; }
 
 address() { hciconfig "$1" | sed -n 's/.*BD Address: \([^ ]*\).*/\1/p'; }
 
 no_adapters() { [ -z "$(ls /sys/class/bluetooth)" ]; }
 
-# $radios dual-mode controllers, two by default, that receive each other and no other device, as hci0 and so on, all down.
+# Adds $radios dual-mode controllers, two by default, as hci0 and so on, all down. They receive only each other.
 air() {
-    wait_for 10 no_adapters || die 'the adapters of the scenario before are still there'
+    wait_for 10 no_adapters || die 'the adapters of the previous scenario still exist'
     background btvirt btvirt "-l${radios:-2}" "$@"
-    # mgmt lists an adapter when the kernel has set it up.
+    # mgmt lists an adapter after the kernel has set it up.
     wait_for 10 output "with ${radios:-2} items" btmgmt info || die 'no adapters'
 }
 
-# Through mgmt, because an adapter that `hciconfig up` powered has no SMP. LE is off until asked for.
+# adapter INDEX ROLE: powers an adapter on. This uses mgmt, because an adapter that `hciconfig up` powered on has no SMP. LE
+# is off by default.
 adapter() {
     local index=$1 role=$2 setting
     for setting in 'power off' 'le on' 'ssp on' 'sc on' 'bondable on' 'io-cap 3' 'power on'; do
@@ -155,10 +156,10 @@ adapter() {
         mgmt "$index" $setting >/dev/null
     done
     [ "$role" = central ] || mgmt "$index" connectable on >/dev/null
-    hciconfig "hci$index" | grep -q 'UP RUNNING' || die "hci$index has no power"
+    hciconfig "hci$index" | grep -q 'UP RUNNING' || die "hci$index is not powered on"
 }
 
-# hci0 is the peripheral, hci1 the central.
+# Adds two adapters: hci0, the peripheral, and hci1, the central.
 two_adapters() {
     air
     adapter 0 peripheral
@@ -167,11 +168,11 @@ two_adapters() {
     central=$(address hci1)
 }
 
-# The same with controllers of our own air, C0:00:00:00:00:00 and C0:00:00:00:00:01, of which the kernel is the host;
-# $air_options are options of `bletool air`.
+# Adds two adapters whose controllers are on an air of bletool, C0:00:00:00:00:00 and C0:00:00:00:00:01, with the kernel as
+# the host. $air_options are options of `bletool air`, the arguments are additional settings of mgmt.
 our_air() {
     local number setting
-    # Where bletool finds their addresses.
+    # bletool reads the addresses from debugfs.
     mount -t debugfs debugfs /sys/kernel/debug
     # shellcheck disable=SC2086
     background air bletool air --listen unix:/scratch/air --json ${air_options:-}
@@ -189,53 +190,54 @@ our_air() {
     done
 }
 
-# The end of that air, which must be a good one.
+# Ends the air of bletool, and checks that it ends by the signal.
 our_air_ends() {
     finish kernel0 TERM >/dev/null
     finish kernel1 TERM >/dev/null
     umount /sys/kernel/debug
-    check 'the air ends by SIGTERM' ends air 'signal TERM' TERM
+    check 'SIGTERM ends the air' ends air 'signal TERM' TERM
 }
 
-# ready NAME CONDITION…: until the background job NAME prints its `ready` line; CONDITION as in `ndjson`.
+# ready NAME CONDITION…: waits until the background job NAME prints its `ready` line. CONDITION is as in `ndjson`.
 ready() {
-    check "$1 gets ready" wait_for 15 ndjson "$1.out" "event == 'ready'" "${@:2}"
-    ndjson "$1.out" "event == 'ready'" >/dev/null 2>&1 || die "$1 does not get ready"
+    check "$1 becomes ready" wait_for 15 ndjson "$1.out" "event == 'ready'" "${@:2}"
+    ndjson "$1.out" "event == 'ready'" >/dev/null 2>&1 || die "$1 does not become ready"
 }
 
-# unplug NAME…: the adapters go, as a dongle that is pulled out; checks how the background jobs NAME take it, which
-# end with one of the statuses in $unplugged.
+# unplug NAME…: removes the adapters, like an unplugged dongle. Checks that the background jobs NAME report it, and end with
+# one of the statuses in $unplugged.
 unplug() {
     local name
     for name in "$@"; do spent "$name" >"$name.before"; done
     finish btvirt KILL >/dev/null
     for name in "$@"; do
         check "$name ends" ends "$name" "exit $unplugged"
-        check "$name says why in a line" grep -q '^bletool: .*: ' "$name.err"
-        check "$name says it in JSON" ndjson "$name.out" "event == 'error' and len(message) > 0"
-        check "$name took it calmly" test $(($(cat "$name.cpu") - $(cat "$name.before"))) -le $((unit / 2))
+        check "$name prints the reason on standard error" grep -q '^bletool: .*: ' "$name.err"
+        check "$name prints the reason in JSON" ndjson "$name.out" "event == 'error' and len(message) > 0"
+        check "$name uses little processor time" test $(($(cat "$name.cpu") - $(cat "$name.before"))) -le $((unit / 2))
     done
 }
 
-# The kernel keeps a link for two seconds after its last socket; who connects in that time gets the same link, and
-# the peer notices nothing.
+# Succeeds if hci1 has no link. The kernel keeps a link for two seconds after its last socket is closed. A program that
+# connects in that time gets the same link, without a new connection at the peer.
 unlinked() { not output 'LE' hcitool -i hci1 con; }
 
-# mgmt_finds PATTERN: what a discovery of ten seconds prints. The air reports an advertiser only when a scan starts, and
-# the kernel drops a report that comes before it has noted that the scan did; so there are six attempts.
+# mgmt_finds PATTERN: succeeds if a discovery of ten seconds prints PATTERN. The air reports an advertiser only when a
+# scan starts, and the kernel drops a report that arrives before the completion of the scan's start. So there are six
+# attempts.
 mgmt_finds() {
     local attempt
     for attempt in 1 2 3 4 5 6; do
         output "$1" mgmt 1 find -l && return
-        echo "attempt $attempt is over"
+        echo "attempt $attempt failed"
     done
     return 1
 }
 
-# What hcitool finds of the peripheral: its address and, if it advertises one, its name.
+# Prints the devices that hcitool finds: the address and, if advertised, the name.
 lescan() { timeout -s INT 3 stdbuf -oL hcitool -i hci1 lescan; }
 
-# What the lab's own scanner receives on hci1 within a second.
+# Prints what the lab's own scanner receives on hci1 within a second.
 received() { "$here/listen" hci1 1; }
 not_received() { received >not_received.out && not grep -q -- "$1" not_received.out; }
 
@@ -249,7 +251,7 @@ bluetoothd() {
         org.freedesktop.DBus.Introspectable.Introspect || die 'bluetoothd does not start'
 }
 
-# bluetoothctl, which takes commands from `bluez`; what it says is in bluetoothctl.out.
+# Starts bluetoothctl, which reads commands from `bluez`. Its output is in bluetoothctl.out.
 bluetoothctl() {
     mkfifo /scratch/bluetoothctl
     exec 8<>/scratch/bluetoothctl
@@ -257,7 +259,7 @@ bluetoothctl() {
 }
 bluez() { echo "$*" >&8; }
 
-# says SECONDS PATTERN COMMAND…: whether bluetoothctl prints PATTERN after COMMAND.
+# says UNITS PATTERN COMMAND…: succeeds if bluetoothctl prints PATTERN after COMMAND.
 says() {
     local limit=$1 pattern=$2 lines
     lines=$(wc -l <bluetoothctl.out)
@@ -266,7 +268,7 @@ says() {
     wait_for "$limit" said
 }
 
-# bluetoothd with the GATT server of `gatt-server` on hci0, advertised.
+# Starts bluetoothd with the GATT server of `gatt-server` on hci0, and advertises it.
 bluetoothd_server() {
     bluetoothd
     background gatt-server "$here/gatt-server" hci0
@@ -276,7 +278,7 @@ bluetoothd_server() {
 
 # --- recordings ------------------------------------------------------------------------------------------------
 
-# record ADAPTER: from here on, what ADAPTER sends and receives goes to session.btsnoop.
+# record ADAPTER: records from now on what ADAPTER sends and receives, in session.btsnoop.
 record() {
     background btmon btmon -i "$1" -w session.btsnoop
     wait_for 5 test -s session.btsnoop || die 'btmon records nothing'
@@ -287,8 +289,8 @@ recorded() {
     check 'the session is recorded' grep -q 'ATT: Read Response' session.log
 }
 
-# Each line of the tour of Examples, of the central in visitor.out and of the peripheral in visited.out, whose flood ends
-# as the pattern $1 says.
+# toured PATTERN: checks each line of the tour of Examples, the central's in visitor.out and the peripheral's in
+# visited.out. PATTERN is the expected result of the peripheral's flood.
 toured() {
     local line
     for line in 'found Grand tour with [fff0], connectable' 'its identifier is lasting: true, public or static: true' \
@@ -312,12 +314,12 @@ toured() {
         'states: poweredOn, poweredOff; the adapter was closed'; do
         check "central: $line" grep -qxF "$line" visitor.out
     done
-    # The kernel keeps a link for a while, and this one was encrypted before: then no signature is needed.
+    # The kernel keeps a link for two seconds. If it keeps this link, the link is already encrypted and needs no signature.
     check 'central: signed' grep -qxE 'signed: by me; the link is (open|encrypted)' visitor.out
     check 'peripheral: signed' grep -qxE 'signed: by me by a link that is (open|encrypted)' visited.out
-    # The kernel may send as fast as a slow guest writes.
+    # The kernel may send as fast as a slow guest writes, so a full link is optional.
     check "peripheral: flood: $1" grep -qxE "flood: $1" visited.out
-    check 'central: what was written without response was counted' \
+    check 'central: the writes without response are counted' \
         grep -qxE 'without response: full (true|false), then ready true, all counted true' visitor.out
     for line in 'heart rate: room for 512 octets' 'greet: welcome' 'slower: latency 2' 'faster: latency 0' \
         'slow: asked from octet 0, in packets of 517 octets' 'slow: answered later' \

@@ -1,4 +1,5 @@
-# `bletool gatt`, as its adapter sees bluetoothd: the tree, read, write, long write and read, notifications.
+# `bletool gatt` with bluetoothd, recorded at its adapter: tree, read, write, long write and read, notifications,
+# indications.
 two_adapters
 bluetoothd_server
 record hci1
@@ -6,7 +7,7 @@ gatt() { bletool gatt "$peripheral/public" "$@" --adapter hci1 --json --connect-
 check 'tree' gatt tree --values
 check 'read' gatt read fff1
 check 'write' gatt write fff2 0102
-# On the link of the read before, bluetoothd would keep its larger MTU.
+# On the link of the previous commands, bluetoothd would keep its larger MTU.
 wait_for 10 unlinked
 check 'long write' gatt write fff2 "$(printf '%02x' {0..99})" --mtu 50
 check 'long read' gatt read fff2 --mtu 50

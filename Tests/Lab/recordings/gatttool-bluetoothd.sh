@@ -1,4 +1,4 @@
-# BlueZ on both sides, as gatttool's adapter sees it: discovery, read, write, long write and read, notifications.
+# BlueZ on both sides, recorded at gatttool's adapter: discovery, read, write, long write and read, notifications.
 two_adapters
 bluetoothd_server
 record hci1

@@ -1,4 +1,4 @@
-# `bletool serve`, as its adapter sees gatttool: discovery, read, write, long write and read, notifications.
+# `bletool serve` with gatttool, recorded at its adapter: discovery, read, write, long write and read, notifications.
 two_adapters
 record hci0
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json

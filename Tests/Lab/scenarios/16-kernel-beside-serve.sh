@@ -10,24 +10,24 @@ background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 
 on_air() { output "^$peripheral name=Lab" "$here/listen" hci2 1; }
-check 'it is on the air' wait_for 10 on_air
+check 'the server is on the air' wait_for 10 on_air
 mgmt 0 find -l >find.log
-check 'it is on the air after a scan of the kernel' wait_for 10 on_air
+check 'the server is on the air after a scan of the kernel' wait_for 10 on_air
 check 'the kernel connects as a central' output '66 72 6f 6d 20 62 6c 65 74 6f 6f 6c' \
     timeout "$(units 15)" gatttool -i hci0 -b "$other" --char-read -a 0x0022
-check 'it is on the air beside that link' wait_for 10 on_air
+check 'the server is on the air beside that link' wait_for 10 on_air
 check 'the kernel ends the link' wait_for 10 not output "$other" hcitool -i hci0 con
-check 'it is on the air after that link' wait_for 10 on_air
+check 'the server is on the air after that link' wait_for 10 on_air
 
 background central bletool gatt "$peripheral/public" notify fff3 --adapter hci1 --json
 check 'a central subscribes' wait_for 30 ndjson central.out "event == 'notification'"
 mgmt 0 find -l >find.log
-check 'it is on the air beside its central, after a scan of the kernel' wait_for 10 on_air
-# With a link as peripheral the kernel looks for the other device, and does not connect.
+check 'the server is on the air beside its central, after a scan of the kernel' wait_for 10 on_air
+# With a link as peripheral, the kernel searches for the other device and does not connect.
 background attempt timeout "$(units 5)" gatttool -i hci0 -b "$other" --char-read -a 0x0022
-check 'it is on the air while the kernel tries to connect' wait_for 10 on_air
+check 'the server is on the air while the kernel tries to connect' wait_for 10 on_air
 finish attempt >/dev/null
-check 'it is on the air after that' wait_for 10 on_air
+check 'the server is on the air after that attempt' wait_for 10 on_air
 check 'Ctrl-C ends the central' ends central 'signal INT' INT
 consecutive() {
     python3 - <<'PYTHON'
@@ -36,10 +36,10 @@ events = [json.loads(line) for line in open("central.out")]
 values = [event["value"] for event in events if event["event"] == "notification"]
 numbers = [int.from_bytes(bytes.fromhex(value), "little") for value in values]
 print(numbers)
-assert len(numbers) > 50 and numbers == list(range(numbers[0], numbers[0] + len(numbers))), "one is missing"
+assert len(numbers) > 50 and numbers == list(range(numbers[0], numbers[0] + len(numbers))), "a value is missing"
 PYTHON
 }
-check 'it has missed nothing' consecutive
+check 'the central has received all values' consecutive
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
-check 'it is off the air' not on_air
+check 'the server is off the air' not on_air
 finish other INT >/dev/null

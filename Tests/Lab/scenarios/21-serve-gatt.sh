@@ -5,9 +5,9 @@ background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 . "$here/gatt-checks.sh"
 
-# The kernel connects by a scan of its own, which may lose the air's only report as in `mgmt_finds`.
-check 'a name instead of an address' wait_for 30 run read \
+# The kernel connects by a scan of its own, which can lose the only report of the air as in `mgmt_finds`.
+check 'a read by name instead of address succeeds' wait_for 30 run read \
     bletool gatt name:Lab read fff1 --adapter hci1 --json --connect-timeout "$(units 40)s"
 
-check 'a recording' bletool gatt "$peripheral/public" read fff1 --adapter hci1 --capture read.btsnoop
-check 'it has what the kernel received for us' grep -qa 'from bletool' read.btsnoop
+check 'a read with a recording succeeds' bletool gatt "$peripheral/public" read fff1 --adapter hci1 --capture read.btsnoop
+check 'the recording contains the value from the kernel' grep -qa 'from bletool' read.btsnoop

@@ -1,5 +1,5 @@
-# Both ends are the kernel's, without bluetoothd: the kernels pair, and ours answer for the users. Every method, the
-# bonds that come of it, and links that are encrypted with them after the kernel has forgotten all.
+# Both hosts are the kernel, without bluetoothd. The kernel pairs, and bletool answers for the users. The scenario tests
+# every method, the resulting bonds, and links that are encrypted with them after the kernel has lost its keys.
 # limit: 300
 two_adapters
 mgmt 0 bondable off >/dev/null
@@ -14,17 +14,17 @@ services:
       - {uuid: fff2, properties: [read], permissions: {read: authenticated}, value: "more so"}
       - {uuid: fff3, properties: [read, signedWrite], value: "unsigned"}
 CONFIG
-# serving OPTION…: the server, with bonds of its own.
+# serving OPTION…: starts the server, with its own folder of bonds.
 serving() {
     background serve bletool serve secret.yaml --adapter hci0 --json --state-dir /scratch/peripheral "$@"
     ready serve
 }
-# from_central COMMAND ARGUMENT…: a command about the server, with other bonds.
+# from_central COMMAND ARGUMENT…: runs a command with the server as the device, and another folder of bonds.
 from_central() {
     bletool "$1" "$peripheral/public" "${@:2}" --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/central
 }
 bonds_of() { bletool bonds list --json --state-dir "/scratch/$1"; }
-# anew: no side has a bond.
+# anew: ends the server and removes the bonds of both sides.
 anew() {
     check 'Ctrl-C ends the server' ends serve 'signal INT' INT
     wait_for 10 unlinked
@@ -33,51 +33,52 @@ anew() {
 
 # Just Works.
 serving
-check 'a value that requires encryption is read: the kernels pair' run works from_central gatt read fff1
-check 'its value' ndjson works.out "bytes.fromhex(value) == b'a secret'"
+check 'the kernels pair when a value that requires encryption is read' run works from_central gatt read fff1
+check 'the read returns the value' ndjson works.out "bytes.fromhex(value) == b'a secret'"
 check "the server reports the link's security" wait_for 5 ndjson serve.out \
     "event == 'security' and level == 'medium' and keySize == 16"
 check 'the central has a bond' output '"secureConnections":true' bonds_of central
-check 'and so has the server' wait_for 5 output '"secureConnections":true' bonds_of peripheral
+check 'the server has a bond' wait_for 5 output '"secureConnections":true' bonds_of peripheral
 wait_for 10 unlinked
-check 'the keys of the bond sign a write on a link without encryption' from_central gatt write fff3 0102 --signed
-check 'it is taken' wait_for 5 ndjson serve.out "event == 'write' and type == 'signed' and value == '0102'"
+check 'a key of the bond signs a write on a link without encryption' from_central gatt write fff3 0102 --signed
+check 'the server accepts the signed write' wait_for 5 ndjson serve.out "event == 'write' and type == 'signed' and value == '0102'"
 wait_for 10 unlinked
 check 'Just Works does not suffice for a value that requires authentication' exits 6 from_central gatt read fff2
 anew
 
-# Comparison, at both sides.
+# Numeric comparison on both sides.
 serving --io displayYesNo --accept-comparison
-check 'two that show and are asked compare' run compared from_central pair --security high --io displayYesNo \
+check 'two devices with display and yes/no input pair by comparison' run compared from_central pair --security high --io displayYesNo \
     --accept-comparison
-check 'both see a number' ndjson compared.out "event == 'comparison' and len(passkey) == 6"
-check 'they have paired with Secure Connections' ndjson compared.out "event == 'paired' and level == 'fips' and bonded"
-check 'the server saw the same number' grep -q "$(grep -o '"passkey":"[0-9]*"' compared.out)" serve.out
+check 'the central shows a number' ndjson compared.out "event == 'comparison' and len(passkey) == 6"
+check 'the devices have paired with Secure Connections' ndjson compared.out "event == 'paired' and level == 'fips' and bonded"
+check 'the server shows the same number' grep -q "$(grep -o '"passkey":"[0-9]*"' compared.out)" serve.out
 wait_for 10 unlinked
 
-# The bond serves the next link, also when the kernel has lost its keys.
+# The bond encrypts the next link, also after the kernel has lost its keys.
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 mgmt 0 unpair -t 1 "$central" >/dev/null
 mgmt 1 unpair -t 1 "$peripheral" >/dev/null
 serving --io displayYesNo
-check 'the bond alone is enough for the next link' run bonded from_central gatt read fff2 --io displayYesNo
-check 'its value' ndjson bonded.out "bytes.fromhex(value) == b'more so'"
+check 'the bond alone suffices for the next link' run bonded from_central gatt read fff2 --io displayYesNo
+check 'the read over the bonded link returns the value' ndjson bonded.out "bytes.fromhex(value) == b'more so'"
 check 'no user was asked' not grep -q comparison serve.out bonded.out
 wait_for 10 unlinked
 
-# Another program has removed the bond on one side.
+# Another program removes the bond on one side.
 mgmt 0 unpair -t 1 "$central" >/dev/null
-check 'a bond that the kernel is made to forget is none' wait_for 5 not output '"event":"bond"' bonds_of peripheral
-check 'who has lost the bond is not paired with anew' exits 6 run lost from_central gatt read fff1 --security medium
-# Or, where the central's kernel has dropped its key, too, and pairs by Just Works: that this is worth less than the bond.
-check 'the error says so' grep -Eq 'no longer has the key of the bond|Authentication Requirements' lost.err
+check 'a bond that another program removes from the kernel is removed' wait_for 5 not output '"event":"bond"' bonds_of peripheral
+check 'the central does not pair again with a server that has lost the bond' exits 6 run lost from_central gatt read fff1 --security medium
+# The central's kernel may have dropped its key too, and pair by Just Works. The error then is that Just Works is weaker
+# than the bond.
+check 'the error contains the reason' grep -Eq 'no longer has the key of the bond|Authentication Requirements' lost.err
 anew
 
-# A passkey: the server shows it, and it is typed at the central's terminal.
+# Passkey entry: the server shows the passkey, and it is typed on the central's terminal.
 serving --io display
 mkfifo /scratch/keys
 exec 7<>/scratch/keys
-# typing COMMAND…: at a terminal, whose keys are /scratch/keys.
+# typing COMMAND…: runs bletool on a terminal that reads its keys from /scratch/keys.
 typing() { background typing sh -c 'exec script -qec "$0" /dev/null </scratch/keys' "bletool $*"; }
 type_passkey() {
     wait_for 30 grep -q 'shows: ' typing.out && wait_for 5 grep -q '"event":"passkey"' serve.out || return 1
@@ -86,28 +87,28 @@ type_passkey() {
 pairing="pair $peripheral/public --security high --io keyboard --adapter hci1 --json --connect-timeout "$(units 40)s" \
     --state-dir /scratch/central"
 typing "$pairing"
-check 'the central asks for what the server shows' type_passkey 000000
+check 'the central asks for the passkey that the server shows' type_passkey 000000
 check 'a wrong passkey does not pair' ends typing 'exit 6'
 wait_for 10 unlinked
 typing "$pairing"
 shown() { sed -n 's/.*"passkey":"\([0-9]*\)".*/\1/p' serve.out | tail -1; }
 wait_for 30 at_least 2 '"event":"passkey"' serve.out
 check 'the central asks again' type_passkey "$(shown)"
-check 'the right passkey does' ends typing 'exit 0'
+check 'the right passkey pairs' ends typing 'exit 0'
 check 'the link is authenticated' grep -q '"level":"fips"' typing.out
 anew
 
-# LE legacy pairing, for one side has nothing else.
+# LE legacy pairing, because one side supports no other.
 serving
 mgmt 0 sc off >/dev/null
-check 'with a kernel that has no Secure Connections it is legacy pairing' run legacy from_central gatt read fff1
-check 'the central has that bond' output '"secureConnections":false' bonds_of central
+check 'legacy pairing with a kernel that has no Secure Connections succeeds' run legacy from_central gatt read fff1
+check 'the central has a bond of legacy pairing' output '"secureConnections":false' bonds_of central
 wait_for 10 unlinked
-check 'and the server with keys for its own part' wait_for 5 output '"secureConnections":false' bonds_of peripheral
+check 'the server has a bond of legacy pairing' wait_for 5 output '"secureConnections":false' bonds_of peripheral
 mgmt 1 unpair -t 1 "$peripheral" >/dev/null
-check 'it serves the next link' run legacy2 from_central gatt read fff1
+check 'the bond encrypts the next link' run legacy2 from_central gatt read fff1
 anew
 
-# At the end the adapters are as they were.
-check 'pairing makes no bonds any more' not output 'current settings:.* bondable' mgmt 0 info
-check 'and Secure Connections are on' output 'current settings:.* secure-conn' mgmt 1 info
+# At the end, the settings of the adapters are restored.
+check 'the adapter is not bondable any more' not output 'current settings:.* bondable' mgmt 0 info
+check 'Secure Connections are on' output 'current settings:.* secure-conn' mgmt 1 info

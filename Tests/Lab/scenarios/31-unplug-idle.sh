@@ -1,4 +1,4 @@
-# The adapters go away while there is no link.
+# The adapters are removed while there is no link.
 # limit: 120
 two_adapters
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
@@ -10,5 +10,5 @@ wait_for 15 ndjson scan.out "event == 'advertisement'" || sleep 2
 
 unplugged=3
 unplug serve advertise scan
-check 'then there is no adapter: status 3' exits 3 bletool scan --timeout 2s
-check 'and a message that offers a virtual one' output '--adapter virtual' bletool scan --timeout 2s
+check 'a scan without an adapter: status 3' exits 3 bletool scan --timeout 2s
+check 'the message suggests a virtual adapter' output '--adapter virtual' bletool scan --timeout 2s

@@ -1,5 +1,5 @@
-# A kernel adapter whose controller stops to answer: what is begun anew, the power cycle, the end; and one that reports
-# a hardware error, which the kernel resets by itself.
+# A kernel adapter whose controller stops answering: the restart of activities, the power cycle, and the end. A controller
+# that reports a hardware error, which the kernel resets by itself.
 # limit: 180
 mount -t debugfs debugfs /sys/kernel/debug
 background air bletool air --listen unix:/scratch/air --json
@@ -27,27 +27,27 @@ check 'an advertisement is on air' on_air
 echo $enable until-reset >/scratch/deaf
 background scan bletool scan --adapter hci0 --repeats all --json
 check 'a silent controller is reported' wait_for 15 reported recovering "fault == 'silence' and step == 'reset'"
-check 'its power is cycled' wait_for 30 reported recovering "step == 'power-cycle'"
-check 'it is back' wait_for 20 reported recovered "step == 'power-cycle'"
-check 'the scan goes on' wait_for 10 receives
-check 'another process is not left to believe that it advertises' ends beacon 'exit 3'
-check 'and says why' grep -q 'powered off' beacon.err
-check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
+check 'the power of the adapter is cycled' wait_for 30 reported recovering "step == 'power-cycle'"
+check 'the controller recovers' wait_for 20 reported recovered "step == 'power-cycle'"
+check 'the scan continues' wait_for 10 receives
+check 'the advertisement of another process ends with status 3' ends beacon 'exit 3'
+check 'the other process prints the reason' grep -q 'powered off' beacon.err
+check 'Ctrl-C ends scan by that signal' ends scan 'signal INT' INT
 
 background scan bletool scan --adapter hci0 --repeats all --json
 check 'a new scan receives advertising' wait_for 15 receives
 kill -USR1 "$(cat kernel.pid)"
 check 'a hardware error is reported' wait_for 10 reported recovering "fault == 'hardware-error' and code == 42"
-check 'the scan goes on after it' wait_for 20 goes_on
-check 'Ctrl-C ends it by that signal' ends scan 'signal INT' INT
+check 'the scan continues after the hardware error' wait_for 20 goes_on
+check 'Ctrl-C ends the new scan by that signal' ends scan 'signal INT' INT
 
 echo $enable >/scratch/deaf
 background scan bletool scan --adapter hci0 --json
-check 'a controller that stays silent is given up' wait_for 60 reported gave-up "fault == 'silence'"
+check 'the recovery of a controller that stays silent ends' wait_for 60 reported gave-up "fault == 'silence'"
 check 'the scan ends with status 3' ends scan 'exit 3'
-check 'and says why' ndjson scan.out "event == 'error' and 'recovery failed' in message"
+check 'the error contains the reason' ndjson scan.out "event == 'error' and 'recovery failed' in message"
 rm /scratch/deaf
-check 'the adapter is not the worse for it' run again bletool scan --adapter hci0 --name Lamp --count 1 --timeout "$(units 40)s"
+check 'a later scan on the adapter succeeds' run again bletool scan --adapter hci0 --name Lamp --count 1 --timeout "$(units 40)s"
 check 'Ctrl-C ends the lamp' ends lamp 'signal INT' INT
 finish kernel TERM >/dev/null
 umount /sys/kernel/debug

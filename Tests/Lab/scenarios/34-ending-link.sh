@@ -1,4 +1,4 @@
-# A connect while the kernel ends a link, two seconds after its last user, waits for that end; here that takes long.
+# The kernel ends a link two seconds after its last user. A connect at that time waits for the end, which takes long here.
 # limit: 90
 mount -t debugfs debugfs /sys/kernel/debug
 background air bletool air --listen unix:/scratch/air --json
@@ -18,12 +18,12 @@ record hci0
 gatt() { bletool gatt "$served/random" "$@" --adapter hci0 --json --connect-timeout "$(units 20)s"; }
 
 echo late-end >/scratch/deaf
-check 'a first read' run first gatt read fff1
+check 'a first read succeeds' run first gatt read fff1
 ending() { btmon -r session.btsnoop | grep -q 'Disconnect (0x01|0x0006)'; }
 check 'the kernel begins to end the link' wait_for 15 ending
-check 'a read in that moment' run second gatt read fff1 --log-level info
-check 'its value' ndjson second.out "bytes.fromhex(value) == b'from bletool'"
-check 'took another attempt' grep -q 'was not established' second.err
+check 'a read at that moment succeeds' run second gatt read fff1 --log-level info
+check 'the read returns the value' ndjson second.out "bytes.fromhex(value) == b'from bletool'"
+check 'the read needed another attempt' grep -q 'was not established' second.err
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 finish btmon INT >/dev/null
 finish kernel TERM >/dev/null

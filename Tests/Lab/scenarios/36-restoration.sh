@@ -1,4 +1,4 @@
-# `serve --restoring` is killed in the middle of its work, and comes back with what had been written.
+# `serve --restoring` is killed while it runs, and restores the written values at the next start.
 # limit: 150
 two_adapters
 serve() {
@@ -14,9 +14,9 @@ for life in second third; do
     # The kernel's link ends two seconds later.
     wait_for 10 unlinked
     serve
-    check "its $life life is on the air, with the value" run read gatt read fff2
-    check 'that was written last' ndjson read.out "value == '0a0b0c'"
+    check "the $life run is on the air" run read gatt read fff2
+    check "the $life run has the value that was written last" ndjson read.out "value == '0a0b0c'"
 done
-check 'what was never written is as the file says' run read gatt read fff1
-check 'that is' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
-check 'Ctrl-C ends it' ends serve 'signal INT' INT
+check 'a value that was never written is read' run read gatt read fff1
+check 'it is the value of the file' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
+check 'Ctrl-C ends the server' ends serve 'signal INT' INT

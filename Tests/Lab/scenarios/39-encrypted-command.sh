@@ -1,5 +1,5 @@
-# A bonded central comes again, encrypts the link and sends a Write Command before any request: the server judges it by
-# the security that the link has by then.
+# A bonded central connects again, encrypts the link and sends a Write Command before any request. The server checks the
+# command by the security that the link has at that time.
 # limit: 150
 two_adapters
 mgmt 0 bondable off >/dev/null
@@ -17,18 +17,18 @@ ready serve
 from_central() {
     bletool "$1" "$peripheral/public" "${@:2}" --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/central
 }
-check 'the two pair' run paired from_central pair --security medium
-check 'and have a bond' ndjson paired.out "event == 'paired' and bonded"
+check 'the devices pair' run paired from_central pair --security medium
+check 'the devices are bonded' ndjson paired.out "event == 'paired' and bonded"
 wait_for 10 unlinked
-check 'the value has a handle' run tree from_central gatt tree
+check 'tree prints the handle of the value' run tree from_central gatt tree
 handle=$(sed -n 's/.*"uuid":"[^"]*","handle":[0-9]*,"valueHandle":\([0-9]*\),"properties":\["writeWithoutResponse.*/\1/p' tree.out)
 wait_for 10 unlinked
 
 write_command() { "$here/send-command" "$central" "$peripheral" "$1" "$(printf '52%02x00%s' "$handle" "$2")"; }
-check 'a command on an encrypted link' write_command 2 0102
-check 'is taken' wait_for 10 ndjson serve.out "event == 'write' and type == 'command' and value == '0102'"
+check 'a command on an encrypted link is sent' write_command 2 0102
+check 'the server accepts the command' wait_for 10 ndjson serve.out "event == 'write' and type == 'command' and value == '0102'"
 wait_for 10 unlinked
-check 'a command on a plain link' write_command 1 0304
+check 'a command on a link without encryption is sent' write_command 1 0304
 wait_for 10 unlinked
-check 'is not' test "$(grep -c '"event":"write"' serve.out)" = 1
+check 'the server ignores the command' test "$(grep -c '"event":"write"' serve.out)" = 1
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT

@@ -1,13 +1,13 @@
-# Our own pairing as central against the kernel's, with bluetoothctl as the user's agent: LE Secure Connections and
-# legacy; both show numbers, or ours shows one; and the key on the next link.
+# bletool's own pairing as central with the kernel's, with bluetoothctl as the agent: LE Secure Connections and legacy
+# pairing, by comparison or with a passkey that bletool shows, and the encryption of the next link with the key.
 # limit: 240
 two_adapters
 bluetoothd_server
 bluetoothctl
-check 'an agent answers' wait_for 10 grep -q 'Agent registered' bluetoothctl.out
+check 'an agent is registered' wait_for 10 grep -q 'Agent registered' bluetoothctl.out
 bluez "select $peripheral"
 ours() { bletool "$@" --adapter user:hci1 --json --state-dir /scratch/ours; }
-# pairs ASKED ANSWER LEVEL OPTION…: ours begins, BlueZ's user is asked, and the link is then worth LEVEL.
+# pairs ASKED ANSWER LEVEL OPTION…: bletool starts pairing, BlueZ asks its user, and the link then has the level LEVEL.
 pairs() {
     local asked=$1 answer=$2 level=$3 lines
     lines=$(wc -l <bluetoothctl.out)
@@ -16,10 +16,10 @@ pairs() {
         --state-dir /scratch/ours --connect-timeout "$(units 40)s" --timeout "$(units 40)s" "${@:4}"
     check "BlueZ asks: $asked" wait_for 30 asks
     bluez "$answer"
-    check "they have paired: $level" wait_for 20 ndjson pair.out \
+    check "the devices have paired: $level" wait_for 20 ndjson pair.out \
         "event == 'paired' and level == '$level' and keySize == 16 and bonded"
     wait_for 10 unlinked
-    check 'the key is good for the next link' ndjson_of bonded "event == 'link'" \
+    check 'the key encrypts the next link' ndjson_of bonded "event == 'link'" \
         ours gatt "$peripheral/public" info --security "$level" --connect-timeout "$(units 40)s"
     wait_for 10 unlinked
     ours_forget

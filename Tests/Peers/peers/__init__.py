@@ -1,1 +1,1 @@
-"""What the scenarios share: bletool as a process, radios, Bumble's devices and raw packets."""
+"""Helpers of the scenarios: bletool as a process, radios, Bumble's devices and raw packets."""

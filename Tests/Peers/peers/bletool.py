@@ -1,23 +1,23 @@
-"""bletool as a process: its events as they come, its messages, its end."""
+"""bletool as a process: its events, its messages and its end."""
 import asyncio
 import json
 import os
 import signal
 from contextlib import asynccontextmanager
 
-PATIENCE = 10  # seconds that one expected thing may take
+PATIENCE = 10  # seconds within which an expected event must occur
 
 
 async def soon(awaitable, what, seconds=PATIENCE):
-    """The result of an awaitable, or a failure that names it when it takes too long."""
+    """Returns the result of an awaitable. Fails with `what` if it takes too long."""
     try:
         return await asyncio.wait_for(awaitable, seconds)
     except TimeoutError:
-        raise AssertionError(f"{what}: nothing in {seconds} s") from None
+        raise AssertionError(f"{what}: not within {seconds} s") from None
 
 
 class Bletool:
-    """A run of bletool with --json. Each event is taken once, in the order of the questions."""
+    """A run of bletool with --json. Each event can be taken once, in any order."""
 
     def __init__(self, process):
         self.process = process
@@ -39,7 +39,7 @@ class Bletool:
             self.messages += line.decode()
 
     def take(self, kind, **fields):
-        """The first event of this kind with these fields among those printed and not yet taken, or None."""
+        """Takes the first event with this kind and these fields that is printed and not yet taken, or returns None."""
         for event in self._untaken:
             if event.get("event") == kind and fields.items() <= event.items():
                 self._untaken.remove(event)
@@ -47,7 +47,7 @@ class Bletool:
         return None
 
     async def event(self, kind, **fields):
-        """The same, but waits for it."""
+        """Takes the first event with this kind and these fields, and waits until it is printed."""
         while (event := self.take(kind, **fields)) is None:
             assert not self.process.stdout.at_eof(), f"bletool ended without the event {kind} {fields}"
             self._news.clear()
@@ -55,24 +55,24 @@ class Bletool:
         return event
 
     async def end(self, seconds=PATIENCE):
-        """Waits for the end and gives the exit code, negative for a signal, and all events not yet taken."""
+        """Waits for the end. Returns the exit code, negative for a signal, and the events that are not yet taken."""
         await soon(self._readers, "the end of bletool", seconds)
         return await self.process.wait(), self._untaken
 
     def expect_error(self, events):
-        """A failure is reported twice: as a line on standard error and as the last event."""
+        """Checks that a failure is reported as a line on standard error and as the last event."""
         assert self.messages.startswith("bletool: "), f"no message on standard error: {self.messages!r}"
-        assert events and events[-1]["event"] == "error", f"the last event is no error: {events}"
+        assert events and events[-1]["event"] == "error", f"the last event is not an error: {events}"
 
     async def stop(self, number=signal.SIGTERM):
-        """Sends a signal and waits for the end."""
+        """Sends a signal, waits for the end and returns the exit code."""
         self.process.send_signal(number)
         return (await self.end())[0]
 
 
 @asynccontextmanager
 async def running(*words, stdin=asyncio.subprocess.DEVNULL):
-    """Starts bletool and stops it when the block is left, by force when that failed."""
+    """Starts bletool. Stops it at the end of the block, or kills it if the block fails."""
     print("$ bletool", *words, flush=True)
     process = await asyncio.create_subprocess_exec(
         os.environ["BLETOOL"], *map(str, words), "--json", limit=1 << 20,
@@ -89,7 +89,7 @@ async def running(*words, stdin=asyncio.subprocess.DEVNULL):
 
 
 async def bletool(*words, code=0):
-    """Runs bletool to its end, which must have this exit code, and gives its events."""
+    """Runs bletool to its end, checks its exit code, and returns its events."""
     async with running(*words) as run:
         ended, events = await run.end()
         assert ended == code, f"exit code {ended} instead of {code}"

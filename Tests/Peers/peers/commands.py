@@ -1,4 +1,4 @@
-"""HCI commands as bytes, with the packet type. Their parameters are in order unless a test says otherwise."""
+"""HCI commands as bytes, with the packet type. The default parameters are valid."""
 import struct
 
 NOBODY, SOMEBODY = 0, 0xC0FFEE000001  # random addresses

@@ -1,4 +1,4 @@
-"""Two of Bumble's hosts on one radio: a peripheral with a secret, and a central that may pair with it."""
+"""Two of Bumble's hosts on one radio: a peripheral with a value that requires encryption, and a central that can pair."""
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -16,7 +16,7 @@ IO = PairingDelegate.IoCapability
 
 
 class Person(PairingDelegate):
-    """A user of a device: what one of the two devices shows, the person types into the other."""
+    """A user of a device, who enters the number that the other device shows."""
 
     def __init__(self, io, shown):
         super().__init__(io)
@@ -39,7 +39,7 @@ class Couple:
         self.shown = asyncio.Queue()
 
     def set_pairing(self, secure_connections, mitm, central_io=IO.NO_OUTPUT_NO_INPUT, peripheral_io=IO.NO_OUTPUT_NO_INPUT):
-        """How both pair from now on."""
+        """Sets the pairing parameters of both hosts."""
         self.shown = asyncio.Queue()
         for host, io in ((self.central, central_io), (self.peripheral, peripheral_io)):
             config = PairingConfig(
@@ -47,7 +47,7 @@ class Couple:
             host.pairing_config_factory = lambda _, config=config: config
 
     async def pair(self, peer, other):
-        """Pairs, until both have stored their keys; gives those, the central's first."""
+        """Pairs, waits until both hosts have stored their keys, and returns these, the central's first."""
         stored = [asyncio.get_running_loop().create_future() for _ in range(2)]
         for host, future in zip((self.central, self.peripheral), stored):
             host.once("key_store_update", lambda future=future: future.set_result(None))
@@ -56,19 +56,19 @@ class Couple:
         assert peer.connection.is_encrypted and other.is_encrypted
         [[(_, ours)], [(name, theirs)]] = [await host.keystore.get_all() for host in (self.central, self.peripheral)]
         if theirs.ltk is None:
-            # After legacy pairing Bumble's responder keeps its own key as the central's, and looks for the other.
+            # After legacy pairing, Bumble's responder stores its own key as the central's, but later reads the peripheral's.
             theirs.ltk_peripheral = theirs.ltk_central
             await self.peripheral.keystore.update(name, theirs)
         return ours.ltk or ours.ltk_central, theirs.ltk or theirs.ltk_peripheral
 
     def forget(self):
-        """No device knows another."""
+        """Removes the keys of both hosts."""
         for host in (self.central, self.peripheral):
             host.keystore = MemoryKeyStore()
 
     @asynccontextmanager
     async def meet(self, own_address_type=OwnAddressType.RANDOM):
-        """A connection: the central's side, and the peripheral's."""
+        """Connects, and yields the connection of the central and that of the peripheral."""
         other = asyncio.get_running_loop().create_future()
         self.peripheral.once("connection", other.set_result)
         await self.advertise(own_address_type)
@@ -77,18 +77,18 @@ class Couple:
             yield peer, await soon(other, "the connection at the peripheral")
 
     async def advertise(self, own_address_type=OwnAddressType.RANDOM):
-        """The peripheral advertises until a central connects."""
+        """Makes the peripheral advertise until a central connects."""
         await self.peripheral.start_advertising(
             own_address_type=own_address_type, advertising_interval_min=50, advertising_interval_max=50)
 
     async def read(self, peer):
-        """The secret."""
+        """Reads the value that requires encryption."""
         return await soon((await characteristic(peer, SECRET)).read_value(), "the secret")
 
 
 @asynccontextmanager
 async def couple(radio, **settings):
-    """Both, with settings of Bumble's."""
+    """Creates both hosts, with settings of Bumble."""
     secret = Characteristic(
         SECRET, Characteristic.Properties.READ, Characteristic.READ_REQUIRES_ENCRYPTION, VALUE)
     async with AsyncExitStack() as stack:

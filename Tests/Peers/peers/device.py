@@ -18,7 +18,7 @@ OTHER_PERIPHERAL = "F0:00:00:00:00:04"
 
 @asynccontextmanager
 async def device(radio, address, name="Bumble", services=(), **settings):
-    """A Bumble host, powered on, with a static random address on this radio; `settings` are Bumble's."""
+    """Creates a Bumble host with a static random address on this radio, and powers it on. `settings` are Bumble's."""
     async with await open_tcp_client_transport(radio.removeprefix("tcp:")) as transport:
         host = Device.from_config_with_hci(
             DeviceConfiguration(name=name, address=Address(address), **settings), *transport)
@@ -28,19 +28,19 @@ async def device(radio, address, name="Bumble", services=(), **settings):
 
 
 async def rename(host, address):
-    """The host has another static random address from now on, so that no peer knows it."""
+    """Changes the static random address of the host, so that no peer knows the host."""
     host.random_address = Address(address)
     await host.send_command(HCI_LE_Set_Random_Address_Command(random_address=host.random_address))
 
 
 def address_of(ready):
-    """The address in a `ready` event of bletool."""
+    """Returns the address in a `ready` event of bletool."""
     kinds = {"public": Address.PUBLIC_DEVICE_ADDRESS, "random": Address.RANDOM_DEVICE_ADDRESS}
     return Address(ready["address"], kinds[ready["addressType"]])
 
 
 async def find(host, name):
-    """Scans actively until a device of this complete name is received, its scan response merged in."""
+    """Scans actively until a device with this complete name is received, and returns its data with the scan response."""
     found = asyncio.get_running_loop().create_future()
 
     def received(advertisement):
@@ -58,7 +58,7 @@ async def find(host, name):
 
 @asynccontextmanager
 async def connected(host, address, **options):
-    """A connection as central, as Bumble's Peer; ended with the block unless it has ended before."""
+    """Connects as central and yields Bumble's Peer. Disconnects at the end of the block if the link still exists."""
     connection = await host.connect(address, timeout=PATIENCE, **options)
     lost = asyncio.get_running_loop().create_future()
     connection.once("disconnection", lost.set_result)
@@ -72,7 +72,7 @@ async def connected(host, address, **options):
 
 
 async def characteristic(peer, uuid):
-    """Discovers everything once and gives the characteristic, with its descriptors."""
+    """Returns the characteristic with its descriptors. Discovers everything at the first call."""
     if not peer.services:
         await peer.discover_all()
     found = [c for service in peer.services for c in service.characteristics if text(c.uuid) == uuid]

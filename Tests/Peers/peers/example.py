@@ -1,4 +1,4 @@
-"""A program of Examples as a process: its lines as they come, its end."""
+"""A program of Examples as a process: its lines and its end."""
 import asyncio
 import os
 import re
@@ -10,24 +10,24 @@ from peers.bletool import soon
 
 
 class Example:
-    """A run of an example. Each line is taken once, in order; those before the wanted one are passed over."""
+    """A run of an example. Each line is taken once, in order. Lines before the expected one are skipped."""
 
     def __init__(self, process):
         self.process = process
 
     async def line(self, pattern):
-        """The match of the next line that has this pattern."""
+        """Returns the match of the next line that matches this pattern."""
         async def read():
             async for line in self.process.stdout:
                 print(f"< {line.decode().rstrip()}", flush=True)
                 if match := re.search(pattern, line.decode()):
                     return match
-            raise AssertionError(f"the example ended without a line that has {pattern}")
+            raise AssertionError(f"the example ended without a line that matches {pattern}")
 
-        return await soon(read(), f"a line that has {pattern}")
+        return await soon(read(), f"a line that matches {pattern}")
 
     async def stop(self, number=signal.SIGINT):
-        """Sends a signal and gives the exit code, negative for a signal."""
+        """Sends a signal, waits for the end and returns the exit code, negative for a signal."""
         self.process.send_signal(number)
         await soon(self.process.stdout.read(), "the end of the output")
         return await soon(self.process.wait(), "the end of the example")
@@ -35,10 +35,10 @@ class Example:
 
 @asynccontextmanager
 async def example(name, *words):
-    """Starts an example, which was built beside bletool, and kills it when the block is left."""
+    """Starts an example that was built beside bletool, and kills it at the end of the block."""
     print("$", name, *words, flush=True)
     path = Path(os.environ["BLETOOL"]).with_name(name)
-    assert os.access(path, os.X_OK), f"no example at {path}: build all of the package"
+    assert os.access(path, os.X_OK), f"no example at {path}; build the whole package"
     process = await asyncio.create_subprocess_exec(
         path, *map(str, words), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
     try:

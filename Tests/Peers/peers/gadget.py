@@ -1,4 +1,4 @@
-"""A Bumble peripheral with a database that has what a client can stumble over."""
+"""A Bumble peripheral with a database that contains difficult cases for a client."""
 import asyncio
 import sys
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ def refuse(*_):
 
 
 class Gadget:
-    """The database and its device. Those who subscribe get a new count ten times a second."""
+    """The database and its device. Subscribers receive a new count ten times a second."""
 
     def __init__(self):
         self.note = Characteristic(
@@ -32,7 +32,7 @@ class Gadget:
         self.long = Characteristic(LONG, Can.READ | Can.WRITE, OPEN, LONG_VALUE)
         self.counter = Characteristic(COUNTER, Can.READ | Can.NOTIFY, OPEN, b"\0\0")
         self.alarm = Characteristic(ALARM, Can.NOTIFY | Can.INDICATE, OPEN, b"")
-        # These fill one and two responses, so that a client must ask for more.
+        # These fill one and two responses, so that a client must request the rest.
         full = Characteristic(FULL, Can.READ, OPEN, bytes(MTU - 1))
         twice = Characteristic(TWICE, Can.READ, OPEN, bytes(2 * (MTU - 1)))
         self.secret = Characteristic(SECRET, Can.READ, OPEN, AttributeValue(read=refuse))
@@ -43,7 +43,7 @@ class Gadget:
         self.services = [battery, own]
 
     async def advertise(self):
-        """All that is said fits one packet."""
+        """Starts advertising, with data that fit in one packet."""
         data = bytes(AdvertisingData([
             (AdvertisingData.FLAGS, bytes([6])),
             (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, bytes.fromhex("0f18")),
@@ -65,7 +65,7 @@ class Gadget:
             await asyncio.sleep(0.1)
 
     async def next_write(self, attribute):
-        """The value that is written to this attribute next."""
+        """Waits for the next write to this attribute, and returns its value."""
         written = asyncio.get_running_loop().create_future()
         attribute.once("write", lambda _, value: written.set_result(value))
         return await written
@@ -73,7 +73,7 @@ class Gadget:
 
 @asynccontextmanager
 async def gadget(radio):
-    """A gadget that advertises and counts."""
+    """Creates a gadget that advertises and counts."""
     it = Gadget()
     async with device(radio, PERIPHERAL, NAME, it.services) as it.device:
         await it.advertise()

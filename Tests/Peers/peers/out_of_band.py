@@ -1,13 +1,13 @@
-"""What bletool and a Bumble host give each other by files, in every combination that is good for a pairing."""
+"""Out-of-band data that bletool and a Bumble host exchange by files, in every combination that suffices for pairing."""
 from pathlib import Path
 
 from bumble.core import AdvertisingData
 from bumble.pairing import PairingConfig
 from bumble.smp import OobContext, OobLegacyContext, OobSharedData
 
-OURS, THEIRS = "ours.oob", "theirs.oob"  # what bletool and what Bumble offers
+OURS, THEIRS = "ours.oob", "theirs.oob"  # the files of bletool's and of Bumble's data
 TYPES = AdvertisingData.Type
-# By name: whether it is for LE Secure Connections, whether Bumble has bletool's data, whether bletool has Bumble's.
+# By name: whether the data are for LE Secure Connections, whether Bumble has bletool's data, whether bletool has Bumble's.
 EXCHANGES = {
     "each has the other's": (True, True, True),
     "bletool has Bumble's": (True, False, True),
@@ -30,13 +30,13 @@ class Exchange:
             Path(THEIRS).write_text(self.record().hex())
 
     def record(self):
-        """What Bumble gives, without its address."""
+        """Returns Bumble's out-of-band data, without its address."""
         if self.is_secure:
             return bytes(self.context.share().to_ad())
         return bytes(AdvertisingData([(TYPES.SECURITY_MANAGER_TK_VALUE, self.legacy.tk)]))
 
     def config(self):
-        """What Bumble has, when it pairs."""
+        """Returns the out-of-band data that Bumble uses for pairing."""
         if not self.bumble_has:
             return PairingConfig.OobConfig(self.context if self.is_secure else None, None, self.legacy)
         assert Path(OURS).stat().st_mode & 0o777 == 0o600

@@ -1,4 +1,4 @@
-"""How scripts with Bumble are started, for `run` and `record`."""
+"""Starts scripts with Bumble, for `run` and `record`."""
 import os
 import signal
 import subprocess
@@ -12,7 +12,7 @@ DEADLINE = 90  # seconds for one script
 
 
 def environment():
-    """What scripts need, once Bumble is installed. BLETOOL names the binary under test."""
+    """Installs Bumble and returns the environment of scripts. BLETOOL names the binary under test."""
     subprocess.run([HERE / "install"], check=True)
     others = {name: value for name, value in os.environ.items() if not name.startswith("BLETOOL")}
     return others | {"BLETOOL": str(bletool()), "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -25,12 +25,12 @@ def bletool():
     for path in candidates:
         if os.access(path, os.X_OK):
             return path.resolve()
-    sys.exit(f"no bletool at {' or '.join(map(str, candidates))}: build it first")
+    sys.exit(f"no bletool at {' or '.join(map(str, candidates))}; build it first")
 
 
 def play(script, radio, folder, environment):
-    """Plays a script on a radio, in a process group of its own, of which nothing survives. The folder is for
-    its files."""
+    """Runs a script on a radio, in a process group of its own that is killed at the end. The script writes its files to the
+    folder. Returns whether it succeeded, and its output."""
     process = subprocess.Popen(
         [PYTHON, HERE / script, radio], cwd=folder, start_new_session=True,
         env=environment | {"HOME": folder, "XDG_RUNTIME_DIR": folder, "BLETOOL_AIR": f"{folder}/air"},

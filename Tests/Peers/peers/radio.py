@@ -27,7 +27,7 @@ class ControllerPort(StreamPacketSource):
         self.controller = Controller(name, self, StreamPacketSink(transport), self.link)
 
     def connection_lost(self, error):
-        """Bumble's controllers keep no supervision time, so the loss of a host is reported to its peers here."""
+        """Reports the loss of a host to its peers, because Bumble's controllers have no supervision timeout."""
         self.controller.le_legacy_advertiser.stop()
         for advertising_set in self.controller.advertising_sets.values():
             advertising_set.stop()
@@ -52,8 +52,8 @@ async def air():
 
 
 def free_ports(count):
-    """RootCanal does not report the ports that the system chose, so they are chosen here: below those that the system
-    gives, and others than those of the scripts that run beside this one."""
+    """Returns free ports for RootCanal, which does not report the ports that the system chooses. They are below the ports
+    that the system chooses, and differ from those of other scripts that run at the same time."""
     start = 10_000 + os.getpid() % 500 * 40
     free = []
     for port in range(start, start + 40):
@@ -61,12 +61,12 @@ def free_ports(count):
             free.append(port)
         if len(free) == count:
             return free
-    raise OSError(f"of the ports from {start} on too many are in use")
+    raise OSError(f"too many of the ports from {start} are in use")
 
 
 @asynccontextmanager
 async def rootcanal():
-    """RootCanal ends itself at a command that is not formed as the specification says: this checks that too."""
+    """Runs RootCanal. It exits at a malformed command, and this is a failure of the scenario."""
     names = ("hci_port", "test_port", "link_port", "link_ble_port")
     ports = dict(zip(names, free_ports(len(names))))
     process = await asyncio.create_subprocess_exec(

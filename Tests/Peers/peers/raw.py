@@ -8,11 +8,11 @@ from bumble.transport.common import AsyncPacketReader
 
 from peers.bletool import soon
 
-FIRST, CONTINUING = 0, 1  # what an ACL packet from the host carries: the start of a frame, or more of it
+FIRST, CONTINUING = 0, 1  # the content of an ACL packet from the host: the start of a frame, or its continuation
 
 
 class Frames:
-    """The L2CAP frames of a connection, all or those of one channel. Bumble's own protocols no longer see them."""
+    """The L2CAP frames of a connection, all or those of one channel. Bumble's own protocols do not receive them."""
 
     def __init__(self, connection, only=None):
         self.connection = connection
@@ -29,7 +29,7 @@ class Frames:
         self._manager.on_pdu = receive
 
     def release(self):
-        """Bumble's own protocols see what comes in from now on."""
+        """Passes further frames to Bumble's own protocols."""
         del self._manager.on_pdu
 
     def send(self, payload, channel=ATT_CID):
@@ -37,19 +37,19 @@ class Frames:
         self.connection.send_l2cap_pdu(channel, bytes.fromhex(payload))
 
     def send_fragment(self, data, boundary=FIRST):
-        """One ACL packet with these octets, whatever they are."""
+        """Sends one ACL packet with these octets, which need not be valid."""
         self._sent, octets = data, bytes.fromhex(data)
         packet = HCI_AclDataPacket(self.connection.handle, boundary, 0, len(octets), octets)
         self.connection.device.host.send_hci_packet(packet)
 
     async def answer(self, channel=ATT_CID):
-        """The next frame, which must be of this channel."""
+        """Returns the next frame, which must be of this channel."""
         came_on, payload = await soon(self._received.get(), f"an answer to {self._sent}")
         assert came_on == channel, f"{payload} on channel {came_on}"
         return payload
 
     async def skip_to(self, channel=ATT_CID):
-        """The next frame of this channel, whatever comes before on others."""
+        """Returns the next frame of this channel, and skips frames of other channels."""
         while (frame := await soon(self._received.get(), f"an answer to {self._sent}"))[0] != channel:
             pass
         return frame[1]
@@ -61,7 +61,7 @@ class Frames:
 
 @asynccontextmanager
 async def h4(radio):
-    """A plain connection to a radio: a reader of whole packets and a writer of any bytes."""
+    """Connects to a radio, and yields a reader of whole packets and a writer of any bytes."""
     reader, writer = await asyncio.open_connection(*radio.removeprefix("tcp:").rsplit(":", 1))
     try:
         yield AsyncPacketReader(reader), writer

@@ -1,5 +1,5 @@
-"""Tables of commands and the status that answers each, played on controllers. They are ours and RootCanal's;
-where the two differ, the table has RootCanal's status as well, and why ours is another."""
+"""Tables of commands and the status of the answer to each, for the controllers of bletool and of RootCanal. Where the
+two differ, the table also has RootCanal's status, and the reason for the difference."""
 import sys
 
 from peers import commands
@@ -9,26 +9,26 @@ from peers.raw import h4
 SUCCESS, UNKNOWN_COMMAND, UNKNOWN_CONNECTION, MEMORY = 0x00, 0x01, 0x02, 0x07
 EXISTS, DISALLOWED, UNSUPPORTED, INVALID, UNKNOWN_SET = 0x0B, 0x0C, 0x11, 0x12, 0x42
 
-# Why RootCanal is not asked.
-RESERVED = "It takes what is outside of the specified range, which is 0x12 (Vol 1, Part F, 2.18)."
-LACKING = "It does not have the command, and may end itself over it."
+# Why a row is not tested with RootCanal.
+RESERVED = "It accepts values outside the specified range, which must be 0x12 (Vol 1, Part F, 2.18)."
+LACKING = "It does not support the command, and may exit."
 
 
 class RootCanal:
-    """What RootCanal answers instead, and why ours is right."""
+    """The status that RootCanal answers instead, and why that of bletool's controllers is right."""
 
     def __init__(self, status, why):
         self.status, self.why = status, why
 
 
-# What is outside of the specified range is 0x12 (Vol 1, Part F, 2.18). RootCanal takes it for what a controller does
-# not support. For advertising intervals, the SIG's test suite takes either (HCI/DDI/BI-01-C, BI-02-C).
-RANGE = RootCanal(UNSUPPORTED, "outside of the range")
+# The status of a value outside the specified range is 0x12 (Vol 1, Part F, 2.18). RootCanal treats it as a value that the
+# controller does not support. For advertising intervals, the SIG's test suite accepts both (HCI/DDI/BI-01-C, BI-02-C).
+RANGE = RootCanal(UNSUPPORTED, "outside the range")
 PHYS = "A bit for a PHY that is not supported, or is reserved, is 0x11 (7.8.48, 7.8.49)."
 
 
 async def status(reader, writer, command):
-    """Sends a command and gives the status of its answer; other events are passed over."""
+    """Sends a command and returns the status of its answer. Other events are skipped."""
     writer.write(command)
     opcode = command[1:3]
 
@@ -40,14 +40,14 @@ async def status(reader, writer, command):
 
 
 async def event(reader, matches, what):
-    """The next packet that matches; those before it are passed over."""
+    """Returns the next packet that matches, and skips those before it."""
     while not matches(packet := await soon(reader.next_packet(), what)):
         pass
     return packet
 
 
 async def differences(reader, writer, name, rows):
-    """Plays rows, and returns those that were answered in another way."""
+    """Sends the commands of the rows, and returns the rows with another status."""
     found = []
     for place, (command, wanted, *other) in enumerate(rows, 1):
         if other and sys.argv[1] == "rootcanal":
@@ -61,7 +61,7 @@ async def differences(reader, writer, name, rows):
 
 
 async def compare(radio, table):
-    """Plays each list of rows after a reset, and fails at the end if any status was another."""
+    """Tests each list of rows after a reset, and fails at the end if any status differs."""
     found = []
     async with h4(radio) as host:
         for name, rows in table.items():

@@ -1,4 +1,4 @@
-"""The database that `bletool serve` is given, and what a client must find of it."""
+"""The database of `bletool serve` in the scenarios, and the tree that a client must discover."""
 import json
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -27,7 +27,7 @@ SERVICES = [
 
 
 def tree():
-    """The services as a client sees them: the handles are counted, the 0x2902 descriptors added."""
+    """Returns the services as a client discovers them, with handles and with 0x2902 descriptors."""
     found, handle = [], 0
     for service in SERVICES:
         start = handle = service.get("handle", handle + 1)
@@ -53,7 +53,7 @@ def value_handle(uuid):
 
 @asynccontextmanager
 async def serving(radio, *options, name=NAME, **settings):
-    """`bletool serve` on this radio, with its `ready` event, and further settings. JSON is YAML too."""
+    """Runs `bletool serve` on this radio, and yields it with its `ready` event. JSON is valid YAML."""
     advertise = {
         "services": ["1809"], "manufacturer": {"0xFFFF": "0102"},
         "interval": "50ms", "overflow": "scan-response"}

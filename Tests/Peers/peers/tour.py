@@ -1,4 +1,4 @@
-"""A Bumble peripheral with the service of the tour of Examples, and what a central has done with it."""
+"""A Bumble peripheral with the service of the tour of Examples, and the actions of a central."""
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -14,7 +14,7 @@ from peers.signing import OPCODE, verified
 
 Can = Characteristic.Properties
 READ, WRITE = Characteristic.READABLE, Characteristic.WRITEABLE
-# Bit 13 of the 128 that an application in the background of iOS has.
+# Bit 13 of the 128 bits in the advertisement of an iOS application in the background.
 OVERFLOW_AREA = bytes.fromhex("4c0001") + (1 << 127 - 13).to_bytes(16, "big")
 FLOOD = 300
 # A Characteristic Presentation Format: UTF-8, no exponent, no unit, the SIG's namespace, no description.
@@ -24,7 +24,7 @@ RELIABLE_WRITE = bytes([1, 0])
 
 
 def followed_latencies(connection):
-    """A queue of the latencies that a link has from now on, one for each update of its parameters."""
+    """Returns a queue that receives the latency of a link at each further update of its parameters."""
     latencies = asyncio.Queue()
     connection.on(
         "connection_parameters_update",
@@ -33,7 +33,7 @@ def followed_latencies(connection):
 
 
 class Tour:
-    """The database and its device; what was written is kept, in its order."""
+    """The database and its device. Written values are stored in order."""
 
     def __init__(self):
         self.turn = asyncio.Lock()
@@ -74,7 +74,7 @@ class Tour:
 
     def take(self, connection, value):
         self.commands.append(value.decode())
-        # After the response, and after the command before.
+        # The task runs after the response, and after the previous command.
         self.working = asyncio.create_task(self.in_turn(connection, value.decode()))
 
     async def in_turn(self, connection, word):
@@ -109,7 +109,7 @@ class Tour:
         await host.notify_subscriber(connection, self.answer, answer.encode())
 
     def take_signed(self, connection, pdu):
-        """Signed Write Commands, which Bumble does not know."""
+        """Handles Signed Write Commands, which Bumble does not support."""
         [keys] = self.device.keystore.all_keys.values()
         _, value, counter = verified(OPCODE + pdu.payload, keys.csrk.value)
         assert not connection.is_encrypted and counter > self.counter, f"counter {counter} after {self.counter}"
@@ -129,11 +129,11 @@ class Tour:
 
 @asynccontextmanager
 async def tour(radio):
-    """A peripheral of that kind on the air."""
+    """Creates a peripheral of the tour that advertises."""
     it = Tour()
     async with device(radio, PERIPHERAL, "Grand tour", irk=bytes(range(16))) as host:
         it.device = host
-        # Who subscribes to the alarm must have paired.
+        # A client must pair before it subscribes to the alarm.
         it.alarm.descriptors = [Descriptor(
             "2902", READ | WRITE | Characteristic.WRITE_REQUIRES_ENCRYPTION,
             host.gatt_server.make_descriptor_value(it.alarm))]

@@ -1,4 +1,4 @@
-"""What a Bumble host receives of extended and periodic advertising."""
+"""Reception of extended and periodic advertising by a Bumble host."""
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -8,7 +8,7 @@ from peers.bletool import soon
 
 
 async def receives(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
-    """Scans by the extended commands until an advertisement is as wanted."""
+    """Scans with the extended commands until an advertisement meets the condition, and returns it."""
     found = asyncio.get_running_loop().create_future()
 
     def received(advertisement):
@@ -26,12 +26,12 @@ async def receives(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
 
 @asynccontextmanager
 async def following(host, address, sid):
-    """Follows a train; gives a queue of what its packets say. Scans meanwhile: RootCanal reports no packets else."""
+    """Follows a train, and yields a queue of its packets. Scans meanwhile, because RootCanal requires it."""
     said = asyncio.Queue()
     await host.start_scanning(active=False, scanning_phys=(HCI_LE_1M_PHY,))
     sync = await host.create_periodic_advertising_sync(address, sid, sync_timeout=1.0)
     sync.on("periodic_advertisement", said.put_nowait)
-    # The event may have come with the answer to the command.
+    # The event may have arrived with the answer to the command.
     if sync.state != sync.State.ESTABLISHED:
         established = asyncio.get_running_loop().create_future()
         sync.once("establishment", lambda: established.set_result(None))

@@ -1,4 +1,4 @@
-"""Bumble's things in the words of CLI.md."""
+"""Conversion of Bumble's values to the form of CLI.md."""
 
 
 def text(uuid):

@@ -1,4 +1,5 @@
-"""`bletool gatt`, as its adapter sees Bumble's server: the tree, a long write and read, a refusal, pushes."""
+"""`bletool gatt` with Bumble's server, recorded at its adapter: tree, long write and read, refusal, notifications,
+indications."""
 from pathlib import Path
 
 from peers.bletool import bletool
@@ -14,7 +15,7 @@ async def steps(radio):
     recording = b""
 
     async def gatt(*words):
-        """One run, appended to the recording."""
+        """Runs `bletool gatt` once, and appends its recording."""
         nonlocal recording
         events = await bletool(
             "gatt", PERIPHERAL, *words, "--mtu", MTU, "--adapter", radio, "--capture", "run.btsnoop")

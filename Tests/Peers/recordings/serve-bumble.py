@@ -1,4 +1,5 @@
-"""`bletool serve`, as its adapter sees Bumble's central: discovery, reads, writes, parts, pushes, errors."""
+"""`bletool serve` with Bumble's central, recorded at its adapter: discovery, reads, writes, prepared writes, notifications,
+indications, errors."""
 import asyncio
 import signal
 from pathlib import Path
@@ -21,7 +22,7 @@ def handle(uuid):
 
 
 async def pushes(peer, uuid, count):
-    """Subscribes, waits for so many values, and unsubscribes."""
+    """Subscribes, waits for `count` values, and unsubscribes."""
     source, values = await characteristic(peer, uuid), asyncio.Queue()
     await source.subscribe(values.put_nowait)
     for _ in range(count):
@@ -51,13 +52,13 @@ async def use(peer):
     ]:
         try:
             await attempt
-            raise AssertionError("what must be refused was not")
+            raise AssertionError("an operation that must be refused succeeded")
         except ATT_Error:
             pass
 
 
 async def use_rarely_seen(att):
-    """What Bumble's client does not send: several values at once, and a transaction that is cancelled."""
+    """Sends requests that Bumble's client does not send: reads of several values, and prepared writes that are cancelled."""
     expect((await att.ask(f"0e{handle(NOTE)}{handle(BATTERY)}"))[:2], "0f", "Read Multiple")
     expect((await att.ask(f"20{handle(NOTE)}{handle(BATTERY)}"))[:2], "21", "Read Multiple Variable")
     expect((await att.ask(f"16{handle(NOTE)}000061"))[:2], "17", "a part")

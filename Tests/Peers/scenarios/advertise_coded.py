@@ -1,4 +1,4 @@
-"""Advertising on LE Coded, which only scans on that PHY receive."""
+"""Only scans on LE Coded receive advertising on that PHY."""
 from peers.bletool import bletool, running
 from peers.scenario import expect, scenario
 

@@ -1,4 +1,4 @@
-"""One bletool says 479 octets in extended packets, and in a scannable set's response; another puts them together."""
+"""One bletool advertises 479 octets in extended packets, and in a scannable set's response. Another one reassembles them."""
 from peers.bletool import bletool, running
 from peers.scenario import expect, scenario
 

@@ -1,4 +1,4 @@
-"""A periodic train of `bletool advertise` is followed by Bumble."""
+"""Bumble follows a periodic train of `bletool advertise`."""
 from peers.bletool import running, soon
 from peers.device import CENTRAL, address_of, device
 from peers.scenario import expect, scenario
@@ -18,7 +18,7 @@ async def steps(radio):
                 expect(sync.periodic_advertising_interval, 100, "milliseconds")
                 for _ in range(5):
                     packet = await soon(said.get(), "a packet of the train")
-                    expect(packet.data_bytes.hex(), SAID, "what Bumble follows")
+                    expect(packet.data_bytes.hex(), SAID, "the data of the train")
                 expect(announced.address, address_of(ready), "the address")
 
 

@@ -1,4 +1,4 @@
-"""What `bletool air` makes of its medium and its controllers: --legacy, --seed, --loss, --delay, and refusals."""
+"""The options of `bletool air` for its medium and its controllers: --legacy, --seed, --loss, --delay, and refused values."""
 import time
 from contextlib import asynccontextmanager
 
@@ -19,7 +19,7 @@ async def air(*options):
 
 
 async def returned(radio, command):
-    """What a new controller returns to a command, behind the status."""
+    """Returns the return parameters of a command to a new controller, after the status."""
     async with h4(radio) as (reader, writer):
         for sent in (RESET, command):
             writer.write(sent)
@@ -42,16 +42,16 @@ async def steps(_):
         async with air("--seed", "7") as radio:
             addresses.append(await returned(radio, CLAIM_A_NEW_ADDRESS))
     expect(addresses[0], addresses[1], "the address of a seed")
-    assert addresses[0] != another, "without a seed it is the same"
+    assert addresses[0] != another, "the addresses with and without a seed are equal"
 
     async with air("--loss", "1") as radio, running("advertise", "--name", "x", "--adapter", radio) as advertiser:
         await advertiser.event("ready")
-        expect(await bletool("scan", "--duration", "1s", "--adapter", radio), [], "what is received when all is lost")
+        expect(await bletool("scan", "--duration", "1s", "--adapter", radio), [], "the events when all packets are lost")
     async with air("--delay", "150ms") as radio, running("advertise", "--name", "x", "--adapter", radio) as advertiser:
         await advertiser.event("ready")
         start = time.monotonic()
         await bletool("gatt", "name:x", "tree", "--adapter", radio)
-        # Two reports, a connection request and its answer, and four questions with their answers.
+        # Two reports, a connection request and its answer, and four requests with their responses.
         assert time.monotonic() - start >= 12 * 0.150, f"{time.monotonic() - start} s"
 
     for option, value in (("--loss", "1.5"), ("--loss", "-1"), ("--loss", "nan"), ("--delay", "-1s")):

@@ -17,11 +17,11 @@ async def steps(radio):
                 "bench", PERIPHERAL, option, uuid, "--count", count, *size, "--adapter", radio)
             expect(
                 [event[key] for key in ("event", "operation", "handle", "uuid", "operations", "octets")],
-                ["bench", operation, attribute.handle, uuid, count, octets], "what was measured")
+                ["bench", operation, attribute.handle, uuid, count, octets], "the operation and its counts")
             latency = event["latency"]
             points = [latency[key] for key in ("min", "median", "p90", "p99", "max")]
             assert points == sorted(points) and points[0] > 0, f"the latencies are not in order: {latency}"
-            # A value's time is that since the one before, so the first one counts for nothing.
+            # The time of a value begins at the previous value. The first value has no time.
             expect(sum(bucket["count"] for bucket in event["histogram"]), count, "the times in the histogram")
 
 

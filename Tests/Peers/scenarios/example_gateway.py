@@ -1,4 +1,4 @@
-"""The gateway of Examples follows a Bumble thermometer through the loss of its link, a restart and a SIGKILL of its own."""
+"""The gateway of Examples connects again to a Bumble thermometer after the loss of the link, a restart and a SIGKILL."""
 import asyncio
 import signal
 
@@ -39,7 +39,7 @@ async def steps(radio):
         async with example("gateway", radio, 1, "state") as gateway:
             for session in (1, 2):
                 await gateway.line(f"^{PERIPHERAL}/random connected {session}$")
-                # A gateway that waited for a confirmation on a lost link would not end in time.
+                # Measuring ends before the link: a wait for a confirmation on a lost link would delay the end.
                 measuring = asyncio.create_task(measure())
                 for _ in range(2):
                     await gateway.line(f"^{PERIPHERAL}/random celsius 36.6$")
@@ -50,8 +50,8 @@ async def steps(radio):
                     await gateway.line(f"^{PERIPHERAL}/random lost: .*0x13.*; again in")
             lost = link_end()
             expect(await gateway.stop(signal.SIGTERM), -signal.SIGTERM, "the end of the gateway")
-            expect(await soon(lost, "the end of the link"), 0x13, "why the link ended")
-        # It connects again to the devices it had when it was ended, without a scan.
+            expect(await soon(lost, "the end of the link"), 0x13, "the reason of the link's end")
+        # The gateway connects again, without a scan, to the devices that it had at its end.
         async with example("gateway", radio, 1, "state") as gateway:
             await gateway.line(f"^{PERIPHERAL}/random is known$")
             await gateway.line(f"^{PERIPHERAL}/random connected 1$")
@@ -61,7 +61,7 @@ async def steps(radio):
             lost = link_end()
             expect(await gateway.stop(signal.SIGKILL), -signal.SIGKILL, "the end of the gateway")
             await soon(lost, "the end of the link of a gateway that was killed")
-        # It waits for a device that is not there, until it is. Bumble advertises again first.
+        # The gateway waits until an absent device advertises. Bumble has restarted advertising, so it is stopped.
         await asyncio.sleep(1)
         await peripheral.stop_advertising()
         async with example("gateway", radio, 1, "state") as gateway:

@@ -1,4 +1,4 @@
-"""The proximity example says that a Bumble peripheral is there."""
+"""The proximity example reports the distance of a Bumble peripheral."""
 import signal
 
 from peers.example import example

@@ -1,5 +1,5 @@
-"""The recognizing central of the tour of Examples bonds with a Bumble peripheral behind private addresses, and recognizes
-it after a start of its own."""
+"""The recognizing central of the tour of Examples bonds with a Bumble peripheral that has private addresses, and recognizes
+it after a restart of the central."""
 import asyncio
 
 from bumble.core import AdvertisingData
@@ -36,13 +36,13 @@ class Hiding:
 
     def ring(self, connection, notify, indicate):
         if notify:
-            assert connection.is_encrypted, "a subscription on an open link"
+            assert connection.is_encrypted, "a subscription on a link without encryption"
             self.ringing = asyncio.create_task(
                 self.device.notify_subscriber(connection, self.alarm, b"fire"))
 
     async def advertise(self):
-        """By a new private address until a central connects. (Bumble 0.0.236 makes one by itself, and gives the controller
-        the old one.)"""
+        """Advertises with a new private address until a central connects. (Bumble 0.0.236 generates one by itself, but
+        passes the old one to the controller.)"""
         host = self.device
         await host.stop_advertising()
         address = Address.generate_private_address(host.irk)
@@ -83,7 +83,7 @@ async def steps(radio):
         await it.advertise()
         async with example("tour", radio, "recognizing", "state") as central:
             await central.line("^recognized by the bond$")
-            # Bumble forgets with the link what a client subscribes to.
+            # Bumble discards the subscriptions of a client at the end of the link.
             await central.line("^still subscribed: false$")
             expect(await soon(central.process.wait(), "the end of the central"), 0, "its exit code")
 

@@ -1,5 +1,5 @@
-"""A Bumble central bonds with the hiding peripheral of the tour of Examples, and has its alarms after the peripheral was
-killed, without subscribing again."""
+"""A Bumble central bonds with the hiding peripheral of the tour of Examples, and receives its alarms without a new
+subscription after the peripheral was killed."""
 import asyncio
 import signal
 
@@ -17,13 +17,13 @@ VALUE = bytes.fromhex("f0ff") + b"21"
 
 
 def identity(match):
-    """The address that the peripheral has beside the private ones."""
+    """Returns the identity address of the peripheral."""
     value, kind = match.group(1).split("/")
     return Address(value, Address.RANDOM_DEVICE_ADDRESS if kind == "random" else Address.PUBLIC_DEVICE_ADDRESS)
 
 
 async def bond(central, shown, hiding):
-    """Pairs, subscribes, and has the setting broadcast; the link ends with the peripheral."""
+    """Pairs, subscribes and enables the broadcast of the setting. The link ends with the peripheral, which is killed."""
     stored = asyncio.get_running_loop().create_future()
     central.once("key_store_update", lambda: stored.set_result(None))
     async with connected(central, shown) as peer:
@@ -49,7 +49,7 @@ async def steps(radio):
         async with example("tour", radio, "hiding", "state") as hiding:
             await hiding.line("^on air for .*, broadcasting: false$")
             first = (await find(central, "Hiding")).address
-            assert first.is_resolvable, f"{first} does not hide"
+            assert first.is_resolvable, f"{first} is not a private address"
             await bond(central, first, hiding)
         async with example("tour", radio, "hiding", "state") as hiding:
             address = identity(await hiding.line("^on air for (.*), broadcasting: true$"))

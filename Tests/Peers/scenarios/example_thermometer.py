@@ -1,4 +1,4 @@
-"""Bumble is indicated temperatures by the thermometer of Examples, and reads what it is."""
+"""Bumble receives indications of temperatures from the thermometer of Examples, and reads its manufacturer."""
 import asyncio
 import signal
 
@@ -29,7 +29,7 @@ async def steps(radio):
         await thermometer.line("disconnected")
         async with connected(central, address) as peer:
             expect(await thermometer.stop(), -signal.SIGINT, "the end of the thermometer")
-            expect(await soon(peer.lost, "the end of the link"), 0x13, "why the link ended")
+            expect(await soon(peer.lost, "the end of the link"), 0x13, "the reason of the link's end")
 
 
 scenario(steps)

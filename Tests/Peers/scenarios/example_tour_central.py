@@ -1,4 +1,4 @@
-"""The central of the tour of Examples takes every step with a Bumble peripheral, which has got what it was sent."""
+"""The central of the tour of Examples performs every step with a Bumble peripheral, which has received all data."""
 import signal
 from contextlib import asynccontextmanager
 
@@ -58,7 +58,7 @@ LINES = [
 
 @asynccontextmanager
 async def grander(radio):
-    """A second device for the chain, which reads its battery."""
+    """Creates a second device, whose battery the chain of the tour reads."""
     level = Characteristic("2a19", Characteristic.Properties.READ, Characteristic.READABLE, bytes([90]))
     async with device(radio, OTHER_PERIPHERAL, "Grander", [Service("180f", [level])]) as host:
         await host.start_advertising(
@@ -68,7 +68,7 @@ async def grander(radio):
 
 
 async def listens(radio):
-    """The scans are there again after a crash, but for the one that the second start gives up."""
+    """Checks that the scans are restored after a crash, except for the one that the second run ends."""
     for scans in (0, 2, 1):
         async with example("tour", radio, "listening", "state") as listening:
             await listening.line(f"^came back: {scans} scans, 0 devices$")
@@ -90,7 +90,7 @@ async def steps(radio):
         expect(peripheral.written, {"fff4": bytes([1]), "fff5": bytes([2])}, "what was written together")
         expect(
             peripheral.alarms, [(True, True, False), (True, False, True)],
-            "encryption, notifications, indications of those who want alarms")
+            "encryption, notifications, indications of the subscriptions to alarms")
         await listens(radio)
 
 

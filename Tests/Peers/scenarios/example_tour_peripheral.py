@@ -1,4 +1,4 @@
-"""A Bumble central has the peripheral of the tour of Examples do all that it can, and pairs where it must."""
+"""A Bumble central uses all functions of the peripheral of the tour of Examples, and pairs where this is required."""
 import asyncio
 import signal
 
@@ -17,7 +17,7 @@ from peers.tour import OVERFLOW_AREA, followed_latencies
 
 
 async def receive(central):
-    """The advertiser of the service, with the name that fits, and of the overflow area beside it."""
+    """Waits for the service with the shortened name, and for the overflow area. Returns the address of the advertiser."""
     found, area = (asyncio.get_running_loop().create_future() for _ in range(2))
 
     def received(advertisement):
@@ -40,7 +40,7 @@ async def receive(central):
 
 
 async def subscribed(peer, uuid, **options):
-    """A characteristic, and the values that come."""
+    """Subscribes to a characteristic, and returns it with a queue of its values."""
     values = asyncio.Queue()
     source = await characteristic(peer, uuid)
     await source.subscribe(values.put_nowait, **options)
@@ -100,7 +100,7 @@ async def alarms(peer, tour):
         await subscribed(peer, "fff6")
         raise AssertionError("alarms without pairing")
     except ATT_Error as error:
-        expect(error.error_code, ErrorCode.INSUFFICIENT_AUTHENTICATION, "why there are no alarms")
+        expect(error.error_code, ErrorCode.INSUFFICIENT_AUTHENTICATION, "the error of the subscription")
     await soon(peer.connection.pair(), "pairing")
     for kind, prefer_notify in (("notifications", True), ("indications", False)):
         alarm, values = await subscribed(peer, "fff6", prefer_notify=prefer_notify)
@@ -117,7 +117,7 @@ async def signs(peer, tour):
 
 
 async def returns(radio, central):
-    """What Bumble has written is there after a crash, and so is the advertisement."""
+    """Checks that the value that Bumble has written and the advertisement are restored after a crash."""
     for advertisements, setting in ((0, b"new"), (1, b"kept")):
         async with example("tour", radio, "returning", "state") as returning:
             kept = setting.decode() if advertisements else ""

@@ -1,4 +1,4 @@
-"""The serial line of Examples with a Bumble central at its other end."""
+"""The UART bridge of Examples with a Bumble central on the other side."""
 import asyncio
 import signal
 

@@ -1,4 +1,4 @@
-"""`bletool gatt` to an address that no device has gives up at --connect-timeout or --timeout, and says so."""
+"""`bletool gatt` to an address that no device has fails at --connect-timeout or --timeout, with an error."""
 from peers.bletool import bletool
 from peers.scenario import scenario
 

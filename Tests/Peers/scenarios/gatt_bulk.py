@@ -1,4 +1,4 @@
-"""A thousand notifications that Bumble sends at once arrive at `bletool gatt` whole and in order."""
+"""A thousand notifications that Bumble sends at once arrive at `bletool gatt` complete and in order."""
 import asyncio
 
 from bumble.gatt import Characteristic, Service

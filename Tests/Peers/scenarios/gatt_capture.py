@@ -1,4 +1,4 @@
-"""Bumble reads the recording that `bletool gatt … --capture` makes: packets, directions and times."""
+"""Bumble reads the recording of `bletool gatt … --capture`: packets, directions and times."""
 from datetime import datetime, timedelta, timezone
 
 from bumble.apps.show import SnoopPacketReader
@@ -26,13 +26,13 @@ async def steps(radio):
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     for time, direction, packet in packets:
         HCI_Packet.from_bytes(packet)
-        assert now - timedelta(minutes=1) < time <= now, f"{time} is not now, {now}"
+        assert now - timedelta(minutes=1) < time <= now, f"{time} is not within a minute before {now}"
         ways = {HCI_COMMAND_PACKET: SENT, HCI_EVENT_PACKET: RECEIVED}
         expect(direction, ways.get(packet[0], direction), f"the direction of {packet.hex()}")
     expect(packets[0][1:], (SENT, RESET), "the first packet")
     for direction, attribute_packet in ((SENT, b"\x0a" + handle), (RECEIVED, b"\x0bhello")):
         found = [way for _, way, packet in packets if packet[0] == 2 and packet.endswith(attribute_packet)]
-        expect(found, [direction], f"where {attribute_packet.hex()} went")
+        expect(found, [direction], f"the directions of {attribute_packet.hex()}")
 
 
 scenario(steps)

@@ -1,4 +1,4 @@
-"""`bletool gatt … dump` of a Bumble peripheral is a configuration that `bletool serve` runs as the same server."""
+"""`bletool gatt … dump` writes the configuration of a Bumble peripheral, with which `bletool serve` runs the same server."""
 from pathlib import Path
 
 from peers.bletool import bletool, running
@@ -8,7 +8,7 @@ from peers.scenario import expect, scenario
 
 
 def attributes(tree):
-    """Handles, types and properties of a tree, and the values; those of the GATT service are each server's own."""
+    """Returns handles, types, properties and values of a tree, without the values of the GATT service, which differ."""
     rows = []
     for service in tree["services"]:
         rows.append((service["handle"], service["uuid"], service["primary"], len(service["includes"])))
@@ -25,7 +25,7 @@ async def steps(radio):
         [dump] = await bletool("gatt", PERIPHERAL, "dump", "clone.yaml", "--adapter", radio)
         expect((dump["event"], dump["address"], dump["file"]), ("dump", PERIPHERAL, "clone.yaml"), "the dump")
         expect(dump["exact"], True, "whether nothing is missing")
-    # Bumble's controllers report legacy packets as extended ones, which they say that they cannot send.
+    # Bumble's controllers report legacy packets as extended ones, which they do not support for sending.
     file = Path("clone.yaml")
     file.write_text(file.read_text().replace("extended: true", "extended: false"))
     async with running("serve", "clone.yaml", "--adapter", radio) as server:

@@ -1,4 +1,4 @@
-"""What a Bumble peripheral refuses or lacks gets the exit code and the message of CLI.md."""
+"""Operations that a Bumble peripheral refuses, or whose target is absent, end with the exit code and message of CLI.md."""
 from peers.bletool import running
 from peers.device import PERIPHERAL
 from peers.gadget import NOTE, SECRET, gadget

@@ -1,4 +1,4 @@
-"""`bletool gatt … notify` prints what a Bumble peripheral notifies or indicates, and ends well on Ctrl-C."""
+"""`bletool gatt … notify` prints the values that a Bumble peripheral notifies or indicates, and disconnects on Ctrl-C."""
 import asyncio
 import signal
 
@@ -31,7 +31,7 @@ async def steps(radio):
             lost = asyncio.get_running_loop().create_future()
             connection.once("disconnection", lost.set_result)
             expect(await both.stop(signal.SIGINT), -signal.SIGINT, "the end of bletool")
-            expect(await soon(lost, "the end of the link"), REMOTE_USER_TERMINATED, "why the link ended")
+            expect(await soon(lost, "the end of the link"), REMOTE_USER_TERMINATED, "the reason of the link's end")
 
 
 scenario(steps)

@@ -1,4 +1,4 @@
-"""A value of more than 512 octets is the server's fault: to read it ends with 7, and a tree shows all the others."""
+"""A value of more than 512 octets is an error of the server: a read ends with 7, and a tree shows all other values."""
 from bumble.gatt import Characteristic, Service
 
 from peers.bletool import bletool

@@ -1,4 +1,4 @@
-"""`bletool gatt … read` reads a Bumble peripheral's values, short, long and just as large as the response."""
+"""`bletool gatt … read` reads a Bumble peripheral's values: short ones, long ones, and ones that exactly fill a response."""
 from peers.bletool import bletool
 from peers.device import PERIPHERAL
 from peers.gadget import FULL, LONG, LONG_VALUE, MTU, NAME, NOTE, SERVICE, TWICE, gadget
@@ -20,7 +20,7 @@ async def steps(radio):
                 expect((read["handle"], read["uuid"]), (note, NOTE), "what was read")
         [rest] = await bletool(
             "gatt", "name:Gad*", "read", LONG, "--offset", 500, "--adapter", radio, "--mtu", MTU)
-        expect(rest["value"], LONG_VALUE[500:].hex(), "from the offset")
+        expect(rest["value"], LONG_VALUE[500:].hex(), "the value from the offset")
 
 
 scenario(steps)

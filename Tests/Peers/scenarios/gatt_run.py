@@ -8,7 +8,7 @@ from peers.gadget import ALARM, COUNTER, NOTE, SECRET, gadget
 from peers.scenario import expect, scenario
 
 SCRIPT = f"""\
-# what a device is asked in a few seconds
+# operations on a device within a few seconds
 read {NOTE}
 subscribe {COUNTER}
 write {NOTE} 'utf8:two words'
@@ -32,28 +32,28 @@ async def steps(radio):
         expect(answers, [
             ("value", 2), ("subscribed", 3), ("written", 4), ("value", 6), ("subscribed", 7)], "the answers")
         expect([bytes.fromhex(event["value"]) for event in events if event["event"] == "value"],
-               [b"hello", b"two words"], "what was read")
+               [b"hello", b"two words"], "the values that were read")
         pushed = [event["event"] for event in events if event["event"] in ("notification", "indication")]
         assert "notification" in pushed and "indication" in pushed
         after = events[next(i for i, e in enumerate(events) if e["event"] == "indication") + 1:]
         assert all(event["uuid"] == ALARM for event in after[2:]), "notifications after their end"
 
-        # The first line that fails ends it, with that line's exit status; else all do what they can.
+        # The first line that fails ends the run with its exit status. With --keep-going, all lines run.
         Path("refused.txt").write_text(f"read {SECRET}\nread {NOTE}\n")
         events = await bletool("gatt", PERIPHERAL, "run", "refused.txt", "--adapter", radio, code=5)
-        expect([event["event"] for event in events], ["error"], "what ends at a failure")
+        expect([event["event"] for event in events], ["error"], "the events until the failure")
         events = await bletool("gatt", PERIPHERAL, "run", "refused.txt", "--keep-going", "--adapter", radio, code=5)
-        expect([event["event"] for event in events], ["error", "value", "error"], "what goes on")
+        expect([event["event"] for event in events], ["error", "value", "error"], "the events with --keep-going")
         assert events[0]["message"].startswith("refused.txt:1: "), events[0]["message"]
 
-        # Nothing of a script that cannot work is done.
+        # No line of a script with an invalid line runs.
         Path("wrong.txt").write_text(f"read {NOTE}\nreed {NOTE}\n")
         links.clear()
         [error] = await bletool("gatt", PERIPHERAL, "run", "wrong.txt", "--adapter", radio, code=1)
         assert error["message"].startswith("wrong.txt:2: "), error["message"]
         expect(links, [], "the connections")
 
-        # Line by line, as a program does that looks at the answers.
+        # Line by line, as a program does that reads the answers.
         async with running("gatt", PERIPHERAL, "run", "-", "--adapter", radio, stdin=asyncio.subprocess.PIPE) as session:
             for number, line in enumerate([f"read {NOTE}", "", f"read {COUNTER}"], 1):
                 session.process.stdin.write(f"{line}\n".encode())

@@ -16,11 +16,11 @@ async def steps(radio):
     async with gadget(radio):
         for words in ("", "--name Gadget*", "--service battery_service", f"--address {PERIPHERAL}"):
             received = await scan(*words.split(), "--count", 1, "--timeout", "5s")
-            expect([event["event"] for event in received], ["advertisement"], "one device, so one event")
+            expect([event["event"] for event in received], ["advertisement"], "the events of one device")
             expect({field: received[0][field] for field in FIELDS}, FIELDS, "the advertisement")
             made_by = received[0]["manufacturer"]
             expect([(m["company"], m["data"]) for m in made_by], [(0xFFFF, "0a0b")], "manufacturer data")
-        expect(await scan("--name", "Gidget*", "--duration", "500ms"), [], "others")
+        expect(await scan("--name", "Gidget*", "--duration", "500ms"), [], "the events of other devices")
         await scan("--name", "Gidget*", "--count", 1, "--timeout", "500ms", code=2)
 
 

@@ -1,4 +1,5 @@
-"""`bletool scan` merges the scan response of a Bumble peripheral into the rest; a passive scan has none."""
+"""`bletool scan` merges the scan response of a Bumble peripheral with its other data. A passive scan receives no scan
+response."""
 from bumble.core import AdvertisingData
 
 from peers.bletool import bletool, running

@@ -1,4 +1,4 @@
-"""`bletool gatt … tree` shows a Bumble peripheral's database as it is, and the values that can be read."""
+"""`bletool gatt … tree` prints a Bumble peripheral's database, and the values that can be read."""
 from bumble.gatt import Characteristic, CharacteristicDeclaration, IncludedServiceDeclaration, Service
 
 from peers.bletool import bletool
@@ -9,7 +9,7 @@ from peers.words import names, text
 
 
 def tree_of(attributes):
-    """The tree that these attributes of Bumble's are, in the words of CLI.md but for the values."""
+    """Returns the tree of Bumble's attributes in the form of CLI.md, without the values."""
     services = []
     for attribute in attributes:
         if isinstance(attribute, Service):
@@ -30,7 +30,7 @@ def tree_of(attributes):
 
 
 def shape(services):
-    """What bletool printed, without the values."""
+    """Returns the tree that bletool printed, without the values."""
     return [service | {
         "includes": len(service["includes"]),
         "characteristics": [{

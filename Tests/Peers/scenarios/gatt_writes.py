@@ -18,8 +18,8 @@ async def steps(radio):
             arrival = asyncio.create_task(peripheral.next_write(attribute))
             [shown] = await gatt_write(uuid, *options)
             written = {"event": "written", "handle": attribute.handle, "octets": len(value)}
-            expect(shown, written, "what it reported")
-            expect(await soon(arrival, "the write's arrival"), value, "what arrived")
+            expect(shown, written, "the reported write")
+            expect(await soon(arrival, "the write's arrival"), value, "the value that arrived")
 
         await write(peripheral.note, NOTE, b"\x01\x02\x03", "010203")
         await write(peripheral.note, NOTE, b"text", "text", "--format", "utf8")

@@ -1,5 +1,5 @@
-"""A Bumble peripheral hides behind private addresses; bletool hides, too. They pair, and each knows the other by its
-identity when both addresses have changed."""
+"""A Bumble peripheral and bletool use private addresses. They pair, and each resolves the other's identity after both
+addresses have changed."""
 import asyncio
 
 from bumble.gatt import Characteristic, Service
@@ -14,8 +14,8 @@ SECRET, VALUE = "fff1", b"a secret"
 
 
 async def hide_elsewhere(peripheral):
-    """Advertises by another private address until a central connects. (Bumble 0.0.236 makes one by itself, and gives the
-    controller the old one.)"""
+    """Advertises with another private address until a central connects. (Bumble 0.0.236 generates one by itself, but passes
+    the old one to the controller.)"""
     address = Address.generate_private_address(peripheral.irk)
     await peripheral.send_sync_command(HCI_LE_Set_Random_Address_Command(random_address=address))
     peripheral.random_address = address
@@ -41,22 +41,22 @@ async def steps(radio):
             await soon(stored, "the key at Bumble")
             [(name, keys)] = await peripheral.keystore.get_all()
             if keys.ltk is None:
-                # After legacy pairing Bumble's responder keeps its own key as the central's.
+                # After legacy pairing, Bumble's responder stores its own key as the central's.
                 keys.ltk_peripheral = keys.ltk_central
                 await peripheral.keystore.update(name, keys)
             [bond] = await bletool("bonds", "list", *here[2:])
-            expect(bond["address"], PERIPHERAL, "who it is")
+            expect(bond["address"], PERIPHERAL, "the identity of the peer")
 
             for _ in range(2):
                 await hide_elsewhere(peripheral)
                 seen = asyncio.get_running_loop().create_future()
                 peripheral.once("connection", seen.set_result)
                 [found] = await bletool("scan", "--count", "1", "--address", PERIPHERAL, *here)
-                expect(found["identity"], PERIPHERAL, "who advertises")
+                expect(found["identity"], PERIPHERAL, "the identity of the advertiser")
                 [read] = await bletool("gatt", PERIPHERAL, "read", SECRET, "--privacy", *here)
                 expect(bytes.fromhex(read["value"]), VALUE, "the secret")
                 connection = await soon(seen, "the connection")
-                expect(str(connection.peer_address).removesuffix("/P"), bond["adapter"], "who has connected")
+                expect(str(connection.peer_address).removesuffix("/P"), bond["adapter"], "the identity of the central")
                 assert connection.peer_resolvable_address.is_resolvable
             [(name, _)] = await peripheral.keystore.get_all()
             await peripheral.keystore.delete(name)

@@ -1,4 +1,4 @@
-"""`bletool serve --privacy`: a Bumble central pairs with it, and finds it by its identity when its address has changed."""
+"""A Bumble central pairs with `bletool serve --privacy`, and connects to its identity after its address has changed."""
 import asyncio
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ CONFIG = {"name": "Hidden", "advertise": {"interval": "50ms"}, "services": [
 
 
 async def changed(central, shown):
-    """Waits until the server is on air by another address."""
+    """Waits until the server advertises with another address."""
     while str((await find(central, "Hidden")).address) == shown:
         pass
 
@@ -38,7 +38,7 @@ async def steps(radio):
                 stored = asyncio.get_running_loop().create_future()
                 central.once("key_store_update", lambda stored=stored: stored.set_result(None))
                 shown = (await find(central, "Hidden")).address
-                assert shown.is_resolvable, f"{shown} does not hide"
+                assert shown.is_resolvable, f"{shown} is not a private address"
                 async with connected(central, shown) as peer:
                     await soon(peer.connection.pair(), "pairing")
                     await soon(stored, "the key at Bumble")

@@ -1,5 +1,5 @@
-"""Bumble's hosts have paired and leave it to their controllers to hide both and to know each other again; a stranger sees
-no known device."""
+"""Bumble's hosts have paired. Their controllers generate and resolve the private addresses of both. A host without the keys
+cannot identify the devices."""
 import asyncio
 
 from bumble.core import TimeoutError
@@ -14,10 +14,10 @@ HIDDEN = OwnAddressType.RESOLVABLE_OR_RANDOM
 
 
 def expect_hidden(connection, identity):
-    """The peer is known, and was on air by another address."""
+    """Checks that the peer is known by its identity and has used another address. Returns that address."""
     expect(str(connection.peer_address), identity, "the peer")
     shown = connection.peer_resolvable_address
-    assert shown is not None and shown.is_resolvable, f"{identity} is on air as {shown}"
+    assert shown is not None and shown.is_resolvable, f"{identity} uses the address {shown}"
     return shown
 
 
@@ -33,15 +33,15 @@ async def steps(radio):
                 expect_hidden(other, CENTRAL)
                 await soon(peer.connection.encrypt(), "encryption")
                 expect(await it.read(peer), VALUE, "the secret")
-        # A host that has a key and uses its identity address is not received.
+        # A peer whose key is known, but which advertises with its identity address, is not received.
         await it.advertise()
         try:
             await it.central.connect(it.peripheral.static_address, own_address_type=HIDDEN, timeout=1)
-            assert False, "connected to who does not hide"
+            assert False, "connected to an identity address"
         except TimeoutError:
             pass
         await it.peripheral.stop_advertising()
-        # A host without the key receives the peripheral, but does not find its name.
+        # A host without the key receives the peripheral with a private address.
         received = asyncio.get_running_loop().create_future()
         stranger.once("advertisement", received.set_result)
         await it.advertise(HIDDEN)

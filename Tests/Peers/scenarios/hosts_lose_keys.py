@@ -1,4 +1,4 @@
-"""Bumble's hosts have paired, and then the peripheral has no key, or another one."""
+"""Bumble's hosts have paired. Then the peripheral has no key, or a different key."""
 import asyncio
 
 from bumble.hci import HCI_Error
@@ -23,7 +23,7 @@ async def steps(radio):
             except HCI_Error as error:
                 expect(error.error_code, KEY_MISSING, "the error")
             assert not peer.connection.is_encrypted and not other.is_encrypted
-            # The connection goes on, and they pair anew on it.
+            # The connection remains, and the hosts pair again on it.
             await it.pair(peer, other)
         [(name, keys)] = await it.peripheral.keystore.get_all()
         keys.ltk.value = bytes(15) + b"\1"
@@ -33,7 +33,7 @@ async def steps(radio):
             other.once("disconnection", ended.set_result)
             try:
                 await soon(peer.connection.encrypt(), "encryption")
-                assert False, "encrypted with two keys"
+                assert False, "encrypted with different keys"
             except asyncio.CancelledError:  # the connection ends
                 pass
             expect(await soon(peer.lost, "the end at the central"), MIC_FAILURE, "its reason")

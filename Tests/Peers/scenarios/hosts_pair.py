@@ -1,5 +1,5 @@
 """Bumble's hosts pair with each other over the radio, in legacy pairing and in LE Secure Connections, and encrypt the
-next connections with the keys that they have kept."""
+next connections with the stored keys."""
 from bumble.att import ATT_Error
 
 from peers.bletool import soon
@@ -39,7 +39,7 @@ async def steps(radio):
         for secure_connections in (False, True):
             for name, method in METHODS.items():
                 print(name, "secure connections" if secure_connections else "legacy", flush=True)
-                # Two yes-or-no devices have no numbers to compare in legacy pairing: what comes out is Just Works.
+                # Legacy pairing has no comparison of numbers, so two devices with yes/no input pair by Just Works.
                 await pairs(it, secure_connections, *method)
 
 

@@ -1,5 +1,5 @@
-"""A controller that has advertised refuses to do so again: `bletool serve` asks seven times within a minute, then ends
-with an error, for no central can connect any more."""
+"""A controller that has advertised refuses to advertise again. `bletool serve` retries seven times within a minute, then
+ends with an error, because no central can connect any more."""
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -12,11 +12,11 @@ from peers.thermometer import serving
 
 UNUSABLE = 3
 DISALLOWED = 0x0C
-TURN_ON = {0x0A: 4, 0x39: 4}  # where the octet lies that says on, by the command's first octet
+TURN_ON = {0x0A: 4, 0x39: 4}  # by the first octet of the opcode: the index of the octet that enables advertising
 
 
 class Stubborn:
-    """A controller of the radio between it and its host, which refuses to advertise when a test wants it to."""
+    """A proxy between a controller of the radio and its host. It refuses to enable advertising if `refuses` is set."""
 
     def __init__(self):
         self.refuses = False
@@ -67,7 +67,7 @@ async def steps(radio):
         code, events = await server.end(seconds=120)
         expect(code, UNUSABLE, "the exit code")
         server.expect_error(events)
-        assert stubborn.refused >= 7, f"asked {stubborn.refused} times"
+        assert stubborn.refused >= 7, f"refused {stubborn.refused} times"
         assert "Command Disallowed" in server.messages, server.messages
 
 

@@ -1,9 +1,9 @@
-"""A Bumble central that vanishes without a word is reported as lost, and `bletool serve` advertises again."""
+"""A Bumble central that disappears without disconnecting is reported as lost, and `bletool serve` advertises again."""
 from peers.device import CENTRAL, OTHER_CENTRAL, address_of, characteristic, connected, device, find
 from peers.scenario import expect, scenario
 from peers.thermometer import NAME, NOTE, serving
 
-# What a controller says of a peer that vanished: the time limit, or, as RootCanal, that it was powered off.
+# The reasons for a peer that has disappeared: the supervision timeout, or, with RootCanal, a power-off of the peer.
 LOSSES = (0x08, 0x15)
 
 

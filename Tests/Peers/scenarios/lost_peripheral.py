@@ -1,4 +1,4 @@
-"""A Bumble peripheral that is killed ends `bletool gatt … notify` with 7 soon after its supervision time."""
+"""`bletool gatt … notify` ends with 7 when its Bumble peripheral is killed, soon after the supervision timeout."""
 import asyncio
 import sys
 

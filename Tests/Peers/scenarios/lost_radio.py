@@ -1,4 +1,4 @@
-"""A radio that goes away ends `bletool serve` and `bletool scan` with 3, soon and with a message."""
+"""`bletool serve` and `bletool scan` end with 3 and a message when their radio is killed."""
 from peers.bletool import running
 from peers.scenario import expect, scenario
 from peers.thermometer import serving

@@ -1,4 +1,4 @@
-"""`bletool maintain --exec` runs its program for each link and each end of a Bumble peripheral that drops links."""
+"""`bletool maintain --exec` runs its program at each connection and disconnection of a Bumble peripheral."""
 import asyncio
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from peers.scenario import expect, scenario
 
 REMOTE_USER_TERMINATED = 0x13
 LINKS = 3
-# The environment that the program finds; the reason is a text, of which a line has only that it is there.
+# The environment of the program. The reason is a text. The line contains only whether it is set.
 LINE = "$BLETOOL_EVENT $BLETOOL_SESSION $BLETOOL_ADDRESS $BLETOOL_ADDRESS_TYPE ${BLETOOL_REASON:+because}"
 
 
 async def drop(connection):
-    """Ends a link a moment after it was made."""
+    """Ends a link half a second after it was established."""
     await asyncio.sleep(0.5)
     await connection.disconnect()
 
@@ -33,15 +33,15 @@ async def steps(radio):
                 await client.event("disconnected", session=session, reason=REMOTE_USER_TERMINATED)
             expect((await client.end())[0], 0, "the exit code")
         await asyncio.gather(*dropping)
-        # In their order, and all of them before bletool ended.
+        # The program has run for all events, in order, before bletool ended.
         expect(
             [line.strip() for line in happened.read_text().splitlines()],
             [f"{event} {session} {PERIPHERAL} random{reason}"
              for session in range(1, LINKS + 1)
              for event, reason in (("connected", ""), ("disconnected", " because"))],
-            "what the program found")
+            "the environments of the program")
         for session in range(1, LINKS + 1):
-            assert f"noted disconnected {session}" in client.messages, "what the program printed is not shown"
+            assert f"noted disconnected {session}" in client.messages, "the output of the program is not shown"
 
 
 scenario(steps)

@@ -1,11 +1,11 @@
-"""Nonsense from a server ends `bletool gatt … tree` soon, with a message; what can be ignored is ignored."""
+"""Malformed responses of a server end `bletool gatt … tree` with a message. PDUs that can be ignored are ignored."""
 from bumble.att import ATT_CID, Opcode
 
 from peers.bletool import bletool, running
 from peers.device import PERIPHERAL, device
 from peers.scenario import expect, scenario
 
-# Answers to Read By Group Type, of a server whose every other answer is right.
+# Responses to Read By Group Type, from a server whose other responses are valid.
 NONSENSE = [
     "11", "1100", "110001", "110000", "1105010005000018", "11060100", "1106010005000018ff", "110701000500001800",
     "1106050001000018",  # a service that ends before it begins

@@ -1,4 +1,4 @@
-"""Malformed ATT to `bletool serve`: Error Responses where ATT says so, else silence; the link survives."""
+"""Malformed ATT PDUs to `bletool serve`: it sends Error Responses where ATT requires them, and keeps the link."""
 from peers.device import CENTRAL, address_of, connected, device
 from peers.raw import Frames
 from peers.scenario import expect, scenario
@@ -20,10 +20,10 @@ ANSWERED = {
     "18": 0x04, "180100": 0x04,
     "00": 0x06, "14": 0x06, "30": 0x06, "3f": 0x06, "a0ffff": 0x06,
 }
-# Answers to nothing, commands that are unknown or cut short, and nothing at all.
+# Responses without a request, commands that are unknown or truncated, and an empty frame.
 UNANSWERED = ["090001", "110001", "0b", "01", "010a010001", "13", "1e", "1e00", "1b", "21",
               "52", "5201", "70", "7fff", "d2", "d20100", "f0", ""]
-READ_NAME = "080100ffff002a"  # Read By Type of the device name: the next answer, if there was none before
+READ_NAME = "080100ffff002a"  # Read By Type of the device name: its response is the next one if the frame before had none
 
 
 async def steps(radio):

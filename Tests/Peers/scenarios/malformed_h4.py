@@ -24,7 +24,7 @@ async def steps(radio):
                     try:
                         await writer.drain()
                     except ConnectionError:
-                        pass  # the air may close what makes no sense
+                        pass  # the air may close a connection that sends malformed data
                 expect(await note.read_value(), b"hello", f"a read after {garbage[:16].hex()}")
             async with device(radio, OTHER_CENTRAL) as newcomer:
                 await find(newcomer, NAME)

@@ -1,4 +1,4 @@
-"""The air refuses HCI commands that make no sense with the status that Core 5.4, Vol 4, Part E names."""
+"""The air refuses invalid HCI commands with the status that Core 5.4, Vol 4, Part E requires."""
 from peers.bletool import soon
 from peers.raw import h4
 from peers.scenario import expect, scenario
@@ -6,19 +6,19 @@ from peers.scenario import expect, scenario
 UNKNOWN_COMMAND, UNKNOWN_CONNECTION, DISALLOWED, INVALID = 0x01, 0x02, 0x0C, 0x12
 COMPLETE, STATUS = "040e", "040f"
 
-# A command without its packet type, the event that must answer it, and the status in that; in this order.
+# A command without its packet type, the event that must answer it, and its status. They are sent in this order.
 COMMANDS = [
     ("030c00", COMPLETE, 0),                                        # Reset
     ("fffe00", None, UNKNOWN_COMMAND),                              # an opcode that is not assigned
-    ("0620020000", COMPLETE, INVALID),                              # LE Set Advertising Parameters, cut short
+    ("0620020000", COMPLETE, INVALID),                              # LE Set Advertising Parameters, truncated
     ("06200f1f001f000000000000000000000700", COMPLETE, INVALID),    # an interval of 19.375 ms
     ("06200f000100010900000000000000000700", COMPLETE, INVALID),    # advertising type 9
     ("06200f000100010000000000000000000000", COMPLETE, INVALID),    # no channel
     ("08202020" + "00" * 31, COMPLETE, INVALID),                    # advertising data of 32 octets
     ("0b200701040005000000", COMPLETE, INVALID),                    # a scan window longer than the interval
     ("0c20020300", COMPLETE, INVALID),                              # LE Set Scan Enable 3
-    ("060403230113", STATUS, UNKNOWN_CONNECTION),                   # Disconnect what is not connected
-    ("0e2000", COMPLETE, DISALLOWED),                               # cancel what is not being created
+    ("060403230113", STATUS, UNKNOWN_CONNECTION),                   # Disconnect without a connection
+    ("0e2000", COMPLETE, DISALLOWED),                               # cancel without a connection attempt
     ("0520060100000000f0", COMPLETE, 0),                            # LE Set Random Address
     ("06200f000100010001000000000000000700", COMPLETE, 0),
     ("0a200101", COMPLETE, 0),                                      # advertise

@@ -1,4 +1,4 @@
-"""A Bumble central that pairs wrongly with `bletool serve`: each fault has its reason, and the next one can pair."""
+"""A Bumble central violates the pairing protocol. `bletool serve` sends the reason of each error, and pairs afterwards."""
 import asyncio
 
 from bumble.keys import MemoryKeyStore
@@ -17,7 +17,7 @@ READ = "080100ffff002a"  # reading the device name by type
 REQUEST, SECURE_REQUEST = features(1), features(1, authentication=SECURE)
 KEY = PublicKey()
 
-# Without a pairing: what a peripheral does not know, and what belongs to no pairing.
+# Without a pairing: commands that a peripheral does not support, and commands that require a pairing.
 ALONE = {code: NOT_KNOWN if code in (0x02, 0x0B) else UNSPECIFIED for code in range(2, 15) if code != FAILED}
 FEATURES = {
     features(1, io=5): PARAMETERS, features(1, io=255): PARAMETERS, features(1, oob=2): PARAMETERS,
@@ -25,13 +25,13 @@ FEATURES = {
     features(1, key_size=6): KEY_SIZE, features(1, key_size=0): KEY_SIZE, features(1, key_size=15): KEY_SIZE,
     features(1, oob=1, authentication=SECURE): OOB_NOT_AVAILABLE,
 }
-# In a pairing: what goes, with the code of each answer that is right, and the reason at the end.
+# In a pairing: the valid packets with the codes of their answers, the wrong packet, and the reason of its answer.
 LEGACY, SECURED = [(REQUEST, ["02"])], [(SECURE_REQUEST, ["02"])]
 KEYS = SECURED + [(KEY.packet, ["0c", "03"])]
 WRONG = {
     "a second Pairing Request": (LEGACY, REQUEST, UNSPECIFIED),
-    "a second Pairing Request, cut short": (LEGACY, REQUEST[:-2], PARAMETERS),
-    "a confirm value cut short": (LEGACY, packet(0x03, 16), PARAMETERS),
+    "a second Pairing Request, truncated": (LEGACY, REQUEST[:-2], PARAMETERS),
+    "a truncated confirm value": (LEGACY, packet(0x03, 16), PARAMETERS),
     "a confirm value too long": (LEGACY, packet(0x03, 18), PARAMETERS),
     "a second confirm value": (LEGACY + [(packet(0x03), ["03"])], packet(0x03), UNSPECIFIED),
     "a random number before its confirm value": (LEGACY, packet(0x04), UNSPECIFIED),
@@ -42,8 +42,8 @@ WRONG = {
     "key presses that were not agreed on": (LEGACY, "0e01", UNSPECIFIED),
     "a Security Request of a central": (LEGACY, "0b01", NOT_KNOWN),
     "a Pairing Response of a central": (LEGACY, features(2), NOT_KNOWN),
-    "a public key cut short": (SECURED, KEY.packet[:-2], PARAMETERS),
-    "a point beside the curve": (SECURED, KEY.beside_the_curve, CHECK),
+    "a truncated public key": (SECURED, KEY.packet[:-2], PARAMETERS),
+    "a point that is not on the curve": (SECURED, KEY.beside_the_curve, CHECK),
     "the point (0, 0)": (SECURED, NOWHERE, CHECK),
     "the debug key": (SECURED, DEBUG, AUTHENTICATION),
     "a second public key": (KEYS, KEY.packet, UNSPECIFIED),
@@ -82,7 +82,7 @@ async def steps(radio):
                 expect(await frames.ask(READ), name, f"the answer to a read after {ignored}")
             for request, reason in FEATURES.items():
                 expect(await frames.ask(request, SECURITY), reason, f"the answer to {request}")
-        # A peer that has failed must wait, so each attempt is by another peer.
+        # A peer that has failed must wait, so each attempt uses another address.
         for number, (what, (before, wrong, reason)) in enumerate(WRONG.items()):
             await rename(central, f"F1:00:00:00:00:{number:02X}")
             async with connected(central, address_of(ready)) as peer:
@@ -96,7 +96,7 @@ async def steps(radio):
             expect(await frames.skip_to(), name, "the answer to a read after 100 Pairing Requests")
             expect(await frames.ask(REQUEST, SECURITY), REPEATED, "the answer to one more")
             frames.release()
-        await asyncio.sleep(1.1)  # one attempt failed, for which a peer waits 1 s
+        await asyncio.sleep(1.1)  # a peer must wait 1 s after one failed attempt
         central.keystore = MemoryKeyStore()
         pair_with(central, IO.NO_OUTPUT_NO_INPUT, True, False)
         async with connected(central, address_of(ready)) as peer:

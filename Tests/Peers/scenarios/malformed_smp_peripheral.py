@@ -1,4 +1,4 @@
-"""A Bumble peripheral that pairs wrongly with `bletool pair`: each fault has its reason, and ends it with code 6."""
+"""A Bumble peripheral violates the pairing protocol. `bletool pair` sends the reason of each error, and ends with 6."""
 import asyncio
 
 from bumble.crypto import f4
@@ -19,52 +19,52 @@ NONCE = bytes(range(16))
 
 
 def last(frame):
-    """Sends one packet, whatever came before."""
+    """Returns a function that answers with one packet, independent of the packets before."""
     return lambda asked: frame
 
 
 def same(asked):
-    """Sends back what came last."""
+    """Answers with the last packet that arrived."""
     return asked[-1]
 
 
 def negated(asked):
-    """The public key that came, with Y of the other sign: its X is the same."""
+    """Answers with the public key that arrived, with its Y negated. Its X is the same."""
     prime = 2**256 - 2**224 + 2**192 + 2**96 - 1
     y = prime - int.from_bytes(bytes.fromhex(asked[-1][66:]), "little")
     return asked[-1][:66] + y.to_bytes(32, "little").hex()
 
 
 def commitment(asked):
-    """The confirm value of NONCE (2.3.5.6.2)."""
+    """Answers with the confirm value of NONCE (2.3.5.6.2)."""
     return "03" + f4(KEY.x, bytes.fromhex(asked[-1][2:66]), NONCE, bytes(1)).hex()
 
 
-# Answers one after the other, each to a packet that begins with that code; then the reason.
+# Answers in order, each to a packet that begins with that code, and the reason at the end.
 LEGACY, SECURED = [("01", last(RESPONSE))], [("01", last(SECURE_RESPONSE))]
-KEYS = SECURED + [("0c", commitment)]  # after the public key, which answers nothing else
+KEYS = SECURED + [("0c", commitment)]  # the public key is sent before the confirm value
 WRONG = {
-    "a response cut short": ([("01", last(RESPONSE[:-2]))], PARAMETERS),
+    "a truncated response": ([("01", last(RESPONSE[:-2]))], PARAMETERS),
     "a response too long": ([("01", last(RESPONSE + "00"))], PARAMETERS),
     "IO capability 5": ([("01", last(features(2, io=5)))], PARAMETERS),
     "OOB data flag 2": ([("01", last(features(2, oob=2)))], PARAMETERS),
     "key size 17": ([("01", last(features(2, key_size=17)))], PARAMETERS),
     "key size 6": ([("01", last(features(2, key_size=6)))], KEY_SIZE),
     "key size 15": ([("01", last(features(2, key_size=15)))], KEY_SIZE),
-    "data that were not given": ([("01", last(features(2, oob=1, authentication=SECURE)))], OOB_NOT_AVAILABLE),
-    "a confirm value for a response": ([("01", last(packet(0x03)))], UNSPECIFIED),
-    "a public key for a response": ([("01", last(KEY.packet))], UNSPECIFIED),
+    "out-of-band data that are not available": ([("01", last(features(2, oob=1, authentication=SECURE)))], OOB_NOT_AVAILABLE),
+    "a confirm value instead of a response": ([("01", last(packet(0x03)))], UNSPECIFIED),
+    "a public key instead of a response": ([("01", last(KEY.packet))], UNSPECIFIED),
     "a Pairing Request of a peripheral": ([("01", last(features(1)))], NOT_KNOWN),
     "a second response": (LEGACY + [("03", last(RESPONSE))], UNSPECIFIED),
-    "a confirm value cut short": (LEGACY + [("03", last(packet(0x03, 16)))], PARAMETERS),
+    "a truncated confirm value": (LEGACY + [("03", last(packet(0x03, 16)))], PARAMETERS),
     "the confirm value sent back": (LEGACY + [("03", same)], CONFIRM),
-    "a random number for a confirm value": (LEGACY + [("03", last(packet(0x04)))], UNSPECIFIED),
+    "a random number instead of a confirm value": (LEGACY + [("03", last(packet(0x04)))], UNSPECIFIED),
     "a random number that was not confirmed": (
         LEGACY + [("03", last(packet(0x03))), ("04", last(packet(0x04)))], CONFIRM),
     "a key before encryption": (LEGACY + [("03", last(packet(0x06)))], UNSPECIFIED),
     "the public key sent back": (SECURED + [("0c", same)], CHECK),
     "the public key sent back, negated": (SECURED + [("0c", negated)], CHECK),
-    "a point beside the curve": (SECURED + [("0c", last(KEY.beside_the_curve))], CHECK),
+    "a point that is not on the curve": (SECURED + [("0c", last(KEY.beside_the_curve))], CHECK),
     "the point (0, 0)": (SECURED + [("0c", last(NOWHERE))], CHECK),
     "the debug key": (SECURED + [("0c", last(DEBUG))], AUTHENTICATION),
     "a public key too long": (SECURED + [("0c", last(KEY.packet + "00"))], PARAMETERS),
@@ -81,7 +81,7 @@ async def goes_wrong(peripheral, here, what, answers, reason):
         asked = []
         for code, answer in answers:
             asked.append(await frames.answer(SECURITY))
-            expect(asked[-1][:2], code, f"what came as {asked[-1]} before {what}")
+            expect(asked[-1][:2], code, f"the code of {asked[-1]} before {what}")
             for reserved in RESERVED:
                 frames.send(reserved, SECURITY)
             if answer is commitment:
@@ -102,7 +102,7 @@ async def steps(radio):
         for what, (answers, reason) in WRONG.items():
             await goes_wrong(peripheral, here, what, answers, reason)
 
-        # Many Security Requests count as one, and the pairing that follows goes on.
+        # Many Security Requests have the effect of one, and the pairing succeeds.
         peripheral.keystore = MemoryKeyStore()
         pair_with(peripheral, IO.NO_OUTPUT_NO_INPUT, True, False)
 
@@ -112,7 +112,7 @@ async def steps(radio):
 
         peripheral.once("connection", storm)
         [paired] = await bletool("pair", PERIPHERAL, *here)
-        expect((paired["level"], paired["bonded"]), ("medium", True), "what the pairing came to")
+        expect((paired["level"], paired["bonded"]), ("medium", True), "the result of the pairing")
 
 
 scenario(steps)

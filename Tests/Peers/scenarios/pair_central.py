@@ -1,4 +1,4 @@
-"""A Bumble central pairs with `bletool serve`, in every method, and encrypts its next connection with the key."""
+"""A Bumble central pairs with `bletool serve` by every method, and encrypts its next connection with the key."""
 import asyncio
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A Bumble central pairs with `bletool serve` by what one or both have given the other in files."""
+"""A Bumble central pairs with `bletool serve` by out-of-band data of one or both devices, in files."""
 import asyncio
 from pathlib import Path
 
@@ -18,7 +18,7 @@ async def steps(radio):
             here = ["--state-dir", f"state{number}"]
             central.keystore = MemoryKeyStore()
             if THEIRS in exchange.options:
-                # A server may be given its peers' data while it runs.
+                # A server can receive the data of its peers while it runs.
                 record = Path(THEIRS).read_text()
                 Path(THEIRS).unlink()
             async with serving(radio, *here, *exchange.options) as (server, ready):

@@ -1,4 +1,4 @@
-"""`bletool pair` with a Bumble peripheral by what one or both have given the other in files; other files are refused."""
+"""`bletool pair` with a Bumble peripheral by out-of-band data of one or both devices, in files. Other files are refused."""
 import asyncio
 from pathlib import Path
 
@@ -26,7 +26,7 @@ async def steps(radio):
             await soon(stored, "the key at Bumble")
             await agree_on_keys(peripheral, PERIPHERAL, f"state{number}", exchange.is_secure, is_central=False)
 
-        # Data of another device, attributed to the peer; and malformed data.
+        # Data of another device, and malformed data.
         exchange = Exchange(True, False, True)
         pair_with(peripheral, IO.NO_OUTPUT_NO_INPUT, True, True, exchange.config)
         Path(THEIRS).write_text(Exchange(True, False, True).record().hex())

@@ -1,4 +1,4 @@
-"""`bletool pair` with a Bumble peripheral, in every method; the key encrypts the next connection, of `gatt`."""
+"""`bletool pair` with a Bumble peripheral by every method. The key encrypts the next connection, which `gatt` makes."""
 import asyncio
 
 from bumble.gatt import Characteristic, Service
@@ -36,7 +36,7 @@ async def steps(radio):
             keys = await agree_on_keys(
                 peripheral, PERIPHERAL, f"state{number}", secure_connections, is_central=False)
             if keys.ltk is None:
-                # After legacy pairing Bumble's responder keeps its own key as the central's.
+                # After legacy pairing, Bumble's responder stores its own key as the central's.
                 keys.ltk_peripheral = keys.ltk_central
                 [(name, _)] = await peripheral.keystore.get_all()
                 await peripheral.keystore.update(name, keys)
@@ -45,7 +45,7 @@ async def steps(radio):
             refusing = pair_with(peripheral, IO.NO_OUTPUT_NO_INPUT, secure_connections, False)
             [read] = await bletool("gatt", PERIPHERAL, "read", SECRET, *here)
             expect(bytes.fromhex(read["value"]), VALUE, "the secret")
-            expect(refusing.seen, [], "what was asked")
+            expect(refusing.seen, [], "the questions to the user")
 
 
 scenario(steps)

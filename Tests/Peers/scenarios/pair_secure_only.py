@@ -1,4 +1,4 @@
-"""Who pairs by LE Secure Connections only refuses a Bumble host that cannot, in both roles, and takes one that can."""
+"""With LE Secure Connections only, bletool in both roles refuses a Bumble host without them, and accepts one with them."""
 from bumble.core import ProtocolError
 from bumble.keys import MemoryKeyStore
 
@@ -16,7 +16,7 @@ async def serves(central, server, ready):
     async with connected(central, address_of(ready)) as peer:
         try:
             await soon(peer.connection.pair(), "pairing")
-            assert False, "legacy pairing was taken"
+            assert False, "legacy pairing was accepted"
         except ProtocolError as error:
             expect(error.error_code, AUTHENTICATION, "the reason")
     pair_with(central, IO.NO_OUTPUT_NO_INPUT, True, False)

@@ -1,5 +1,5 @@
-"""A Bumble central signs writes to `bletool serve`, on a link that is not encrypted, with the key that it gave when they
-paired; forged and repeated ones are not taken."""
+"""A Bumble central signs writes to `bletool serve`, on a link without encryption, with the key that it distributed during
+pairing. Forged and repeated writes are ignored."""
 import asyncio
 import json
 from pathlib import Path
@@ -31,13 +31,13 @@ async def steps(radio):
         stored = asyncio.get_running_loop().create_future()
         central.once("key_store_update", lambda: stored.set_result(None))
         async with connected(central, address_of(ready)) as peer:
-            # Nothing is there yet to check it by.
+            # The server has no key yet to verify the signature.
             target = await characteristic(peer, SIGNED)
             peer.connection.send_l2cap_pdu(ATT_CID, signed_write(target.handle, b"soon", 1, BUMBLES_KEY))
             await soon(peer.connection.pair(), "pairing")
             await soon(stored, "the key at Bumble")
             await server.event("security", central=CENTRAL, bonded=True)
-            expect(await soon(target.read_value(), "the value"), b"none", "what was signed before pairing")
+            expect(await soon(target.read_value(), "the value"), b"none", "the value after a signed write before pairing")
         async with connected(central, address_of(ready)) as peer:
             target = await characteristic(peer, SIGNED)
             for value, counter, key in [

@@ -1,4 +1,4 @@
-"""Bumble scans and sees name, services and manufacturer data of `bletool serve`, all in one packet."""
+"""Bumble scans and receives name, services and manufacturer data of `bletool serve` in one packet."""
 from bumble.core import UUID, AdvertisingData
 
 from peers.device import CENTRAL, address_of, device, find

@@ -1,4 +1,4 @@
-"""A thousand write commands that Bumble sends at once arrive at `bletool serve` whole and in order."""
+"""A thousand write commands that Bumble sends at once arrive at `bletool serve` complete and in order."""
 from peers.device import CENTRAL, address_of, characteristic, connected, device
 from peers.scenario import expect, scenario
 from peers.thermometer import COMMAND, serving, value_handle

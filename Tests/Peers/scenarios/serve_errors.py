@@ -1,4 +1,4 @@
-"""`bletool serve` refuses what ATT says must be refused, with the code and the handle that it says."""
+"""`bletool serve` refuses requests as ATT requires, with the required code and handle."""
 from peers.device import CENTRAL, address_of, connected, device
 from peers.raw import Frames
 from peers.scenario import expect, scenario
@@ -14,29 +14,29 @@ NOTE_HANDLE, SECRET_HANDLE, BATTERY_HANDLE, LIMITED_HANDLE = (
 SECRET_TYPE = bytes.fromhex(SECRET.replace("-", ""))[::-1].hex()
 NOWHERE = "ff7f"
 
-# What is asked, and the Error Response to it: Core 5.4, Vol 3, Part F, 3.4.1.1 and the request's own section.
+# Requests and their Error Responses: Core 5.4, Vol 3, Part F, 3.4.1.1 and the section of the request.
 REFUSED = {
     "read a value that can only be written": (f"0a{SECRET_HANDLE}", f"010a{SECRET_HANDLE}02"),
-    "read a part of it": (f"0c{SECRET_HANDLE}0000", f"010c{SECRET_HANDLE}02"),
-    "read it by its type": (f"080100ffff{SECRET_TYPE}", f"0108{SECRET_HANDLE}02"),
+    "read a part of a value that can only be written": (f"0c{SECRET_HANDLE}0000", f"010c{SECRET_HANDLE}02"),
+    "read by type a value that can only be written": (f"080100ffff{SECRET_TYPE}", f"0108{SECRET_HANDLE}02"),
     "write a value that can only be read": (f"12{BATTERY_HANDLE}01", f"0112{BATTERY_HANDLE}03"),
-    "prepare a write of it": (f"16{BATTERY_HANDLE}000001", f"0116{BATTERY_HANDLE}03"),
-    "write more than fits": (f"12{LIMITED_HANDLE}0102030405", f"0112{LIMITED_HANDLE}0d"),
-    "read from nowhere": (f"0a{NOWHERE}", f"010a{NOWHERE}01"),
+    "prepare a write of a value that can only be read": (f"16{BATTERY_HANDLE}000001", f"0116{BATTERY_HANDLE}03"),
+    "write more than the maximum length": (f"12{LIMITED_HANDLE}0102030405", f"0112{LIMITED_HANDLE}0d"),
+    "read an absent handle": (f"0a{NOWHERE}", f"010a{NOWHERE}01"),
     "read from handle 0": ("0a0000", "010a000001"),
-    "write to nowhere": (f"12{NOWHERE}01", f"0112{NOWHERE}01"),
-    "prepare a write to nowhere": (f"16{NOWHERE}000001", f"0116{NOWHERE}01"),
+    "write to an absent handle": (f"12{NOWHERE}01", f"0112{NOWHERE}01"),
+    "prepare a write to an absent handle": (f"16{NOWHERE}000001", f"0116{NOWHERE}01"),
     "read past the end": (f"0c{NOTE_HANDLE}0600", f"010c{NOTE_HANDLE}07"),
     "find from handle 0": ("040000ffff", "0104000001"),
-    "find backwards": ("0405000400", "0104050001"),
-    "find where nothing is": ("0400f0ffff", "010400f00a"),
+    "find in a reversed range": ("0405000400", "0104050001"),
+    "find in a range without attributes": ("0400f0ffff", "010400f00a"),
     "read by type from handle 0": ("080000ffff0328", "0108000001"),
-    "read by type backwards": ("08050004000328", "0108050001"),
+    "read by type in a reversed range": ("08050004000328", "0108050001"),
     "read by a type that no attribute has": ("080100ffffad0b", "010801000a"),
-    "group by what is no group": ("100100ffff0328", "0110010010"),
-    "group from handle 0": ("100000ffff0028", "0110000001"),
-    "group where nothing is": ("1000f0ffff0028", "011000f00a"),
-    "find a service that is not there": ("060100ffff0028ad0b", "010601000a"),
+    "read by a type that is not a group": ("100100ffff0328", "0110010010"),
+    "read groups from handle 0": ("100000ffff0028", "0110000001"),
+    "read groups in a range without attributes": ("1000f0ffff0028", "011000f00a"),
+    "find an absent service": ("060100ffff0028ad0b", "010601000a"),
     "write a service declaration": ("12300000", "0112300003"),
 }
 
@@ -48,9 +48,9 @@ async def steps(radio):
             for what, (request, error) in REFUSED.items():
                 expect(await att.ask(request), error, what)
             for command in (f"52{BATTERY_HANDLE}01", f"52{NOWHERE}01"):
-                att.send(command)  # refused, but a command is never answered
+                att.send(command)  # refused without an answer, as all commands
             expect(await att.ask(f"0a{BATTERY_HANDLE}"), "0b64", "the value after refused commands")
-            expect(await att.ask(f"0c{NOTE_HANDLE}0500"), "0d", "read from exactly the end")
+            expect(await att.ask(f"0c{NOTE_HANDLE}0500"), "0d", "read at the end of the value")
 
 
 scenario(steps)

@@ -24,7 +24,7 @@ async def steps(radio):
                 values.get_nowait()
             try:
                 late = await asyncio.wait_for(values.get(), 1)  # five times the interval
-                raise AssertionError(f"{late.hex()} came after unsubscribing")
+                raise AssertionError(f"{late.hex()} arrived after unsubscribing")
             except TimeoutError:
                 pass
 

@@ -1,4 +1,4 @@
-"""`bletool serve --once` ends with 0 when its first central has gone, `--duration` when its time is over."""
+"""`bletool serve --once` ends with 0 after its first central has disconnected, and with `--duration` after that time."""
 from peers.device import CENTRAL, address_of, connected, device
 from peers.scenario import expect, scenario
 from peers.thermometer import serving

@@ -1,4 +1,4 @@
-"""A name that does not fit moves to the scan response, `ready` says so, and Bumble's active scan sees it."""
+"""A name that does not fit is in the scan response. `ready` reports this, and Bumble's active scan receives the name."""
 from bumble.core import UUID, AdvertisingData
 
 from peers.device import CENTRAL, device, find

@@ -19,15 +19,15 @@ async def steps(radio):
             limited = await characteristic(peer, LIMITED)
             try:
                 await limited.write_value(bytes(30), with_response=True)
-                raise AssertionError("30 octets went into a value of 4")
+                raise AssertionError("30 octets were written to a value of 4")
             except ATT_Error as error:
-                expect(error.error_code, ErrorCode.INVALID_ATTRIBUTE_LENGTH, "30 octets into a value of 4")
+                expect(error.error_code, ErrorCode.INVALID_ATTRIBUTE_LENGTH, "the error of 30 octets to a value of 4")
             expect(await limited.read_value(), b"\1", "the value of 4 octets")
             await in_parts(Frames(peer.connection))
 
 
 async def in_parts(att):
-    """The transactions that Bumble's own client does not make."""
+    """Tests transactions that Bumble's own client does not perform."""
     note = value_handle(NOTE).to_bytes(2, "little").hex()
     first, second = f"{note} 0000 6162".replace(" ", ""), f"{note} 0200 6364".replace(" ", "")
     read = f"0a{note}"

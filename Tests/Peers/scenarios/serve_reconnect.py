@@ -1,4 +1,4 @@
-"""Bumble comes back twice: `bletool serve` advertises anew, forgets the client but not the values."""
+"""Bumble connects again twice: `bletool serve` advertises again, and keeps the values but not the state of the client."""
 import signal
 
 from bumble.gatt import GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR as CONFIGURATION
@@ -27,7 +27,7 @@ async def steps(radio):
             subscription = (await characteristic(peer, INTERMEDIATE)).get_descriptor(CONFIGURATION)
             expect(await subscription.read_value(), bytes(2), "the subscription of a client without a bond")
             expect(await server.stop(signal.SIGTERM), -signal.SIGTERM, "the end of bletool")
-            expect(await peer.lost, REMOTE_USER_TERMINATED, "why the link ended")
+            expect(await peer.lost, REMOTE_USER_TERMINATED, "the reason of the link's end")
 
 
 scenario(steps)

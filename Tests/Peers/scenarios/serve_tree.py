@@ -1,4 +1,4 @@
-"""Bumble discovers the whole database of `bletool serve`: it is the one of the configuration."""
+"""Bumble discovers the whole database of `bletool serve`, which equals the configuration."""
 from peers.device import CENTRAL, address_of, connected, device
 from peers.scenario import expect, scenario
 from peers.thermometer import serving, tree
@@ -6,7 +6,7 @@ from peers.words import names, text
 
 
 def seen(service):
-    """A service as Bumble saw it, in the shape of `tree()`."""
+    """Returns a service that Bumble has discovered, in the form of `tree()`."""
     return {
         "uuid": text(service.uuid), "handle": service.handle, "endHandle": service.end_group_handle,
         "includes": [text(included.uuid) for included in service.included_services],
@@ -19,7 +19,7 @@ def seen(service):
 
 async def steps(radio):
     async with serving(radio) as (_, ready), device(radio, CENTRAL) as central:
-        for mtu in (None, 517):  # with the default MTU every answer takes many rounds
+        for mtu in (None, 517):  # with the default MTU, discovery takes many requests
             async with connected(central, address_of(ready)) as peer:
                 if mtu:
                     expect(await peer.request_mtu(mtu), 247, "MTU")

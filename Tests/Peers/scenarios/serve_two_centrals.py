@@ -1,4 +1,4 @@
-"""Two Bumble centrals at once: each has its own MTU and subscriptions, and outlives the other's leaving."""
+"""Two Bumble centrals at once: each has its own MTU and subscriptions, and stays connected when the other disconnects."""
 import asyncio
 
 from peers.bletool import soon
@@ -24,7 +24,7 @@ async def steps(radio):
                 expect(await peer.request_mtu(60), 60, "the first MTU")
                 expect(await other.request_mtu(200), 200, "the second MTU")
                 await (await characteristic(peer, NOTE)).write_value(b"from one", with_response=True)
-                expect(await (await characteristic(other, NOTE)).read_value(), b"from one", "to the other")
+                expect(await (await characteristic(other, NOTE)).read_value(), b"from one", "the value at the other central")
                 values, other_values = asyncio.Queue(), asyncio.Queue()
                 await (await characteristic(peer, INTERMEDIATE)).subscribe(values.put_nowait)
                 await server.event("notified", central=CENTRAL)

@@ -1,4 +1,4 @@
-"""Bumble writes to `bletool serve`, by request and by command, and reads back what it wrote."""
+"""Bumble writes to `bletool serve`, by request and by command, and reads the values back."""
 from peers.device import CENTRAL, address_of, characteristic, connected, device
 from peers.scenario import expect, scenario
 from peers.thermometer import COMMAND, LIMITED, NOTE, SECRET, serving, value_handle

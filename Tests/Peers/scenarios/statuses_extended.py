@@ -1,4 +1,4 @@
-"""The status that answers each command of the extended family, right or wrong."""
+"""The status of the answer to commands of the extended family, valid and invalid."""
 from peers.commands import *
 from peers.scenario import scenario
 from peers.statuses import *
@@ -6,9 +6,9 @@ from peers.statuses import *
 CONNECTABLE, SCANNABLE, DIRECTED, HIGH_DUTY, LEGACY, ANONYMOUS, POWER = (1 << bit for bit in range(7))
 LARGEST = "00" * 251
 
-ENABLED = "The address must not change while the set is enabled and connectable; this one is not (7.8.52)."
+ENABLED = "Only an enabled connectable set must keep its address, and this set is not connectable (7.8.52)."
 CAPACITY = "RootCanal stores 512 octets."
-TRAIN = "RootCanal removes sets whose trains are on, which is 0x0c (7.8.59, 7.8.60)."
+TRAIN = "RootCanal removes sets with enabled trains, which must be 0x0c (7.8.59, 7.8.60)."
 
 TABLE = {
     "set parameters": [
@@ -70,7 +70,7 @@ TABLE = {
         (set_random_address(), DISALLOWED),
         (set_enable(0), SUCCESS),
         (set_parameters(properties=LEGACY | CONNECTABLE | DIRECTED | HIGH_DUTY, peer=(RANDOM, SOMEBODY)), SUCCESS),
-        (set_enable(), INVALID),  # it needs a duration
+        (set_enable(), INVALID),  # high duty cycle requires a duration
         (set_enable(1, ((0, 129, 0),)), INVALID),
         (set_enable(1, ((0, 128, 0),)), SUCCESS),
     ],
@@ -84,7 +84,7 @@ TABLE = {
         (set_data("", operation=4), INVALID),  # it is not enabled
         (set_random_address(), SUCCESS),
         (set_data("0201", operation=1), SUCCESS),
-        (set_enable(), DISALLOWED),  # half of the data
+        (set_enable(), DISALLOWED),  # the data are incomplete
         (set_data("06", operation=2), SUCCESS),
         (set_enable(), SUCCESS),
         (set_data("0201", operation=1), DISALLOWED),
@@ -94,8 +94,8 @@ TABLE = {
         (set_parameters(properties=SCANNABLE), INVALID),  # it has data
         (set_data(""), SUCCESS),
         (set_parameters(properties=SCANNABLE), SUCCESS),
-        (set_data("020106"), INVALID),  # it says nothing but its response
-        (set_enable(), DISALLOWED),  # there is no response
+        (set_data("020106"), INVALID),  # a scannable set has only a scan response
+        (set_enable(), DISALLOWED),  # there is no scan response
         (set_scan_response("020106"), SUCCESS),
         (set_enable(), SUCCESS),
         (set_scan_response(""), DISALLOWED),
@@ -128,7 +128,7 @@ TABLE = {
         (train_parameters(interval=(90, 80)), INVALID),
         (train_parameters(properties=POWER), SUCCESS),
         (train_data("0201", operation=1), SUCCESS),
-        (train_enable(), DISALLOWED),  # half of the data
+        (train_enable(), DISALLOWED),  # the data are incomplete
         (train_data("06", operation=2), SUCCESS),
         (train_enable(0), SUCCESS),
         (train_enable(1, 5), UNKNOWN_SET),

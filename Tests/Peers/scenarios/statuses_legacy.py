@@ -1,10 +1,10 @@
-"""The status that answers each command of the legacy family, and those on lists, right or wrong."""
+"""The status of the answer to commands of the legacy family and of lists, valid and invalid."""
 from peers.commands import *
 from peers.scenario import scenario
 from peers.statuses import *
 
-FAMILY = "The command is one of those that exclude the others until Reset (3.1.1)."
-EITHER = "The same four values may be refused, or not be added again with success (7.8.38)."
+FAMILY = "The command belongs to a family that excludes the other until Reset (3.1.1)."
+EITHER = "The same values can be refused, or answered with success without a second entry (7.8.38)."
 
 TABLE = {
     "advertising parameters": [
@@ -73,7 +73,7 @@ TABLE = {
         (create_connection(latency=500), INVALID, RANGE),
         (create_connection(timeout=9), INVALID, RANGE),
         (create_connection(timeout=3201), INVALID, RANGE),
-        (create_connection(interval=(80, 80), timeout=10), INVALID),  # 100 ms is no more than twice the interval
+        (create_connection(interval=(80, 80), timeout=10), INVALID),  # 100 ms is not more than twice the interval
         (create_connection(), SUCCESS),
         (create_connection(), DISALLOWED),
         (random_address(), DISALLOWED),
@@ -110,11 +110,11 @@ TABLE = {
     ],
     "resolving list": [
         (add_to_resolving_list((2, SOMEBODY)), INVALID, RESERVED),
-        (add_to_resolving_list((RANDOM, 0x400000000001)), INVALID, RESERVED),  # a private address is no identity
+        (add_to_resolving_list((RANDOM, 0x400000000001)), INVALID, RESERVED),  # a private address is not an identity
         (add_to_resolving_list(), SUCCESS),
         (add_to_resolving_list(), SUCCESS, RootCanal(INVALID, EITHER)),
         (add_to_resolving_list(peer_key=9), INVALID),
-        (add_to_resolving_list((RANDOM, SOMEBODY + 1)), INVALID),  # with the first one's key
+        (add_to_resolving_list((RANDOM, SOMEBODY + 1)), INVALID),  # with the key of the first device
         (privacy_mode(mode=1), SUCCESS),
         (privacy_mode(mode=2), INVALID, RESERVED),
         (privacy_mode((RANDOM, SOMEBODY + 1)), UNKNOWN_CONNECTION),

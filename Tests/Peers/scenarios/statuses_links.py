@@ -1,17 +1,17 @@
-"""The status that answers each command on a connection, right or wrong, at both of its ends."""
+"""The status of the answer to commands on a connection, valid and invalid, in both roles."""
 from peers.commands import *
 from peers.raw import h4
 from peers.scenario import scenario
 from peers.statuses import *
 
 CENTRAL = 0xC0FFEE000002
-NO_QUESTION = "RootCanal takes answers without a question."
-ROLE = "Only a central encrypts (7.8.24). RootCanal lets anybody, and begins once more while it has begun."
-TWICE = "RootCanal tries to connect once more to who is connected, which is 0x0b (Vol 1, Part F, 2.11)."
+NO_QUESTION = "RootCanal accepts replies without a request."
+ROLE = "Only a central starts encryption (7.8.24). RootCanal accepts the command in both roles, and while encryption starts."
+TWICE = "RootCanal tries to connect again to a connected device, which must be 0x0b (Vol 1, Part F, 2.11)."
 
 
 def both(handle):
-    """What is answered in the same way at both ends."""
+    """Returns the rows with the same status in both roles."""
     return [
         (read_rssi(handle), SUCCESS),
         (read_phy(handle), SUCCESS),

@@ -1,4 +1,4 @@
-"""`bletool sync` follows the train of Bumble's host, whose data change while it runs, and that of `bletool advertise`."""
+"""`bletool sync` follows a train of Bumble, whose data change meanwhile, and a train of `bletool advertise`."""
 from bumble.core import AdvertisingData
 from bumble.device import AdvertisingEventProperties, AdvertisingParameters, PeriodicAdvertisingParameters
 

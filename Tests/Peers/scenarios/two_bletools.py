@@ -1,4 +1,4 @@
-"""Two bletools on one radio: the server and the client of the same binary."""
+"""Two processes of bletool on one radio, a server and a client."""
 from peers.bletool import bletool
 from peers.scenario import expect, scenario
 from peers.thermometer import BATTERY, INTERMEDIATE, LONG, LONG_VALUE, NAME, NOTE, serving, tree
