@@ -8,16 +8,19 @@ import Testing
 struct DoctorTests {
     private func adapter(
         _ current: Management.Settings = [.powered, .lowEnergy],
-        _ availability: AdapterDescription.Availability = .available
+        _ availability: AdapterDescription.Availability = .available, index: UInt16 = 0,
+        supported: Management.Settings = [.powered, .lowEnergy]
     ) -> AdapterDescription {
         var adapter = AdapterDescription(
-            index: 0, address: DeviceAddress(0xaabb_ccdd_eeff, type: .public), name: "", version: .v5_3,
-            manufacturer: 1, supported: [.powered, .lowEnergy], current: current)
+            index: index, address: DeviceAddress(0xaabb_ccdd_eeff, type: .public), name: "", version: .v5_3,
+            manufacturer: 1, supported: supported, current: current)
         adapter.availability = availability
         return adapter
     }
 
     private let both: Set<Capability> = [.netRaw, .netAdmin]
+    /// A switch of the machine, which belongs to no adapter.
+    private let ofMachine = RadioSwitch(name: "thinkpad_bluetooth_sw", block: .hardware)
 
     @Test func usableAdapterPassesAllChecks() {
         let report = DoctorReport(Diagnosis(capabilities: both, adapters: [adapter()]))
@@ -41,7 +44,7 @@ struct DoctorTests {
             (Diagnosis(listingError: .adapter(.noBluetooth)), "sockets", 3, "modprobe"),
             (Diagnosis(listingError: .adapter(.isolated)), "sockets", 3, "network=host"),
             (Diagnosis(listingError: .managementRefused(.listAdapters, .busy)), "sockets", 3, nil),
-            (Diagnosis(capabilities: [.netRaw, .netAdmin]), "adapter", 3, "virtual"),
+            (Diagnosis(capabilities: [.netAdmin]), "adapter", 3, "virtual"),
         ])
     func problemsHaveStatusAndFix(diagnosis: Diagnosis, check: String, status: Int32, fix: String?) throws {
         let report = DoctorReport(diagnosis)
@@ -91,6 +94,67 @@ struct DoctorTests {
                 "rfkill unblock bluetooth", "rfkill list shows which switch it is",
             ])
         #expect(report.failure?.kind.status == .adapter)
+    }
+
+    @Test("abilities require an adapter that is available, supports LE and is not blocked")
+    func abilitiesRequireUsableAdapter() {
+        func missing(_ one: AdapterDescription, _ switches: [RadioSwitch] = []) -> Set<[String]> {
+            let report = DoctorReport(
+                Diagnosis(capabilities: both, switches: switches, adapters: [one]))
+            // The monitor channel works in any case.
+            #expect(report.abilities.first { $0.name == "capture" }?.missing == [])
+            return Set(report.abilities.filter { !["capture", "virtual"].contains($0.name) }.map(\.missing))
+        }
+        #expect(missing(adapter()) == [[]])
+        #expect(missing(adapter([], .taken)) == [["adapter"]])
+        #expect(missing(adapter(supported: [.powered])) == [["adapter"]])
+        let blocked = RadioSwitch(name: "hci0", block: .software)
+        #expect(missing(adapter([.lowEnergy]), [blocked]) == [["adapter"]])
+        #expect(missing(adapter([.lowEnergy]), [ofMachine]) == [["adapter"]])
+        // An adapter that is on is not subject to the machine's switch.
+        #expect(missing(adapter(), [ofMachine]) == [[]])
+        // The switch of another radio is without effect on this adapter.
+        #expect(missing(adapter(), [RadioSwitch(name: "hci1", block: .hardware)]) == [[]])
+    }
+
+    @Test("a radio that cannot be used beside one that can is a note")
+    func unusableRadioBesideUsableOneIsNote() {
+        let report = DoctorReport(
+            Diagnosis(
+                capabilities: both,
+                switches: [RadioSwitch(name: "hci0", block: .software), RadioSwitch(name: "hci1")],
+                adapters: [
+                    adapter([.lowEnergy]), adapter(index: 1), adapter([], .taken, index: 2),
+                    adapter(index: 3, supported: [.powered]),
+                ]))
+        #expect(report.failure == nil)
+        let notes = report.checks.filter { $0.status == .note }
+        #expect(
+            notes.map { "\($0.name) \($0.subject ?? "")" } == [
+                "rfkill hci0", "adapter hci0", "adapter hci2", "adapter hci3",
+            ])
+        #expect(notes.first?.fix == "rfkill unblock bluetooth")
+        #expect(report.abilities.allSatisfy { $0.missing.isEmpty })
+    }
+
+    @Test("the default adapter is the first one that can be used, and abilities are those on it")
+    func defaultAdapterIsFirstUsableOne() {
+        func first(_ all: [AdapterDescription], _ switches: [RadioSwitch] = []) -> UInt16? {
+            AdapterSpecification.first(of: all, with: switches)?.index
+        }
+        let blocked = RadioSwitch(name: "hci0", block: .software)
+        #expect(first([]) == nil)
+        #expect(first([adapter(), adapter(index: 1)]) == 0)
+        #expect(first([adapter([.lowEnergy]), adapter(index: 1)], [blocked]) == 1)
+        #expect(
+            first([adapter(supported: [.powered]), adapter([], .taken, index: 1), adapter(index: 2)]) == 2)
+        // The error of such an adapter is more specific than that no adapter exists.
+        #expect(first([adapter([], .taken), adapter([.lowEnergy], index: 1)], [ofMachine]) == 1)
+        #expect(first([adapter([], .taken), adapter([], .taken, index: 1)]) == 0)
+
+        let report = DoctorReport(
+            Diagnosis(capabilities: [.netRaw], adapters: [adapter([.lowEnergy]), adapter(index: 1)]))
+        #expect(report.abilities.first { $0.name == "scan" }?.missing == ["CAP_NET_ADMIN"])
     }
 
     @Test func notesAreNotFailures() {

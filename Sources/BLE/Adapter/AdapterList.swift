@@ -32,6 +32,13 @@ public struct AdapterDescription: Hashable, Sendable {
     /// the links; the descriptions of `Adapter.changes()` do not contain them.
     public var links: [DeviceAddress]?
 
+    /// Returns whether commands can use the adapter: it is available and supports LE, and no switch keeps it
+    /// from being on.
+    package func isUsable(with switches: [RadioSwitch]) -> Bool {
+        availability == .available && supported.contains(.lowEnergy)
+            && (isPowered || switches.block(of: index) == nil)
+    }
+
     /// Whether an adapter can be opened, or what prevents it.
     public enum Availability: Hashable, Sendable {
         /// The kernel shares the adapter. Of adapters with another availability only the index, the address and

@@ -50,15 +50,19 @@ public func withAdapter<Success: Sendable>(
 }
 
 extension AdapterSpecification {
-    /// Returns the kernel's first adapter that is available or, when none is, its first adapter.
+    /// Returns the kernel's first adapter that can be used: one that is available, supports LE and is not
+    /// blocked by rfkill. When there is none, returns the first one that is available, else the first one.
     ///
     /// - Throws: `BLEError.adapter(.noAdapter)` when the kernel has no adapter; what `Adapter.list()` throws when
     ///   the adapters cannot be listed.
     public static func firstKernelAdapter() async throws(BLEError) -> Self {
-        let all = try await Adapter.list()
-        // An adapter that another process uses exclusively is of no more use than none.
-        let first = all.first { $0.availability == .available } ?? all.first
-        guard let first else { throw .adapter(.noAdapter) }
+        guard let first = first(of: try await Adapter.list(), with: SystemFiles().radioSwitches) else {
+            throw .adapter(.noAdapter)
+        }
         return .kernel(.index(first.index))
+    }
+
+    static func first(of all: [AdapterDescription], with switches: [RadioSwitch]) -> AdapterDescription? {
+        all.first { $0.isUsable(with: switches) } ?? all.first { $0.availability == .available } ?? all.first
     }
 }

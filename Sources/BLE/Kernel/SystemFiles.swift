@@ -58,6 +58,14 @@ public struct RadioSwitch: Hashable, Sendable {
     public var block: AdapterProblem.RadioBlock?
 }
 
+extension [RadioSwitch] {
+    /// Returns what blocks an adapter: its own switch, or one of the machine's.
+    func block(of index: UInt16) -> AdapterProblem.RadioBlock? {
+        let own = filter { $0.name == "hci\(index)" || !$0.name.hasPrefix("hci") }
+        return own.first { $0.block == .hardware }?.block ?? own.first { $0.block != nil }?.block
+    }
+}
+
 extension SystemFiles {
     /// Whether the kernel has Bluetooth, even if this process cannot use it.
     var hasBluetooth: Bool {
@@ -111,10 +119,7 @@ extension SystemFiles {
     }
 
     /// Returns what blocks an adapter: its own switch, or one of the machine's.
-    func block(of index: UInt16) -> AdapterProblem.RadioBlock? {
-        let own = radioSwitches.filter { $0.name == "hci\(index)" || !$0.name.hasPrefix("hci") }
-        return own.first { $0.block == .hardware }?.block ?? own.first { $0.block != nil }?.block
-    }
+    func block(of index: UInt16) -> AdapterProblem.RadioBlock? { radioSwitches.block(of: index) }
 
     /// The processes that have HCI sockets, by number and name, as far as this process is allowed to see
     /// them.

@@ -6,7 +6,7 @@ struct DoctorCommand: ToolCommand {
         commandName: "doctor",
         abstract: "Show what this process may do with Bluetooth, what is missing, and how to fix it.",
         discussion: """
-            Changes nothing and needs no permission. Exit status 0: kernel adapters can be used; 3: no \
+            Changes nothing and needs no permission. Exit status 0: a kernel adapter can be used; 3: no \
             kernel adapter can be used; 4: a permission is missing. Commands that use a radio work with \
             --adapter virtual in any case.
             """)

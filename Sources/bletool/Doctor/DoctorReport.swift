@@ -53,9 +53,9 @@ extension DoctorReport {
     /// Creates the report on a diagnosis.
     init(_ diagnosis: Diagnosis) {
         checks = [Self.sockets(diagnosis), Self.capabilities(diagnosis)]
-        checks += diagnosis.switches.map(Self.check)
+        checks += Self.besideUsable(diagnosis.switches.map(Self.check), diagnosis)
         checks += Self.daemon(diagnosis)
-        checks += Self.adapters(diagnosis)
+        checks += Self.besideUsable(Self.adapters(diagnosis), diagnosis)
         checks += diagnosis.serialPorts.filter { !$0.isAccessible }.map { port in
             Check(
                 name: "serial", subject: port.path, status: .note, message: "this user may not use it",
@@ -86,6 +86,16 @@ extension DoctorReport {
         return Check(
             name: "capabilities", status: .problem,
             message: "this process lacks \(missing.joined(lastBy: "and"))", fix: fix, kind: .permission)
+    }
+
+    /// Returns the checks of radios with notes in place of problems if another adapter can be used.
+    private static func besideUsable(_ checks: [Check], _ diagnosis: Diagnosis) -> [Check] {
+        guard !diagnosis.usableAdapters.isEmpty else { return checks }
+        return checks.map { check in
+            var check = check
+            if check.status == .problem { (check.status, check.kind) = (.note, nil) }
+            return check
+        }
     }
 
     private static func check(_ radio: RadioSwitch) -> Check {
@@ -150,20 +160,25 @@ extension DoctorReport {
     private static func abilities(_ diagnosis: Diagnosis) -> [Ability] {
         func missing(_ needed: [Capability]) -> [String] {
             if diagnosis.listingError != nil { return ["sockets"] }
-            let usable = diagnosis.adapters.contains { $0.availability == .available }
             let lacks = needed.filter { !diagnosis.capabilities.contains($0) }.map(\.rawValue)
-            return (usable ? [] : ["adapter"]) + lacks
+            return (diagnosis.usableAdapters.isEmpty ? ["adapter"] : []) + lacks
         }
         // On an adapter that is powered off, commands first power it on.
-        let isOff = !diagnosis.adapters.contains { $0.current.contains(.powered) }
+        let isOff = diagnosis.usableAdapters.first.map { !$0.isPowered } ?? false
         let radio: [Capability] = isOff ? [.netRaw, .netAdmin] : [.netRaw]
         return ["scan", "advertise", "serve", "gatt"].map { Ability(name: $0, missing: missing(radio)) } + [
-            Ability(name: "capture", missing: missing([.netRaw])),
+            // The monitor channel reports all adapters, in whatever state.
+            Ability(name: "capture", missing: missing([.netRaw]).filter { $0 != "adapter" }),
             Ability(name: "power", missing: missing([.netAdmin])),
             Ability(name: "user", missing: missing([.netAdmin])),
             Ability(name: "virtual", missing: []),
         ]
     }
+}
+
+extension Diagnosis {
+    /// The adapters that commands can use. The first one is the default.
+    fileprivate var usableAdapters: [AdapterDescription] { adapters.filter { $0.isUsable(with: switches) } }
 }
 
 extension DoctorReport: Event {
