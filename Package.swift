@@ -37,7 +37,8 @@ let package = Package(
         .trait(
             name: "SecurityManager",
             description:
-                "Pairing and bonds on adapters that are ours alone. Without it no cryptography is linked."),
+                "Pairing and bonds on adapters that only this process uses. Without it no cryptography is linked."
+        ),
         .default(enabledTraits: ["SecurityManager"]),
     ],
     dependencies: [
@@ -198,7 +199,7 @@ let package = Package(
             name: "bletoolTests",
             dependencies: [
                 "bletool", "BLE", "BLEAdvertising", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer",
-                "GATTClient", "SMP", "AssignedNumbers", "Recordings", "ProgramTesting", "TestSupport",
+                "GATTClient", "SMP", "AssignedNumbers", "Recordings", "ProgramTesting", "TestSupport", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

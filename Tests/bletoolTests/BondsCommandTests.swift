@@ -1,10 +1,11 @@
 import ArgumentParser
-import BLE
 import BLECore
 import Foundation
 import SMP
+import SystemPackage
 import Testing
 
+@testable import BLE
 @testable import bletool
 
 struct BondsCommandTests {
@@ -44,6 +45,26 @@ struct BondsCommandTests {
     func stateFolderIsResolved(arguments: [String], environment: [String: String], path: String) throws {
         let options = try StateOptions.parse(arguments)
         #expect(try options.path(environment: { environment[$0] }, home: { "/root" }) == path)
+    }
+
+    @Test("bonds that this user may not read are a permission failure, damaged ones are not")
+    func unreadableBondsAreFailure() throws {
+        let options = try StateOptions.parse([])
+        let damaged = StateError.damaged(path: "bonds/a", line: 1, .checksum)
+        try withTemporaryPath { path in
+            func failure(_ problems: [StateError]) throws -> Failure? {
+                options.unreadable(
+                    BondStore(try BondFolder(state: path), problems: problems, clock: { .now }))
+            }
+            #expect(try failure([]) == nil)
+            #expect(try failure([damaged, .system(.ioError, during: "open bonds/b")]) == nil)
+            for errno in [Errno.permissionDenied, .notPermitted] {
+                let refused = try failure([damaged, .system(errno, during: "open bonds/b")])
+                #expect(refused?.kind == .permission)
+                #expect(refused?.message.hasPrefix("bonds: ") == true)
+                #expect(refused?.message.contains("open bonds/b") == true)
+            }
+        }
     }
 
     @Test func missingHomeFailsWithHint() throws {

@@ -52,6 +52,8 @@ extension BondsVerb {
         } catch {
             failure = error
         }
+        // A bond that is not found may be one of those that this user may not read.
+        if failure == nil || failure?.kind == .notFound { failure = state.unreadable(bonds) ?? failure }
         // A device that has no bond here can have one in bluetoothd.
         if let note = Self.note(besides: await Diagnosis.make().bluetoothDaemon) { console.note(note) }
         if let failure { throw failure }
@@ -126,7 +128,10 @@ struct BondsListCommand: BondsVerb {
                 console.output.line(line)
             }
         }
-        if records.isEmpty { console.note("there are no bonds in \(try state.path().printable)") }
+        guard records.isEmpty, state.unreadable(bonds) == nil else { return }
+        let path = try state.path()
+        let isMissing = access(path, F_OK) != 0 && errno == ENOENT
+        console.note("there are no bonds in \(path.printable)\(isMissing ? ", which does not exist" : "")")
     }
 }
 

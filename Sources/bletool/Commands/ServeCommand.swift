@@ -76,7 +76,9 @@ struct ServeCommand: RadioCommand {
     }
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(console, configured: try served().security, role: .peripheral)
+        try await pairing.options(
+            console, configured: try served().security, role: .peripheral,
+            hasPassingAddress: try global.radio.hasPassingAddress())
     }
 
     func check() throws(Failure) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import Glibc
+import SystemPackage
 
 /// The folder where bonds are kept.
 struct StateOptions: ParsableArguments {
@@ -47,25 +48,48 @@ extension StateOptions {
     }
 
     /// Sets the bonds of `options`. If `needsFolder`, or with `--state-dir`, bonds that cannot be stored are
-    /// an error instead of a note.
+    /// an error instead of a note. If `needsAll`, a bond that this user may not read is an error.
     func apply(
         to options: inout SecurityOptions, _ console: Console, needsFolder: Bool = false,
-        makesFolder: Bool = true
+        makesFolder: Bool = true, needsAll: Bool = true
     ) async throws(Failure) {
         do throws(Failure) {
             options.bonds = try await bonds(makesFolder: makesFolder || stateDir != nil)
             options.keepsStreamAddress = needsFolder || stateDir != nil
         } catch {
-            if needsFolder || stateDir != nil { throw error }
+            if needsFolder || stateDir != nil || needsAll && isUnreadable(error) { throw error }
             console.note("bonds are kept for this run only: \(error.message)")
+            return
         }
+        if needsAll, let failure = unreadable(options.bonds) { throw failure }
+    }
+
+    /// Returns whether the failure is that this user may not read bonds that exist. A folder that cannot be
+    /// created has no bonds.
+    private func isUnreadable(_ failure: Failure) -> Bool {
+        guard failure.kind == .permission, let path = try? path() else { return false }
+        return access("\(path)/bonds", F_OK) == 0 || errno == EACCES
+    }
+
+    /// Returns a failure if the folder has bonds that this user may not read. A command that pairs would pair
+    /// again with such a device.
+    func unreadable(_ bonds: BondStore) -> Failure? {
+        for case .system(let errno, let call) in bonds.problems
+        where [.permissionDenied, .notPermitted].contains(errno) {
+            return Failure(
+                .bonds(.system(errno, during: call)), while: stateDir == nil ? "bonds" : "--state-dir")
+        }
+        return nil
     }
 
     /// Returns the options of a command that does not pair. The stored bonds resolve private addresses, and
-    /// the store has the key for this host's own private addresses.
+    /// the store has the key for this host's own private addresses. An adapter that has its address for this
+    /// run only uses neither, unless `--state-dir` is given.
     func security(_ console: Console, _ global: GlobalOptions) async throws(Failure) -> SecurityOptions {
         var options = SecurityOptions()
-        try await apply(to: &options, console, makesFolder: global.radio.privacy)
+        let hasPassingAddress = try global.radio.hasPassingAddress()
+        guard stateDir != nil || !hasPassingAddress else { return options }
+        try await apply(to: &options, console, makesFolder: global.radio.privacy, needsAll: false)
         return options
     }
 
