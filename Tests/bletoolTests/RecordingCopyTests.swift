@@ -57,6 +57,16 @@ struct RecordingCopyTests {
         #expect(try copy(file([])) == file([]))
     }
 
+    @Test("a file that is no recording is not replaced") func otherFilesAreNotReplaced() throws {
+        try withTemporaryPath { path in
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+            let failure = #expect(throws: Failure.self) { _ = try RecordingTarget(path) }
+            #expect(failure?.kind == .input)
+            #expect(failure?.message == "--write \(path): the file exists and is no btsnoop recording")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
+        }
+    }
+
     @Test func filtersSelectCopiedRecords() throws {
         let all = records()
         #expect(try copy(file(all), filter: ["--name", "Reset"]) == file([all[0]]))

@@ -55,6 +55,44 @@ struct RotationTests {
         #expect(found == [[], [], [], [6, 7], [8]])
     }
 
+    @Test("a file that is no recording is not replaced", arguments: [Rotation(), Rotation(size: 72)])
+    func otherFilesAreNotReplaced(rotation: Rotation) throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID()).txt")
+            .path
+        let first = rotation.isThere ? Rotation.path(path, 1) : path
+        defer { unlink(first) }
+        for text in ["a text that is precious\n", "b", "btsnoo"] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: first))
+            let failure = #expect(throws: Failure.self) {
+                _ = try RecordingFile(path, rotation: rotation) { _ in }
+            }
+            #expect(failure?.kind == .input)
+            #expect(failure?.message == "--capture \(first): the file exists and is no btsnoop recording")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: first)) == Data(text.utf8))
+        }
+        // An empty file and an old recording are replaced.
+        try Data().write(to: URL(fileURLWithPath: first))
+        for _ in 0..<2 {
+            let file = try RecordingFile(path, rotation: rotation) { _ in }
+            file.add(.packet(.hostToController, [1, 3, 0x0c, 0]))
+            #expect(file.close() == nil)
+            #expect(try File.contents(first, limit: 1000).count == 44)
+        }
+    }
+
+    @Test("a later file that is no recording is not replaced, and ends the recording")
+    func laterOtherFileIsNotReplaced() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        let second = Rotation.path(path, 2)
+        defer { for number in 1...2 { unlink(Rotation.path(path, number)) } }
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: second))
+        let file = try RecordingFile(path, rotation: Rotation(size: 72)) { _ in }
+        for index in 0..<5 as Range<UInt8> { file.add(.packet(.hostToController, [1, index, 0x0c, 0])) }
+        #expect(file.close() == "\(path): the next file exists and is no btsnoop recording")
+        #expect(file.files == 1 && file.count == 2)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: second)) == Data("precious".utf8))
+    }
+
     /// The second file cannot be opened, because its path is that of a folder.
     @Test func unopenedFileIsNotCounted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path

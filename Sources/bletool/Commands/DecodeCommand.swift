@@ -64,7 +64,7 @@ struct DecodeCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the packets to a new btsnoop recording instead of showing them; - is stdout.",
+            "Write the packets to a btsnoop recording instead of showing them; replaces only an older recording; - is stdout.",
             valueName: "recording"), completion: .file())
     var write: String?
 

@@ -14,7 +14,9 @@ struct RadioOptions: ParsableArguments {
     var adapter: String?
 
     @Option(
-        help: ArgumentHelp("Record every HCI packet of the run, as btsnoop.", valueName: "file"),
+        help: ArgumentHelp(
+            "Record every HCI packet of the run, as btsnoop; replaces only an older recording.",
+            valueName: "file"),
         completion: .file())
     var capture: String?
 

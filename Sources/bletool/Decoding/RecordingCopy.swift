@@ -107,6 +107,7 @@ final class RecordingTarget: Sendable {
     /// Opens or creates the file. An existing file keeps its contents until `begin()` is called.
     init(_ path: String) throws(Failure) {
         if path == "-" { try LineWriter.output.refuseOctets("--write -") }
+        if path != "-" { try RecordingFile.refuseOtherContent(of: path, "--write") }
         self.path = path
         descriptor = path == "-" ? dup(STDOUT_FILENO) : RecordingFile.open(path, keepsContent: true)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }

@@ -90,7 +90,7 @@ final class RecordingFile: Sendable {
     /// Held while the disk is written to, so never by the radio's loop.
     private let output: Lock<Output>
 
-    /// Creates the file, or replaces an old one. `option` is named in errors; the path `-` is stdout.
+    /// Creates the file, or replaces an old recording. `option` is named in errors; the path `-` is stdout.
     /// `onFailure` is called once, with a sentence, when a write fails; with nil when it fails because the
     /// reader of stdout has gone, which is no error. It is one when the reader of a named pipe has gone.
     init(
@@ -101,6 +101,7 @@ final class RecordingFile: Sendable {
         (self.path, self.rotation, self.onFailure) = (path, rotation, onFailure)
         writer = RecordingWriter(datalink)
         let first = rotation.isThere ? Rotation.path(path, 1) : path
+        if path != "-" { try Self.refuseOtherContent(of: first, option) }
         let descriptor = path == "-" ? dup(STDOUT_FILENO) : Self.open(first)
         guard descriptor >= 0 else {
             let reason = String(cString: strerror(errno))
@@ -116,6 +117,32 @@ final class RecordingFile: Sendable {
     /// negative number.
     static func open(_ path: String, keepsContent: Bool = false) -> CInt {
         Glibc.open(path, O_WRONLY | O_CREAT | (keepsContent ? 0 : O_TRUNC) | O_CLOEXEC, 0o644)
+    }
+
+    /// Refuses to replace a file that is no btsnoop recording.
+    static func refuseOtherContent(of path: String, _ option: String) throws(Failure) {
+        guard hasOtherContent(path) else { return }
+        throw Failure(
+            .input, "\(option) \(path)", "the file exists and is no btsnoop recording",
+            hint: "only a recording is replaced: name another file, or remove this one")
+    }
+
+    /// Returns whether a file has content that is not that of a btsnoop recording, or that cannot be read. An
+    /// empty file, a pipe and a device have none.
+    private static func hasOtherContent(_ path: String) -> Bool {
+        var status = stat()
+        // Opening a pipe or a device could have effects.
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return false
+        }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { _ = Glibc.close(descriptor) }
+        let magic = RecordingWriter(.h4).header.prefix(8)
+        let beginning = [UInt8](unsafeUninitializedCapacity: magic.count) { buffer, count in
+            count = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return !beginning.elementsEqual(magic)
     }
 
     /// The function that receives the packets of an adapter.
@@ -148,7 +175,11 @@ final class RecordingFile: Sendable {
 
     /// Returns a sentence about a failed write, or nil if the reader of stdout has gone.
     private func sentence(_ problem: CInt) -> String? {
-        problem == EPIPE && path == "-" ? nil : "\(path): \(String(cString: strerror(problem)))"
+        switch problem {
+        case EPIPE where path == "-": nil
+        case EEXIST: "\(path): the next file exists and is no btsnoop recording"
+        default: "\(path): \(String(cString: strerror(problem)))"
+        }
     }
 
     /// Lets the first file begin with its header.
@@ -225,7 +256,10 @@ final class RecordingFile: Sendable {
     /// Continues in the next file. Removes the oldest file if there are too many.
     private func rotate(_ output: inout Output) {
         Glibc.close(output.descriptor)
-        output.descriptor = Self.open(Rotation.path(path, output.number + 1))
+        let next = Rotation.path(path, output.number + 1)
+        let isTaken = Self.hasOtherContent(next)
+        if isTaken { errno = EEXIST }
+        output.descriptor = isTaken ? -1 : Self.open(next)
         guard output.descriptor >= 0 else {
             output.problem = errno
             return
