@@ -5,7 +5,7 @@ import HCISocket
 
 /// Measures whole hosts on an air in this process: the time of a notification over their links, and the
 /// memory of a link.
-func measureLinks() async throws -> Ratio {
+func measureLinks() async throws -> Figure {
     print("")
     // The first run includes one-time initialization of the process.
     _ = try await measureNotifications(beside: 0)
@@ -16,7 +16,7 @@ func measureLinks() async throws -> Ratio {
         "the same, beside 31 links that do nothing", "\(Int(busy)) ns",
         "(\(Int((busy / alone * 100).rounded())) % of that; aim: at most 120)")
     try await measureIdleLinks(32)
-    return Ratio(what: "a notification beside 31 links", value: busy / alone, aim: 1.2)
+    return Figure(what: "a notification beside 31 links", value: busy / alone, aim: 1.2)
 }
 
 /// Starts a server on the air that advertises continuously.

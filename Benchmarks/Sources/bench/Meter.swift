@@ -28,14 +28,17 @@ struct Meter {
     }
 }
 
-/// A time as a multiple of the time of the baseline in the same run.
-struct Ratio: Sendable {
+/// A measured value and its aim: a time as a multiple of the baseline's time in the same run, a share of a
+/// processor, or an amount of memory.
+struct Figure: Sendable {
     /// The tolerated multiple of an aim. Aims apply to an otherwise idle machine, so a run fails only if a
     /// value exceeds its aim by more than half.
     static let margin = 1.5
 
     var what: String
     var value: Double
+    /// The unit of the value and of the aim.
+    var unit = "times the baseline"
     /// The maximum value that the benchmark aims for.
     var aim: Double
 

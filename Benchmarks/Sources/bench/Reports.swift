@@ -8,7 +8,7 @@ import HCISocket
 /// socket that preserves packet boundaries, as the kernel's HCI sockets do; the baseline is a C program that
 /// only reads and counts them. The measure is the processor time of the single thread that does all the work;
 /// the writer has its own thread.
-func measureReports() async throws -> Ratio {
+func measureReports() async throws -> [Figure] {
     print("")
     var (plainRounds, ourRounds): ([Double], [Double]) = ([], [])
     let count = 200_000
@@ -23,7 +23,7 @@ func measureReports() async throws -> Ratio {
     let (base, value) = (median(plainRounds), median(ourRounds))
     line("a report, a C program that reads and counts", "\(Int(base)) ns")
     line("a report, from the socket to the application", "\(Int(value)) ns", "(\(Int(1e9 / value)) a second)")
-    let ratio = Ratio(what: "a report", value: value / base, aim: 3)
+    let ratio = Figure(what: "a report", value: value / base, aim: 3)
     line("ratio", "\(ratio.rounded)", "(aim: 3)")
 
     // Each of these reports wakes the thread. The share of the C program shows the system's cost of that.
@@ -33,14 +33,16 @@ func measureReports() async throws -> Ratio {
     let share = Double(calm.processor) / Double(calm.elapsed) * 100
     let plainShare = Double(plainCalm) / (6000 * 500_000) * 100
     line("share of a core at 2,000 reports a second, C", "\((plainShare * 100).rounded() / 100) %")
-    line("share of a core at 2,000 reports a second", "\((share * 100).rounded() / 100) %", "(aim: 3)")
+    let busy = Figure(what: "share of a core at 2,000 reports a second", value: share, unit: "%", aim: 3)
+    line(busy.what, "\(busy.rounded) %", "(aim: 3)")
 
     let before = probe_live_octets()
     let crowd = try await scan(probe_feed(reports: 1_000_000, devices: 1_000_000, pause: 0))
-    line(
-        "memory that a million devices take", "\((crowd.live - before) / 1024) KiB", "(aim: 24 MiB, all told)"
-    )
-    return ratio
+    let octets = crowd.live - before
+    let memory = Figure(
+        what: "memory that a million devices take", value: Double(octets) / 1_048_576, unit: "MiB", aim: 24)
+    line(memory.what, "\(octets / 1024) KiB", "(aim: 24 MiB, all told)")
+    return [ratio, busy, memory]
 }
 
 /// Starts a controller at the other end of a socket and returns this end.

@@ -8,7 +8,7 @@ import HCISocket
 /// sockets do. One server is a plain epoll thread in C that answers from a buffer, and the other is this
 /// library's event loop with port, bearer and server. The two take turns, so that other load on the machine
 /// affects both, and the median of the rounds is used.
-func measureRoundTrips() -> Ratio {
+func measureRoundTrips() -> Figure {
     var host = Host(services: 4)
     let request = host.readRequest
     let answer = host.response(to: request)
@@ -31,7 +31,7 @@ func measureRoundTrips() -> Ratio {
     print("")
     print("request and response, plain C epoll".padded(46), "\(Int(base)) ns".leftPadded(10))
     print("request and response, our server".padded(46), "\(Int(value)) ns".leftPadded(10))
-    let ratio = Ratio(what: "request and response", value: value / base, aim: 1.25)
+    let ratio = Figure(what: "request and response", value: value / base, aim: 1.25)
     print("ratio".padded(46), "\(ratio.rounded)".leftPadded(10), "(aim: \(ratio.aim))")
     close(plain)
     close(ours)

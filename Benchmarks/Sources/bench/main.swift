@@ -1,7 +1,7 @@
 import Glibc
 
 // Each group prints its lines. At the end the program prints how many pieces of work exceeded their
-// allocation limit, and which ratios exceed their aims by more than `Ratio.margin`; if there are any of
+// allocation limit, and which figures exceed their aims by more than `Figure.margin`; if there are any of
 // these, the exit status is 1. Names on the command line select the groups to run.
 let chosen = Set(CommandLine.arguments.dropFirst())
 let groups = ["machines", "round-trips", "links", "reports", "first-read"]
@@ -13,7 +13,7 @@ guard chosen.isSubset(of: groups) else {
 func runs(_ group: String) -> Bool { chosen.isEmpty || chosen.contains(group) }
 
 var meter = Meter()
-var ratios: [Ratio] = []
+var figures: [Figure] = []
 if runs("machines") {
     print("work".padded(46), "fastest".leftPadded(10), "heap".leftPadded(8))
     measureATT(&meter)
@@ -21,14 +21,14 @@ if runs("machines") {
     measureServer(&meter)
     measureDiscovery(&meter)
 }
-if runs("round-trips") { ratios.append(measureRoundTrips()) }
-if runs("links") { ratios.append(try await measureLinks()) }
-if runs("reports") { ratios.append(try await measureReports()) }
+if runs("round-trips") { figures.append(measureRoundTrips()) }
+if runs("links") { figures.append(try await measureLinks()) }
+if runs("reports") { figures += try await measureReports() }
 if runs("first-read") { try await measureFirstRead() }
-let missed = ratios.filter(\.isMissed)
-for ratio in missed {
+let missed = figures.filter(\.isMissed)
+for figure in missed {
     print(
-        "\(ratio.what): \(ratio.rounded) times the baseline, aim: \(ratio.aim), at most \(ratio.aim * Ratio.margin)"
+        "\(figure.what): \(figure.rounded) \(figure.unit), aim: \(figure.aim), at most \(figure.aim * Figure.margin)"
     )
 }
 if meter.failures > 0 {
