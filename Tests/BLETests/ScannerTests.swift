@@ -534,7 +534,15 @@ struct ScannerTests {
         played.wait(.seconds(1))
         #expect(played.settle() == [])
         #expect(played.events.last?.hasPrefix("others have switched the scan 30 times") == true)
-        played.wait(.seconds(30))
+        // Further switches are not reported again.
+        let reported = played.events.count
+        for _ in 0..<3 {
+            played.others([LESetScanEnable(enable: false).packet])
+            played.wait(.seconds(1))
+            #expect(played.settle() == [])
+        }
+        #expect(played.events.count == reported)
+        played.wait(.seconds(27))
         #expect(played.settle() == [off, set, on])
     }
 }

@@ -11,7 +11,6 @@ private struct Wrapped {
     let near: PortLog
     let far: PortLog
 
-    /// Starts both ends.
     init(on loop: EventLoop, _ wrap: (any PacketPort) -> any PacketPort) async throws {
         let (inner, other) = MemoryPort.pair(on: loop)
         near = PortLog(loop, wrap(inner))
@@ -175,7 +174,55 @@ private struct Wrapped {
     }
 }
 
+/// A port that reports a reset of the other side when it receives the octet ff.
+private final class ResettingPort: PacketPort, @unchecked Sendable {
+    // Sendable: accessed only on the loop.
+    private let inner: any PacketPort
+
+    init(_ inner: any PacketPort) { self.inner = inner }
+
+    var isWritable: Bool { inner.isWritable }
+
+    func start(_ handlers: PacketPortHandlers) throws(PortError) {
+        var mine = handlers
+        mine.receive = { packet in
+            if packet.count == 1, packet[0] == 0xff { handlers.wasReset() } else { handlers.receive(packet) }
+        }
+        try inner.start(mine)
+    }
+
+    func send(_ packet: Span<UInt8>) { inner.send(packet) }
+
+    func close() { inner.close() }
+}
+
 @Suite(.timeLimit(.minutes(10))) struct DelayedPortTests {
+    @Test("packets in transit are lost when the other side is reset")
+    func resetDropsPacketsInTransit() async throws {
+        try await onVirtualLoop { loop in
+            let wrapped = try await Wrapped(on: loop) {
+                DelayedPort(
+                    ResettingPort($0), on: loop, delay: .milliseconds(10) ... .milliseconds(10),
+                    random: SplitMix64(seed: 1))
+            }
+            for number in UInt8(0)..<64 { await wrapped.near.send([number]) }
+            #expect(await !wrapped.near.isWritable)
+            await wrapped.far.send([2])
+            await loop.settle()
+            await wrapped.far.send([0xff])
+            _ = await loop.sleep(for: .seconds(1))
+            #expect(await wrapped.near.entries == [.wasReset, .writable])
+            #expect(await wrapped.far.packets.isEmpty)
+            // Later packets are delivered.
+            await wrapped.near.send([3])
+            await wrapped.far.send([4])
+            _ = await loop.sleep(for: .seconds(1))
+            #expect(await wrapped.near.packets == [[4]])
+            #expect(await wrapped.far.packets == [[3]])
+            await wrapped.near.close()
+        }
+    }
+
     @Test("each packet is delayed in both directions, and the order is kept")
     func packetsAreDelayedInOrder() async throws {
         try await onVirtualLoop { loop in

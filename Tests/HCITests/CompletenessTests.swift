@@ -28,6 +28,39 @@ import Testing
         }
     }
 
+    /// The names of the LE commands with their numbers.
+    private static let lowEnergyNames = (UInt16(0x2001)...0x2086).map {
+        (opcode: HCIOpcode(rawValue: $0), name: HCIOpcode(rawValue: $0).description)
+    }
+
+    @Test("commands that advertise, scan or connect belong to a family, except those that both can use")
+    func everyAdvertisingAndScanCommandHasFamily() {
+        let neither: Set<HCIOpcode> = [
+            .leCreateConnectionCancel, .lePeriodicAdvertisingSyncTransfer,
+            .lePeriodicAdvertisingSetInfoTransfer, .leSetPeriodicAdvertisingSyncTransferParameters,
+            .leSetDefaultPeriodicAdvertisingSyncTransferParameters, .leSetPeriodicAdvertisingSubeventData,
+            .leSetPeriodicAdvertisingResponseData,
+        ]
+        let words = ["Advertis", "Scan", "Create Connection"]
+        let commands = Self.lowEnergyNames.filter { one in words.contains { one.name.contains($0) } }
+        #expect(commands.count > 35)
+        for command in commands {
+            #expect((CommandFamily(command.opcode) == nil) == neither.contains(command.opcode), "\(command)")
+        }
+    }
+
+    @Test("all versions of a command belong to the same family")
+    func versionsOfCommandShareFamily() {
+        var families: [String: [CommandFamily?]] = [:]
+        for command in Self.lowEnergyNames {
+            families[command.name.replacing(/\s\[v\d\]$/, with: ""), default: []].append(
+                CommandFamily(command.opcode))
+        }
+        let versioned = families.filter { $0.value.count > 1 }
+        #expect(versioned.count > 5)
+        for (name, all) in versioned { #expect(Set(all).count == 1, "\(name)") }
+    }
+
     /// The messages in the rows of all tables.
     static let tested: Set<MessageCase.Subject> = {
         let commands =

@@ -167,6 +167,8 @@ struct Scanner: Sendable {
     private var settleAt: Instant?
     /// The times at which the scan was taken back from other programs.
     private var restarts: [Instant] = []
+    /// The time until which the scan is left to other programs, as reported.
+    private var leftUntil: Instant?
     /// Whether the limits of a joined scan were reported.
     private var hasReportedLack = false
 
@@ -224,7 +226,7 @@ extension Scanner {
         if case .failed? = stall { (stall, retryAt) = (nil, nil) }
         watchdog.watch(isWanted, at: now)
         guard !isWanted else { return }
-        (settleAt, stall, hasReportedLack) = (nil, nil, false)
+        (settleAt, stall, leftUntil, hasReportedLack) = (nil, nil, nil, false)
         if takeover != .own { takeover = nil }
     }
 
@@ -588,8 +590,12 @@ extension Scanner {
         guard !foreign.receives(wanted) else { return join() }
         restarts.removeAll { $0 + .seconds(60) <= now }
         if restarts.count >= Self.restartLimit, let first = restarts.first {
-            let wait = now.duration(until: first + .seconds(60))
-            settleAt = now + wait
+            let end = first + .seconds(60)
+            settleAt = end
+            // Further switches by other programs change nothing until then.
+            guard leftUntil != end else { return }
+            leftUntil = end
+            let wait = now.duration(until: end)
             return events.append(.note(.scanLeft(for: wait, restarts: Self.restartLimit)))
         }
         restarts.append(now)

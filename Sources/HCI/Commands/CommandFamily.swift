@@ -33,5 +33,7 @@ package enum CommandFamily: Sendable {
         .lePeriodicAdvertisingTerminateSync, .leAddDeviceToPeriodicAdvertiserList,
         .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList,
         .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
+        .leSetExtendedAdvertisingParametersV2, .leExtendedCreateConnectionV2,
+        .leSetPeriodicAdvertisingParametersV2,
     ]
 }

@@ -54,6 +54,7 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
         mine.receive = { [weak self] packet in self?.received(packet) }
         mine.writable = { [weak self] in self?.move() }
         mine.closed = { [weak self] error in self?.ended(error) }
+        mine.wasReset = { [weak self] in self?.wasReset() }
         try inner.start(mine)
     }
 
@@ -79,6 +80,16 @@ package final class DelayedPort: PacketPort, @unchecked Sendable {
     private func received(_ packet: Span<UInt8>) {
         coming.add(packet, at: due)
         rearm()
+    }
+
+    /// Drops the packets in transit: they are from before the reset of the controller.
+    private func wasReset() {
+        let wasFull = !isWritable
+        coming.packets = []
+        going.packets = []
+        rearm()
+        handlers?.wasReset()
+        if wasFull, isWritable { handlers?.writable() }
     }
 
     private func ended(_ error: PortError) {
