@@ -13,7 +13,6 @@ enum Sample {
     /// Supports reads, writes, writes without response, notifications and indications.
     static let value: BluetoothUUID = 0xfff1
     static let other: BluetoothUUID = 0xfff2
-    /// Requires encryption.
     static let secret: BluetoothUUID = 0xfff3
 }
 

@@ -100,11 +100,11 @@ extension PeripheralManager {
     /// Publishes and advertises values that require increasing levels of security: 0xAA00 none, 0xAA01 encryption,
     /// 0xAA02 authentication, 0xAA03 LE Secure Connections. 0xAA04 accepts signed writes.
     fileprivate func serveSecrets() async throws {
-        let wants: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
+        let levels: [SecurityLevel] = [.open, .encrypted, .authenticated, .secureConnections]
         try await publish([
             GATTService(
                 0xaaff,
-                characteristics: wants.enumerated().map { index, access in
+                characteristics: levels.enumerated().map { index, access in
                     GATTCharacteristic(
                         BluetoothUUID(UInt16(0xaa00 + index)), properties: [.read, .notify],
                         permissions: AttributePermissions(read: access), value: .stored([UInt8(index)]))

@@ -26,18 +26,18 @@ struct PeerKeyListTests {
             wanted == [
                 records[1].id.peer: .init(peer: 12, local: 7), records[2].id.peer: .init(peer: 13, local: 7),
             ])
-        #expect(!list.knows(records[1].id.peer))
+        #expect(!list.contains(records[1].id.peer))
         list.begin()
         #expect(list.contents == nil)
-        #expect(!list.knows(records[1].id.peer))
+        #expect(!list.contains(records[1].id.peer))
         list.settle(wanted)
-        #expect(list.knows(records[1].id.peer))
-        #expect(!list.knows(records[0].id.peer))
+        #expect(list.contains(records[1].id.peer))
+        #expect(!list.contains(records[0].id.peer))
         list.shrink(to: 1)
         #expect(list.wanted.keys.sorted { $0.value < $1.value } == [records[1].id.peer])
         list.giveUp()
         #expect(list.wanted.isEmpty)
-        #expect(!list.knows(records[1].id.peer))
+        #expect(!list.contains(records[1].id.peer))
     }
 
     /// Peers without an identity key may send to a private address of this host.
@@ -55,7 +55,7 @@ struct PeerKeyListTests {
                 records[1].id.peer: .init(peer: 12, local: 7), records[0].id.peer: .init(peer: 0, local: 7),
             ])
         list.settle(all)
-        #expect(list.knows(records[1].id.peer) && !list.knows(records[0].id.peer))
+        #expect(list.contains(records[1].id.peer) && !list.contains(records[0].id.peer))
         list.setPeers(records, local: 0)
         #expect(list.wanted == [records[1].id.peer: .init(peer: 12, local: 0)])
     }

@@ -13,7 +13,6 @@ struct PlayedAdvertiser {
     var taken: Set<AdvertisingHandle> = []
     /// The events of the advertiser.
     var events: [String] = []
-    /// The last command.
     private(set) var packet = HCICommandPacket(opcode: .none)
 
     /// Creates an advertiser on a controller with this number of sets; nil: with the legacy commands.

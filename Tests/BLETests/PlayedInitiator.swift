@@ -12,7 +12,6 @@ struct PlayedInitiator {
     var requests: [ConnectState.Request] = []
     /// The events of the initiator.
     var events: [String] = []
-    /// The last command.
     private(set) var packet = HCICommandPacket(opcode: .none)
 
     /// Creates an initiator on a controller whose accept list holds `capacity` devices.

@@ -100,7 +100,9 @@ struct PlayedPrivacy {
             guard let command = command.take() else { return false }
             privacy.answered(answer(to: command, step), to: privacy.lastCommand, at: now)
         case .miss:
-            guard let peer = peers.map(Self.peer).first(where: privacy.controllerKnows) else { return false }
+            guard let peer = peers.map(Self.peer).first(where: privacy.controllerHasKey(of:)) else {
+                return false
+            }
             privacy.controllerMissed(peer, at: DeviceAddress(0x4000_0000_0001, type: .random))
             hasGivenUp = true
         case .reset, .resetRefusing:
@@ -177,7 +179,7 @@ struct PlayedPrivacy {
             }
         }
         if !privacy.isPausing, radio != .on { faults.append("the radio stays off") }
-        for peer in [1, 2].map(Self.peer) where privacy.controllerKnows(peer) && list[peer] == nil {
+        for peer in [1, 2].map(Self.peer) where privacy.controllerHasKey(of: peer) && list[peer] == nil {
             faults.append("\(peer) is taken to be on the list")
         }
     }

@@ -9,7 +9,6 @@ import SMP
 struct PlayedProtection {
     /// An event that a test plays.
     enum Step: CaseIterable {
-        /// A pairing begins.
         case pair
         /// The pairing has a key.
         case offer

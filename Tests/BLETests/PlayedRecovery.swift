@@ -16,11 +16,9 @@ struct PlayedRecovery {
         /// The command is answered after all.
         case answer
         case link
-        /// All links end.
         case linksEnd
         /// Another program makes a link, or ends it.
         case otherLink
-        /// The attempt begins.
         case begin
         /// The attempt succeeds, or is not made because of other programs' links or another fault.
         case succeed

@@ -46,7 +46,7 @@ struct PrivacyMachineTests {
             isRight = isRight && privacy.own == played.address && played.address != nil
             isRight = isRight && played.age < PlayedPrivacy.lifetime
             isRight = isRight && privacy.knowsHiddenPeers == !played.peers.isEmpty
-            let known = [1, 2].filter { privacy.controllerKnows(PlayedPrivacy.peer($0)) }
+            let known = [1, 2].filter { privacy.controllerHasKey(of: PlayedPrivacy.peer($0)) }
             if played.hasGivenUp {
                 isRight = isRight && known.isEmpty
             } else {

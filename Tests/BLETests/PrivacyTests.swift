@@ -337,7 +337,6 @@ extension PairedHosts {
 }
 
 extension Adapter {
-    /// Removes all bonds.
     fileprivate func forgetPeers() async throws {
         for bond in bonds { try await removeBond(with: bond.peer) }
     }

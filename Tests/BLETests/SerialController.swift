@@ -5,7 +5,7 @@ import HCI
 import HCISocket
 
 /// A controller of the virtual air behind a pseudo terminal: the host opens the terminal as a serial port.
-/// A test can change each octet that the controller sends on the line.
+/// A test can change the octets on the line in both directions.
 final class SerialController: Sendable {
     /// The terminal's file, for `serial:PATH`.
     let path: String
@@ -17,6 +17,8 @@ final class SerialController: Sendable {
 
     fileprivate struct Shared {
         var meddle: (@Sendable ([UInt8]) -> [UInt8])?
+        var meddleWithHost: (@Sendable ([UInt8]) -> [UInt8])?
+        var received = ReceivedStream()
         var resets = 0
         var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
     }
@@ -44,12 +46,7 @@ final class SerialController: Sendable {
             PacketPortHandlers(
                 receive: { [terminal, shared] packet in
                     let octets = [UInt8](copying: packet)
-                    let meddled = shared.withLock { shared in
-                        guard let meddle = shared.meddle else { return octets }
-                        let meddled = meddle(octets)
-                        if meddled != octets { shared.meddle = nil }
-                        return meddled
-                    }
+                    let meddled = shared.withLock { Shared.apply(&$0.meddle, to: octets) }
                     _ = meddled.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
                 }, writable: {}, closed: { _ in }))
         try line.start(
@@ -59,12 +56,21 @@ final class SerialController: Sendable {
                         let waiter = shared.withLock { $0.countReset() }
                         waiter?.resume()
                     }
-                    controller.send(packet)
+                    let octets = [UInt8](copying: packet)
+                    let packets = shared.withLock { shared in
+                        shared.received.add(Shared.apply(&shared.meddleWithHost, to: octets))
+                    }
+                    for packet in packets { controller.send(packet.span) }
                 }, writable: {}, closed: { _ in }))
     }
 
     /// Applies `meddle` to the controller's packets until it has changed one. Later packets are unchanged.
     func meddle(_ meddle: @escaping @Sendable ([UInt8]) -> [UInt8]) { shared.withLock { $0.meddle = meddle } }
+
+    /// Applies `meddle` to the host's packets until it has changed one. Later packets are unchanged.
+    func meddleWithHost(_ meddle: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+        shared.withLock { $0.meddleWithHost = meddle }
+    }
 
     /// The number of Resets that the host has sent.
     var resets: Int { shared.withLock { $0.resets } }
@@ -93,10 +99,47 @@ final class SerialController: Sendable {
 }
 
 extension SerialController.Shared {
+    /// Returns the octets as `meddle` changes them, and removes the closure when it has changed some.
+    fileprivate static func apply(
+        _ meddle: inout (@Sendable ([UInt8]) -> [UInt8])?, to octets: [UInt8]
+    ) -> [UInt8] {
+        let meddled = meddle?(octets) ?? octets
+        if meddled != octets { meddle = nil }
+        return meddled
+    }
+
     fileprivate mutating func countReset() -> CheckedContinuation<Void, Never>? {
         resets += 1
         guard let waiting, waiting.count <= resets else { return nil }
         self.waiting = nil
         return waiting.continuation
+    }
+}
+
+/// The octets that a controller receives on a serial line. As a UART controller does, it takes all octets for
+/// the rest of a packet until that is whole, and skips octets that begin no packet.
+private struct ReceivedStream {
+    private var octets: [UInt8] = []
+
+    /// Adds octets, and removes and returns the packets that are whole.
+    mutating func add(_ more: [UInt8]) -> [[UInt8]] {
+        octets += more
+        var packets: [[UInt8]] = []
+        while let type = octets.first {
+            let header: Int
+            switch type {
+            case 1: header = 4
+            case 2: header = 5
+            default:
+                octets.removeFirst()
+                continue
+            }
+            guard octets.count >= header else { break }
+            let length = header + Int(octets[3]) + (type == 2 ? Int(octets[4]) << 8 : 0)
+            guard octets.count >= length else { break }
+            packets.append(Array(octets[..<length]))
+            octets.removeFirst(length)
+        }
+        return packets
     }
 }

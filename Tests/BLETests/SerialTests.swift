@@ -102,6 +102,30 @@ import Testing
         }
     }
 
+    /// The controller takes the first octets of later commands for those that were lost.
+    @Test(
+        "a command that loses octets causes Resets until the controller answers; scan and advertisement continue",
+        arguments: [1, 6])
+    func octetLostToControllerCausesResets(count: Int) async throws {
+        try await run { bench in
+            var found = bench.central.scan().makeAsyncIterator()
+            let before = try await advertise("Before", on: bench.other)
+            while let one = try await found.next(), one.name != "Before" {}
+            await before.stop()
+
+            bench.line.meddleWithHost { $0[0] == 1 && $0.count > 10 ? Array($0.dropLast(count)) : $0 }
+            let advertising = try? await advertise("Serial", on: bench.serial)
+            // The first Reset is that of the start; the second one completes the damaged command.
+            await bench.line.resets(reach: 3)
+            let mine = try await advertise("Again", on: bench.serial, instead: advertising)
+            _ = try await CentralManager(bench.other).first(within: .seconds(10)) { $0.name == "Again" }
+            let after = try await advertise("After", on: bench.other)
+            while let one = try await found.next(), one.name != "After" {}
+            await after.stop()
+            await mine.stop()
+        }
+    }
+
     @Test("a port in use, a missing port and a file that is no serial port have different errors")
     func serialPortErrorsAreDistinct() async throws {
         try await run { bench in

@@ -19,6 +19,15 @@ import VirtualController
         return request
     }
 
+    /// Returns so many octets of manufacturer data, in structures of 256 octets at most.
+    private func data(_ count: Int) -> [UInt8] {
+        stride(from: 0, to: count, by: 256).flatMap { start -> [UInt8] in
+            let length = min(256, count - start)
+            return [UInt8(length - 1), 0xff]
+                + (2..<length).map { UInt8(truncatingIfNeeded: start + $0 % 251) }
+        }
+    }
+
     @Test("a beacon continues beside a connectable service") func beaconBesideService() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let service = try await hosts.serveThermometer()
@@ -344,6 +353,47 @@ import VirtualController
             _ = try await hosts.peripheral.advertise(request)
             let found = try await hosts.central.first(within: .seconds(5)) { $0.name == "absent" }
             #expect(found.address == nil && found.report.sid == 9 && found.report.txPower == 0)
+        }
+    }
+
+    @Test("1,650 octets are received whole, in the data or in the scan response", arguments: [false, true])
+    func longestDataAreReceived(isScannable: Bool) async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            #expect(await hosts.server.controller.maximumAdvertisingDataLength == 1650)
+            var content = AdvertisingContent()
+            content.raw = self.data(1650)
+            let kind = isScannable ? AdvertisingKind.scannable : .nonconnectable
+            let plan = try AdvertisingPlan(content, kind: kind, extended: true)
+            _ = try await hosts.peripheral.advertise(AdvertisingRequest(plan, kind: kind))
+            let found = try await hosts.central.first(within: .seconds(5)) { $0.data.count > 31 }
+            #expect(found.data == content.raw)
+            #expect(!found.isTruncated && found.isScanResponse == isScannable)
+        }
+    }
+
+    @Test("data that a connectable set cannot carry are refused with the limit")
+    func connectableDataAreLimited() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            var content = AdvertisingContent()
+            content.raw = self.data(245)
+            let plan = try AdvertisingPlan(content, kind: .connectable, extended: true)
+            let advertising = try await hosts.peripheral.advertise(AdvertisingRequest(plan))
+            let found = try await hosts.central.first(within: .seconds(5)) { $0.isConnectable }
+            #expect(found.data == content.raw)
+            await advertising.stop()
+
+            content.raw = self.data(246)
+            let error = #expect(throws: AdvertisingPlanError.self) {
+                _ = try AdvertisingPlan(content, kind: .connectable, extended: true)
+            }
+            #expect("\(error as Any)".contains("245"))
+            // A plan for another kind is not checked against the limit of a connectable set until then.
+            let longer = AdvertisingRequest(
+                try AdvertisingPlan(content, kind: .nonconnectable, extended: true), kind: .connectable)
+            let refused = await failure { () throws(BLEError) in
+                _ = try await hosts.peripheral.advertise(longer)
+            }
+            #expect(refused == .limit(.connectableData, maximum: 245, value: 246))
         }
     }
 

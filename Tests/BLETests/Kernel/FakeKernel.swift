@@ -13,9 +13,13 @@ import SystemPackage
 final class FakeKernel: Kernel, @unchecked Sendable {
     // Sendable: accessed only on the loop.
 
-    /// An index that no adapter of this machine has.
+    /// The default index, which no adapter of this machine has.
     static let index: UInt16 = 60_001
+    /// The default address of a kernel.
     static let address = DeviceAddress(0x00aa_0100_0001, type: .public)
+
+    let index: UInt16
+    let address: DeviceAddress
 
     let loop: EventLoop
     private let controller: any PacketPort
@@ -101,8 +105,12 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private static let linger = Duration.seconds(2)
 
     /// Creates a kernel with `controller`, whose public address is `address`.
-    init(_ controller: any PacketPort, on loop: EventLoop, extended: Bool, isOff: Bool) throws {
+    init(
+        _ controller: any PacketPort, on loop: EventLoop, extended: Bool, isOff: Bool,
+        index: UInt16 = FakeKernel.index, address: DeviceAddress = FakeKernel.address
+    ) throws {
         (self.loop, self.controller, isExtended) = (loop, controller, extended)
+        (self.index, self.address, identity) = (index, address, address)
         if isOff { settings.remove(.powered) }
         flow.configure(packetLength: 251, packets: 8)
         try controller.start(
@@ -114,7 +122,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     /// The system files of the kernel. There are none unless a test sets them.
     var files = SystemFiles(root: "/nonexistent")
     /// The address of the kernel's links. Only a listener that is bound to it receives those of centrals.
-    var identity = FakeKernel.address
+    var identity: DeviceAddress
     /// The addresses of the open listeners.
     var listening: [DeviceAddress] { listeners.filter(\.isOpen).map(\.address) }
     /// The process ID of a running bluetoothd; nil when none runs.
@@ -124,10 +132,10 @@ final class FakeKernel: Kernel, @unchecked Sendable {
 
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
         if let state = unlisted[index] { return state }
-        guard index == Self.index else {
+        guard index == self.index else {
             throw .system(Errno(rawValue: ENODEV), during: "ioctl HCIGETDEVINFO")
         }
-        return HCIDeviceState(address: Self.address.value, isUp: settings.contains(.powered))
+        return HCIDeviceState(address: address.value, isUp: settings.contains(.powered))
     }
 
     func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
@@ -152,7 +160,7 @@ extension FakeKernel {
     /// Sends the monitors a packet between the kernel and its controller.
     private func record(_ opcode: MonitorOpcode, _ packet: [UInt8]) {
         let body = packet.dropFirst()
-        let header = [opcode.rawValue, Self.index, UInt16(body.count)].flatMap {
+        let header = [opcode.rawValue, index, UInt16(body.count)].flatMap {
             [UInt8($0 & 0xff), UInt8($0 >> 8)]
         }
         let octets = header + body
@@ -233,10 +241,10 @@ extension FakeKernel {
         }
         switch command {
         case .readIndexList:
-            let indices = neighbors.keys.sorted() + (isListed ? [Self.index] : [])
+            let indices = neighbors.keys.sorted() + (isListed ? [index] : [])
             let list = ([UInt16(indices.count)] + indices).flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
             return answer(command, list, to: port)
-        case .readInformation: return answer(command, information(Self.address, settings), to: port)
+        case .readInformation: return answer(command, information(address, settings), to: port)
         case .getConnections: return answer(command, connections, to: port)
         default:
             commands.append(command)
@@ -305,18 +313,19 @@ extension FakeKernel {
 
     private func answer(
         _ command: ManagementCommand, _ octets: [UInt8], _ status: ManagementStatus = .success,
-        of index: UInt16 = FakeKernel.index, to port: MemoryPort
+        of index: UInt16? = nil, to port: MemoryPort
     ) {
         let code = command.opcode.rawValue
-        let index = command == .readIndexList ? Management.Packet.noIndex : index
+        let index = command == .readIndexList ? Management.Packet.noIndex : index ?? self.index
         let header = [UInt8(code & 0xff), UInt8(code >> 8), status.rawValue]
         send(1, header + octets, index: index, to: port)
     }
 
     private func send(
-        _ code: UInt16, _ parameters: [UInt8], index: UInt16 = FakeKernel.index, to port: MemoryPort
+        _ code: UInt16, _ parameters: [UInt8], index: UInt16? = nil, to port: MemoryPort
     ) {
-        port.send(Management.Packet(code: code, index: index, parameters: parameters).encoded.span)
+        let packet = Management.Packet(code: code, index: index ?? self.index, parameters: parameters)
+        port.send(packet.encoded.span)
     }
 
     /// The parameters of the response to Get Connections.
@@ -349,7 +358,7 @@ extension DeviceAddress {
 
 extension FakeKernel {
     func raw(_ index: UInt16, on loop: EventLoop) throws(PortError) -> any PacketPort {
-        guard index == Self.index else { throw .system(Errno(rawValue: ENODEV), during: "bind") }
+        guard index == self.index else { throw .system(Errno(rawValue: ENODEV), during: "bind") }
         if let rawRefusal { throw rawRefusal }
         let (near, far) = MemoryPort.pair(on: loop)
         nextRaw += 1
@@ -555,7 +564,7 @@ extension FakeKernel {
         brokenChannels -= 1
         let failure = brokenChannels < 0 ? nil : PortError.system(.tooManyOpenFiles, during: "epoll_ctl")
         let socket = KernelSocket(on: loop, handle: handle, failing: failure)
-        guard let link = links[handle] else { return L2CAPChannel(port: socket, peer: Self.address) }
+        guard let link = links[handle] else { return L2CAPChannel(port: socket, peer: address) }
         link.socket = socket
         try? socket.peer.start(
             PacketPortHandlers(

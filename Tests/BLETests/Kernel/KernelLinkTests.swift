@@ -57,6 +57,22 @@ import VirtualController
         }
     }
 
+    @Test("the data length of a kernel link is set with the connection's handle")
+    func dataLengthOfKernelLinkIsSet() async throws {
+        try await KernelHost.run { host in
+            let other = try await host.other()
+            try await other.serve([9])
+            let device = try await host.adapter.connect(to: other)
+            var changes = device.connection.changes().makeAsyncIterator()
+            await host.wait(.seconds(1))
+            try await device.connection.setDataLength(100)
+            let lengths = try #require(try await changes.next()?.dataLengths)
+            #expect(lengths.transmit == DataLength(octets: 100, time: 912))
+            #expect(try await device.read(try await device.sample()) == [9])
+            await other.close()
+        }
+    }
+
     @Test("a channel that cannot be used makes no link, in either role")
     func brokenChannelMakesNoLink() async throws {
         try await KernelHost.run { host in

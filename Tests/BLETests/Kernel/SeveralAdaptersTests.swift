@@ -91,6 +91,44 @@ import VirtualController
         }
     }
 
+    @Test("a process uses two kernel adapters at once, and one remains when the other is unplugged")
+    func processUsesTwoAdapters() async throws {
+        try await VirtualTestbed.run { bed in
+            var kernels: [FakeKernel] = []
+            for number in 0..<2 {
+                let address = DeviceAddress(FakeKernel.address.value + UInt64(number), type: .public)
+                let controller = await bed.air.attach(.init(publicAddress: address, extended: .init()))
+                kernels.append(
+                    try FakeKernel(
+                        controller, on: bed.loop, extended: true, isOff: false,
+                        index: FakeKernel.index + UInt16(number), address: address))
+            }
+            var options = AdapterOptions(loop: bed.loop)
+            options.kernel = JoinedKernels(kernels)
+            let server = try await Adapter.open(.kernel(.index(kernels[0].index)), options: options)
+            let client = try await Adapter.open(
+                .kernel(.address(kernels[1].address.value)), options: options)
+            #expect(await server.address == kernels[0].address)
+            #expect(await client.address == kernels[1].address)
+
+            try await server.serve([7])
+            let device = try await client.connect(to: server)
+            #expect(try await device.read(try await device.sample()) == [7])
+
+            kernels[0].unplug()
+            let removed = await failure { () throws(BLEError) in
+                try await PeripheralManager(server).publish([])
+            }
+            #expect(removed == .adapter(.removed))
+            _ = try await device.disconnection()
+            let other = try await bed.host("other", extended: true)
+            try await other.serve([8])
+            let second = try await client.connect(to: other)
+            #expect(try await second.read(try await second.sample()) == [8])
+            for adapter in [other, client, server] { await adapter.close() }
+        }
+    }
+
     @Test(
         "an unlisted adapter is not confused with another one",
         arguments: [
