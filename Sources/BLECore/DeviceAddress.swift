@@ -5,11 +5,11 @@ public struct DeviceAddress: Hashable, Sendable {
     public enum AddressType: UInt8, Hashable, Sendable {
         /// The address was assigned by the IEEE.
         case `public` = 0
-        /// The device generated the address; `Kind` says how.
+        /// The device generated the address; `Kind` states how.
         case random = 1
     }
 
-    /// The kind of an address, which says how long it identifies its owner.
+    /// The kind of an address, which determines how long it identifies its owner.
     public enum Kind: String, Hashable, Sendable {
         /// A public address, which the IEEE assigns and which stays the same.
         case `public`

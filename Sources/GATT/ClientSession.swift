@@ -876,10 +876,10 @@ extension ClientSession {
     /// Adds a subscriber, and returns the values that came before the first subscriber as well.
     /// `configure(_:)` informs the server.
     package mutating func subscribe(
-        to characteristic: RemoteCharacteristic, _ wants: ClientCharacteristicConfiguration,
+        to characteristic: RemoteCharacteristic, _ configuration: ClientCharacteristicConfiguration,
         holdingConfirmation: Bool = false
     ) -> (id: SubscriptionID, early: [ReceivedValue]) {
-        let id = table.subscribe(to: characteristic.valueHandle, wants)
+        let id = table.subscribe(to: characteristic.valueHandle, configuration)
         subscriptions[id] = Subscription(
             characteristic: characteristic, holdsConfirmation: holdingConfirmation)
         return (id, early.take(characteristic.valueHandle))

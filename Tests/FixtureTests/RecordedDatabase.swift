@@ -26,13 +26,13 @@ struct RecordedDatabase {
             case .client(.request(let request), let link): asked[link] = request
             case .client(.command(let command), _): written.insert(command.handle)
             case .server(.response(let response), let link):
-                if let request = asked.removeValue(forKey: link) { learn(from: response, to: request) }
+                if let request = asked.removeValue(forKey: link) { take(from: response, to: request) }
             default: break
             }
         }
     }
 
-    private mutating func learn(from response: ATTResponse, to request: ATTRequest) {
+    private mutating func take(from response: ATTResponse, to request: ATTRequest) {
         switch (request, response) {
         case (.readByGroupType(_, let type), .readByGroupType(let groups)):
             for group in groups { declare(group.handle, type.uuid, group.value, end: group.groupEnd) }
@@ -45,7 +45,7 @@ struct RecordedDatabase {
         case (.readByType(_, let type), .readByType(let list)):
             for attribute in list {
                 types[attribute.handle] = type.uuid
-                learn(attribute.handle, type.uuid, [UInt8](attribute.value))
+                take(attribute.handle, type.uuid, [UInt8](attribute.value))
             }
         case (.read(let handle), .read(let value)): keep(value, of: handle, from: 0)
         case (.readBlob(let handle, let offset), .readBlob(let value)):
@@ -64,7 +64,7 @@ struct RecordedDatabase {
         groups[handle] = Service(uuid: declaration.uuid, isPrimary: type == .primaryService, end: end)
     }
 
-    private mutating func learn(_ handle: AttributeHandle, _ type: BluetoothUUID, _ value: [UInt8]) {
+    private mutating func take(_ handle: AttributeHandle, _ type: BluetoothUUID, _ value: [UInt8]) {
         switch type {
         case .include: includes[handle] = (try? IncludeDeclaration(value))?.start
         case .characteristic: characteristics[handle] = try? CharacteristicDeclaration(value)

@@ -56,7 +56,6 @@ struct RecordedFile: Hashable, Sendable {
         return records
     }
 
-    /// All records, decoded.
     var packets: [DecodedPacket] {
         get throws {
             var dissector = Dissector()

@@ -12,7 +12,6 @@ struct ReplayCase: Sendable {
         case recorded(beside: [GATTService] = [])
         /// The configuration at this path, which `bletool serve` used.
         case configured(String)
-        /// No attributes.
         case none
     }
 
@@ -24,7 +23,6 @@ struct ReplayCase: Sendable {
         let ours: String
     }
 
-    /// An expected difference.
     struct Known: Sendable {
         let difference: Difference
         let reason: String
@@ -48,7 +46,6 @@ struct ReplayCase: Sendable {
     /// The differences in the order of the recording. Everything else must be equal.
     var differences: [Known] = []
 
-    /// Replays the dialogue.
     func replay() throws -> Replay {
         let dialogues = RecordedDialogue.all(in: try file.packets)
         let dialogue = try #require(dialogues.first { $0.server == server })

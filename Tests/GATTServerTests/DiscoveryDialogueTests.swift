@@ -16,7 +16,7 @@ func findByConfiguration() throws {
         ])
 }
 
-@Test("GATT/SR/GAD/BV-03-C: find included services that the application names by UUID")
+@Test("find included services that the application names by UUID")
 func findIncludedServices() throws {
     var dialogue = try ServerDialogue(discoverable)
     speak(
@@ -29,7 +29,7 @@ func findIncludedServices() throws {
         ])
 }
 
-@Test("GATT/SR/GAD/BV-06-C: discover all characteristic descriptors")
+@Test("discover all characteristic descriptors")
 func discoverDescriptors() throws {
     let widths = [
         GATTService(

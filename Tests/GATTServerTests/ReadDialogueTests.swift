@@ -3,7 +3,7 @@ import BLECore
 import GATTServer
 import Testing
 
-@Test("GATT/SR/GAR/BV-01-C: read characteristic value")
+@Test("read characteristic value")
 func readValue() throws {
     var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: .read, value: [1, 2])))
     speak(&dialogue, [Exchange("0a0300", "0b0102"), Exchange("0a0200", "0b02030001ff")])
@@ -13,7 +13,7 @@ func readValue() throws {
         ])
 }
 
-@Test("GATT/SR/GAR/BI-01-C, BI-02-C: unreadable values and invalid handles are refused")
+@Test("unreadable values and invalid handles are refused")
 func readRefused() throws {
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: .write, value: .stored([1]))))
@@ -45,7 +45,7 @@ func readByTypeEndsAtUnreadableValue() throws {
     #expect(dialogue.events().count == 5)
 }
 
-@Test("GATT/SR/GAR/BV-04-C, BI-13-C: read long characteristic value")
+@Test("read long characteristic value")
 func readLong() throws {
     let value = [UInt8](0..<50)
     var dialogue = try ServerDialogue(
@@ -64,7 +64,7 @@ func readLong() throws {
     #expect(dialogue.events().count == 1)
 }
 
-@Test("GATT/SR/GAR/BV-05-C, BI-18-C, BI-19-C: read multiple characteristic values")
+@Test("read multiple characteristic values")
 func readMultiple() throws {
     let short = GATTCharacteristic(0xff01, properties: .read, value: [1, 2])
     let long = GATTCharacteristic(0xff02, properties: .read, value: .cached([UInt8](repeating: 7, count: 30)))
@@ -107,7 +107,7 @@ func valuesAreTruncatedToMTU() throws {
     }
 }
 
-@Test("GATT/SR/GAR/BV-06-C to BV-08-C: read descriptors")
+@Test("read descriptors")
 func readDescriptors() throws {
     let characteristic = GATTCharacteristic(
         0xff01, properties: .notify,

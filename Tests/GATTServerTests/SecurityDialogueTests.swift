@@ -24,7 +24,7 @@ private let paths: [(opcode: String, request: String)] = [
     ("16", "160300ffff" + "01"),
 ]
 
-@Test("GATT/SR/GAR/BI-04-C, BI-05-C, GAW/SR/BI-05-C, BI-06-C: insufficient security is refused on all paths")
+@Test("insufficient security is refused on all paths")
 func insufficientSecurityIsRefused() throws {
     let weak = LinkSecurity(level: .secureConnections, keySize: 7)
     let cases: [(SecurityLevel, LinkSecurity, String)] = [
@@ -113,7 +113,7 @@ func refusalsAreReported() throws {
     #expect(dialogue.server.database[3]?.value == value)
 }
 
-@Test("GATT/SR/GAR/BI-03-C, GAW/SR/BI-04-C: access requires authorization by the application")
+@Test("access requires authorization by the application")
 func accessRequiresAuthorization() throws {
     var dialogue = try ServerDialogue(guarded(.open, authorize: true))
     for path in paths { #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + "08") }

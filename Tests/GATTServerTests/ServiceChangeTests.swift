@@ -49,7 +49,7 @@ struct ServiceChangeTests {
         #expect(server.subscribers(of: 0x0012).isEmpty)
     }
 
-    @Test("GATT/SR/GAS/BV-04-C, BI-01-C: a client can set features but not clear them, others are unaffected")
+    @Test("a client can set features but not clear them, others are unaffected")
     func clientFeaturesCanBeSetButNotCleared() throws {
         var dialogue = try dialogue()
         speak(
@@ -70,7 +70,7 @@ struct ServiceChangeTests {
     }
 
     @Test(
-        "GATT/SR/GAS/BV-01-C: a subscriber receives the changed range, then later changes"
+        "a subscriber receives the changed range, then later changes"
     )
     func serviceChangesAreReportedToSubscriber() throws {
         var dialogue = try dialogue()
@@ -137,7 +137,7 @@ struct RobustCachingTests {
         return changed
     }
 
-    @Test("GATT/SR/GAS/BI-02-C: one Database Out Of Sync error, then the client is change-aware")
+    @Test("one Database Out Of Sync error, then the client is change-aware")
     func changeUnawareClientReceivesOneOutOfSyncError() throws {
         var dialogue = try unaware()
         #expect(dialogue.server.subscribers(of: 0x12) == [])
@@ -162,7 +162,7 @@ struct RobustCachingTests {
         }
     }
 
-    @Test("GATT/SR/GAS/BV-03-C: a client that has read the hash is change-aware with the next request")
+    @Test("a client that has read the hash is change-aware with the next request")
     func readingHashMakesClientChangeAware() throws {
         var dialogue = try unaware()
         let hash = dialogue.server.database.hash.hex

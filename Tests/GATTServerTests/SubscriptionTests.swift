@@ -10,7 +10,7 @@ private let pushing = several(
     GATTCharacteristic(0xff01, properties: .notify), GATTCharacteristic(0xff02, properties: .indicate),
     GATTCharacteristic(0xff03, properties: [.notify, .indicate]))
 
-@Test("GATT/SR/GAN/BV-01-C: characteristic value notification")
+@Test("characteristic value notification")
 func notification() throws {
     var dialogue = try ServerDialogue(pushing)
     #expect(dialogue.server.subscribers(of: 3) == [])
@@ -26,7 +26,7 @@ func notification() throws {
     #expect(dialogue.server.subscribers(of: 3) == [])
 }
 
-@Test("GATT/SR/GAI/BV-01-C: characteristic value indication")
+@Test("characteristic value indication")
 func indication() throws {
     var dialogue = try ServerDialogue(pushing)
     speak(&dialogue, [Exchange("1207000200", "13")])

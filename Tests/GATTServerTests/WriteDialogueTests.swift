@@ -14,7 +14,7 @@ private func written(
     }
 }
 
-@Test("GATT/SR/GAW/BV-01-C: write without response")
+@Test("write without response")
 func writeCommand() throws {
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: [.read, .writeWithoutResponse])))
@@ -48,7 +48,7 @@ func writeCommand() throws {
     #expect(dialogue.events().contains(where: written([9, 2, 3], .request)))
 }
 
-@Test("GATT/SR/GAW/BV-05-C: write long characteristic value")
+@Test("write long characteristic value")
 func writeLong() throws {
     let stale = [UInt8](repeating: 0xff, count: 40)
     var dialogue = try ServerDialogue(
@@ -69,7 +69,7 @@ func writeLong() throws {
         ])
 }
 
-@Test("GATT/SR/GAW/BV-07-C, BI-09-C: prepared writes that are cancelled or cannot be executed")
+@Test("prepared writes that are cancelled or cannot be executed")
 func preparedWritesFail() throws {
     var dialogue = try ServerDialogue(
         single(
@@ -88,7 +88,7 @@ func preparedWritesFail() throws {
         ])
 }
 
-@Test("GATT/SR/GAW/BV-02-C: a Signed Write Command requires a valid signature and is never answered")
+@Test("a Signed Write Command requires a valid signature and is never answered")
 func signedWritesRequireValidSignature() throws {
     let services = single(GATTCharacteristic(0xff01, properties: [.read, .authenticatedSignedWrites]))
     let key = ATTSigningKey(csrk: 0x611b_64eb_fbcd_1fd3_72ec_9196_df42_5e50)
@@ -128,7 +128,7 @@ func signedWritesRequireValidSignature() throws {
     #expect(dialogue.events().contains(where: written([10], .command)))
 }
 
-@Test("GATT/SR/GAW/BV-08-C, BV-09-C, BI-21-C: write characteristic descriptors")
+@Test("write characteristic descriptors")
 func writeDescriptors() throws {
     let characteristic = GATTCharacteristic(
         0xff01, properties: [.read, .broadcast], extendedProperties: .writableAuxiliaries,

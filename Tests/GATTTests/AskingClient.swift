@@ -27,7 +27,6 @@ struct AskingClient {
         self.cache = cache
     }
 
-    /// Receives a PDU.
     mutating func receive(_ hex: String) {
         connection.receive(octets(hex).span, at: now)
         work()

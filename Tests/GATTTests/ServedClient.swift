@@ -49,7 +49,6 @@ struct ServedClient {
         return sent()
     }
 
-    /// Receives a PDU.
     mutating func receive(_ hex: String) {
         var octets: [UInt8] = []
         var rest = hex[...]

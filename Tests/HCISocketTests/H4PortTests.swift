@@ -50,7 +50,6 @@ private struct Stream {
         return all
     }
 
-    /// Closes both ends.
     func end() async {
         await log.close()
         Glibc.close(far)

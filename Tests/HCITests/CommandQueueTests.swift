@@ -17,7 +17,6 @@ import Testing
         ).encoded
     }
 
-    /// Returns Command Status.
     static func status(_ opcode: HCIOpcode, _ status: HCIStatus, credits: UInt8 = 1) -> [UInt8] {
         HCIPacket.event(CommandStatus(status: status, credits: credits, opcode: opcode).packet).encoded
     }

@@ -66,7 +66,7 @@ public final class RunningProgram: Sendable {
     /// Closes the program's input.
     public func endInput() throws { try input.fileHandleForWriting.close() }
 
-    /// The process ID.
+    /// The process ID of the program.
     public var identifier: Int32 { process.withLock { $0.processIdentifier } }
 
     /// Sends a signal to the program.

@@ -28,7 +28,6 @@ struct Transcript {
     /// Input at a terminal.
     enum Typed: Equatable {
         case command(String)
-        /// Ctrl-C.
         case interrupt
     }
 

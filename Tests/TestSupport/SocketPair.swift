@@ -4,7 +4,6 @@ import Glibc
 package enum SocketKind {
     /// Octets without packet boundaries.
     case stream
-    /// Complete packets.
     case packets
 }
 

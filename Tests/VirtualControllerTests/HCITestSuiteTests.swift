@@ -26,7 +26,7 @@ import VirtualController
         LESetPeriodicAdvertisingEnable(enable: enable, set: Self.zero)
     }
 
-    /// HCI/DDI/BI-05-C.
+    /// The test HCI/DDI/BI-05-C of the test suite.
     @Test(arguments: [0x02, 0x08, 0x10, 0x20, 0x40, 0x80] as [UInt8])
     func unsupportedScanPHYsAreRefused(_ phys: UInt8) {
         var bench = Bench()

@@ -2,7 +2,7 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// `bletool air`.
+/// `bletool air` as a program.
 @Suite(.timeLimit(.minutes(10))) struct AirTests {
     @Test("the first SIGTERM ends air and its clients, which report an error")
     func sigtermEndsAirAndClients() async throws {

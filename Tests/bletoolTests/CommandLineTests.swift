@@ -135,7 +135,8 @@ struct CommandLineTests {
                     "--ibeacon", "f7826da6-4fa2-4e98-8024-bc5b71e0893e,1,2,-59", "--service", "180f",
                     "--overflow", "fail",
                 ],
-                "--ibeacon", "takes 27 octets", "--overflow scan-response or extended makes room"
+                "--ibeacon", "takes 27 octets",
+                "--overflow scan-response or extended makes room; --and sends the rest as another advertisement"
             ),
             // Two incomplete lists have room for the UUIDs: one in the packet and one in the scan response.
             (

@@ -517,7 +517,7 @@ struct ErrorTableTests {
             "read: the link to C0:DE:00:00:00:01/random is not encrypted with the key of a bond"),
         Row(
             .invalidRequest(.weakerBond(peer, of: other)), .input,
-            "read: C0:DE:00:00:00:01/random says that it is C0:DE:00:00:00:02/random, whose bond is stronger: remove that bond to replace it"
+            "read: C0:DE:00:00:00:01/random has the identity address C0:DE:00:00:00:02/random, whose bond is stronger: remove that bond to replace it"
         ),
         Row(
             .invalidRequest(.value(.invalidLength(octets: 3, .fixed(2)))), .input,
@@ -680,10 +680,11 @@ struct ErrorTableTests {
         #expect(failure.number == row.number)
         #expect(failure.hint == row.hint)
         let number = row.number.map { ",\"number\":\($0)" } ?? ""
+        let hint = row.hint.map { ",\"hint\":\(JSONValue.string($0))" } ?? ""
         let status = row.kind.status.rawValue
         let json =
             "{\"event\":\"error\",\"kind\":\"\(row.kind)\",\"message\":\(JSONValue.string(row.message)),"
-            + "\"code\":\(status)\(number)}"
+            + "\"code\":\(status)\(number)\(hint)}"
         #expect("\(failure.json)" == json)
     }
 

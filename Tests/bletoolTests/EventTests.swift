@@ -37,7 +37,7 @@ struct EventTests {
         let lines = event.lines(colored: false)
         #expect(lines.contains("advertising data, 7 of 31 octets"))
         #expect(lines.contains("scan response, 28 of 31 octets"))
-        #expect(lines.last == "name is in the scan response (28 octets)")
+        #expect(lines.last == "name: in the scan response, 28 octets")
         // The octets of the fields are those of the packets.
         let hex = lines.filter { $0.hasPrefix("flags") || $0.hasPrefix("services") || $0.hasPrefix("name  ") }
             .compactMap { $0.split(separator: " ").last }.joined()
@@ -122,7 +122,7 @@ struct EventTests {
         #expect(
             loss.notes == [
                 "scan: 2 advertisements came too fast to be shown",
-                "scan: more than 4,096 devices nearby; 1 were forgotten and count as new again",
+                "scan: more than 4,096 devices, or 4 MiB of their data; 1 were forgotten and count as new again",
             ])
     }
 
@@ -287,6 +287,7 @@ struct EventTests {
             (.disconnected(reason: 0x13, errno: nil, text: "gone (0x13)"), "disconnected  gone (0x13)"),
             (.mtu(517), "mtu  517 octets"),
             (.read(.init(handle: 3, uuid: 0x2a19, value: [87])), "read  2a19 Battery Level  0x0003 = 87 %"),
+            (.read(.init(handle: 3, uuid: 0xaa01, value: [])), "read  aa01  0x0003 = 0 octets"),
             (
                 .refused(
                     .init(handle: 3, uuid: 0x2a19), request: "Read Request", code: 2,

@@ -61,9 +61,19 @@ struct FailureTests {
         let failure = Failure(.att, "read 2a19", "Read Not Permitted\n(0x02)", hint: "try\nagain", number: 2)
         #expect(failure.lines == ["bletool: read 2a19: Read Not Permitted (0x02)", "hint: try again"])
         #expect(
-            failure.json.description
-                == #"{"event":"error","kind":"att","message":"read 2a19: Read Not Permitted (0x02)","code":5,"number":2}"#
-        )
+            failure.json.description == """
+                {"event":"error","kind":"att","message":"read 2a19: Read Not Permitted (0x02)","code":5,"number":2,\
+                "hint":"try again"}
+                """)
+    }
+
+    @Test func failureOfConfigurationHasLine() {
+        let error = ConfigurationError(SourcePosition(line: 12, column: 9), "unknown key")
+        #expect(
+            Failure(error, file: "lamp.yaml").json.description == """
+                {"event":"error","kind":"input","message":"lamp.yaml:12:9: unknown key","code":1,"line":12}
+                """)
+        #expect(Failure(ConfigurationError(nil, "empty"), file: "lamp.yaml").line == nil)
     }
 
     @Test func failureEscapesControlCharacters() {

@@ -122,7 +122,6 @@ final class PseudoTerminal {
         return true
     }
 
-    /// Types `text`.
     func type(_ text: String) {
         let octets = Array(text.utf8)
         _ = write(terminal, octets, octets.count)

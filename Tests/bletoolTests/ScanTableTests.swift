@@ -248,7 +248,8 @@ struct ScanTableTests {
             table.note(packet)
             let row = table.shown(at: now).first
             #expect(row?.name == "Pulse" && row?.services == "Heart Rate")
-            #expect(row?.says.hasPrefix("iBeacon ") == true && row?.says.contains("Nordic") == true)
+            #expect(
+                row?.companyText.hasPrefix("iBeacon ") == true && row?.companyText.contains("Nordic") == true)
         }
         #expect(table.press(.scalar("c"), page: 5, at: now) == .connect(DeviceAddress(1, type: .public)))
     }

@@ -15,7 +15,7 @@ extension Adapter {
         switch event {
         case .disconnectionComplete(let event): disconnected(event)
         case .numberOfCompletedPackets(let event): completed(event)
-        case .readRemoteVersionInformationComplete(let event): learnt(event)
+        case .readRemoteVersionInformationComplete(let event): received(event)
         case .encryptionChange(let event):
             encryptionChanged(event.connection, event.status, isOn: event.mode != .off)
         case .encryptionChangeV2(let event):
@@ -39,7 +39,7 @@ extension Adapter {
         case .phyUpdateComplete(let event): updated(event)
         case .longTermKeyRequest(let event): longTermKeyRequested(event)
         case .dataLengthChange(let event): updated(event)
-        case .readRemoteFeaturesComplete(let event): learnt(event)
+        case .readRemoteFeaturesComplete(let event): received(event)
         case .remoteConnectionParameterRequest(let event): answer(event)
         case .advertisingSetTerminated(let event): advertisingSetTerminated(event)
         case .periodicAdvertisingSyncEstablished(let event): established(event)
@@ -94,7 +94,7 @@ extension Adapter {
         changeLink(with: event.connection) { $0.dataLengths = lengths }
     }
 
-    private func learnt(_ event: ReadRemoteVersionInformationComplete) {
+    private func received(_ event: ReadRemoteVersionInformationComplete) {
         if event.status == .success, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
             link.remoteVersion = RemoteVersion(
                 version: event.version, company: event.company, subversion: event.subversion)
@@ -102,7 +102,7 @@ extension Adapter {
         end(.version, on: event.connection, event.status, of: .readRemoteVersionInformation)
     }
 
-    private func learnt(_ event: LEReadRemoteFeaturesComplete) {
+    private func received(_ event: LEReadRemoteFeaturesComplete) {
         if event.status == .success, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
             link.remoteFeatures = event.features
         }

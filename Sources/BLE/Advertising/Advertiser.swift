@@ -497,8 +497,8 @@ extension Advertiser {
             slots[set]?.isConfigured = false
             slots[set]?.mayHaveTrain = false
         case (.setParameters, .done(let octets)):
-            learnPower(octets.first.map(Int8.init(bitPattern:)), of: set)
-        case (.readPower, .done(let octets)): learnPower(octets.first.map(Int8.init(bitPattern:)), of: set)
+            receivePower(octets.first.map(Int8.init(bitPattern:)), of: set)
+        case (.readPower, .done(let octets)): receivePower(octets.first.map(Int8.init(bitPattern:)), of: set)
         case (.enable, .done): began(set, at: conditions.now)
         case (_, .done): break
         case (_, .refused), (_, .malformed):
@@ -523,7 +523,7 @@ extension Advertiser {
         entries[index].shown = (slot.request, slot.revision, entries[index].end, entries[index].eventsLeft)
     }
 
-    private mutating func learnPower(_ power: Int8?, of set: AdvertisingHandle) {
+    private mutating func receivePower(_ power: Int8?, of set: AdvertisingHandle) {
         // Some controllers return the value that means that the host has no preference.
         guard let power, (-127...20).contains(power), let index = slots[set].flatMap({ index(of: $0.owner) })
         else { return }

@@ -60,7 +60,7 @@ public struct CentralManager: Sendable {
     }
 
     /// Starts a scan whose results are used only once, so that it is not kept for the next process. Every
-    /// packet is reported, whatever `options` says about repeats: a device that a filter has rejected may
+    /// packet is reported, whatever `options.repeats` is: a device that a filter has rejected may
     /// pass it when it comes nearer, or when it accepts connections.
     func search(_ options: ScanOptions) -> BoundedStream<Advertisement> {
         var options = options

@@ -93,7 +93,7 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
         case .onlyCentralPairs: "only the central of a link can start pairing"
         case .notEncryptedByBond(let peer): "the link to \(peer) is not encrypted with the key of a bond"
         case .weakerBond(let peer, let identity):
-            "\(peer) says that it is \(identity), whose bond is stronger: remove that bond to replace it"
+            "\(peer) has the identity address \(identity), whose bond is stronger: remove that bond to replace it"
         case .value(let error): "\(error)"
         case .servicesInUse: "all services can be replaced only while there is no link; `add` adds services"
         case .serverRestored: "this adapter's server is already restored under another name"

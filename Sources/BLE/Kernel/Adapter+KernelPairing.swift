@@ -36,7 +36,7 @@ extension Adapter {
                 } catch .cancelled {
                     // Pairing on this adapter has ended.
                 } catch {
-                    self?.log.warning("the kernel does not learn what becomes of bonds any more: \(error)")
+                    self?.log.warning("changes of bonds are not passed to the kernel any more: \(error)")
                 }
             }
             kernelPairing?.watchBonds(watch)

@@ -17,9 +17,9 @@ extension Adapter {
             return address
         }
         // Some controllers report the identity as if it had been on air.
-        if privacy.controllerKnows(address) { return address }
+        if privacy.controllerHasKey(of: address) { return address }
         guard address.kind == .resolvable, let peer = bond(with: address)?.peer else { return nil }
-        if privacy.controllerKnows(peer) {
+        if privacy.controllerHasKey(of: peer) {
             privacy.controllerMissed(peer, at: address)
             // The scanner calls this, and must be notified only afterwards.
             loop.execute { [weak self] in self?.assumeIsolated { $0.takePrivacyEvents() } }
@@ -47,7 +47,7 @@ extension Adapter {
     /// Starts a scan for peers that the controller should have found by their keys: they may be out of range,
     /// or the controller does not resolve.
     func helpController() {
-        for peer in connecting.devices where privacy.controllerKnows(peer) && isLookingFor(peer) {
+        for peer in connecting.devices where privacy.controllerHasKey(of: peer) && isLookingFor(peer) {
             connecting.search(for: peer)
         }
         searchPeers()
@@ -126,7 +126,7 @@ extension Adapter {
 
     /// Returns whether a peer can use private addresses that the controller does not know.
     func isKnownToHostAlone(_ peer: DeviceAddress) -> Bool {
-        privacy.knowsHiddenPeers && !privacy.controllerKnows(peer)
+        privacy.knowsHiddenPeers && !privacy.controllerHasKey(of: peer)
             && security.options.bonds.record(BondID(peer, at: identity))?.isHidden == true
     }
 

@@ -36,7 +36,7 @@ struct PeerKeyList: Sendable {
     }
 
     /// Returns whether the controller resolves a peer's private addresses.
-    func knows(_ peer: DeviceAddress) -> Bool { contents?[peer].map { $0.peer != 0 } ?? false }
+    func contains(_ peer: DeviceAddress) -> Bool { contents?[peer].map { $0.peer != 0 } ?? false }
 
     /// Sets the peers that the list should hold: those that were used last, and first those that use private
     /// addresses. Without a key of this host, only the latter. Controllers refuse the same peer's key a

@@ -163,7 +163,7 @@ extension Privacy {
     var awaitsRadio: Bool { if case .pausing = phase { true } else { false } }
 
     /// Returns whether the controller resolves a peer's private addresses.
-    func controllerKnows(_ peer: DeviceAddress) -> Bool { list.knows(peer) }
+    func controllerHasKey(of peer: DeviceAddress) -> Bool { list.contains(peer) }
 
     /// Starts to pause the radio if a change is due. Returns false when none is, or when the pause has
     /// started before. With `isSearching` the controller searches for a periodic train, so that its list may
@@ -340,7 +340,7 @@ extension Privacy {
 
     /// Starts the time in which the controller should find a peer by its keys.
     mutating func trustController(toFind peer: DeviceAddress, at now: Instant) {
-        guard list.knows(peer), !list.isProven, trustEnd == nil else { return }
+        guard list.contains(peer), !list.isProven, trustEnd == nil else { return }
         trustEnd = now + Self.trust
     }
 
@@ -349,7 +349,7 @@ extension Privacy {
 
     /// Handles a packet of a peer from an address that the controller should have resolved.
     mutating func controllerMissed(_ peer: DeviceAddress, at address: DeviceAddress) {
-        guard list.knows(peer) else { return }
+        guard list.contains(peer) else { return }
         events.append(.log("the controller has a resolving list and does not resolve \(address)"))
         events.append(.gaveUpList)
         list.giveUp()

@@ -157,7 +157,7 @@ extension Adapter {
                 case .security(let level): try await secure(id, level)
                 }
             } catch {
-                log.info("the peripheral wants security: \(error)")
+                log.info("the security that the peripheral requests failed: \(error)")
                 links[id]?.protection.securityStepFailed()
             }
         }
@@ -207,7 +207,9 @@ extension Adapter {
             case .encrypted(let isOn): link.pairing.encryptionChanged(isOn: isOn, at: loop.now)
             case .claimed(let bond, let isNew): claimed(bond, isNew: isNew, by: link)
             case .claimRefused(let bond):
-                log.warning("\(link.peer) says that it is \(bond.peer), which has a bond: that stays")
+                log.warning(
+                    "\(link.peer) has sent the identity address \(bond.peer), which has a bond: that bond is kept"
+                )
                 link.pairing.policy.existing = link.protection.bond?.strength
             case .keep(let bond):
                 do throws(BLEError) {

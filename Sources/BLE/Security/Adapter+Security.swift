@@ -135,7 +135,7 @@ extension Adapter {
         let key = link.protection.key(named: event.diversifier, event.random) {
             bondOfStranger(link, byKey: event.diversifier, event.random)
         }
-        if key == nil { log.info("\(link.peer) wants to use a key that is not there") }
+        if key == nil { log.info("\(link.peer) requests encryption with a key that is not stored") }
         let id = link.id
         Task(executorPreference: loop) { await self.reply(key, to: event.connection, on: id) }
     }

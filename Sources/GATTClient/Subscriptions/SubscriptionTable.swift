@@ -15,7 +15,7 @@ package struct SubscriptionID: RawRepresentable, Hashable, Sendable {
 package struct SubscriptionTable: Sendable {
     private struct Subscriber {
         let id: SubscriptionID
-        let wants: ClientCharacteristicConfiguration
+        let configuration: ClientCharacteristicConfiguration
     }
 
     private var subscribers: [AttributeHandle: [Subscriber]] = [:]
@@ -26,11 +26,11 @@ package struct SubscriptionTable: Sendable {
     /// Adds a subscriber to the characteristic whose value is at `handle`. Compare `configuration(of:)`
     /// before and after: when it changed, write it to the server.
     package mutating func subscribe(
-        to handle: AttributeHandle, _ wants: ClientCharacteristicConfiguration
+        to handle: AttributeHandle, _ configuration: ClientCharacteristicConfiguration
     ) -> SubscriptionID {
         last &+= 1
         let id = SubscriptionID(rawValue: last)
-        subscribers[handle, default: []].append(Subscriber(id: id, wants: wants))
+        subscribers[handle, default: []].append(Subscriber(id: id, configuration: configuration))
         return id
     }
 
@@ -47,7 +47,7 @@ package struct SubscriptionTable: Sendable {
     /// Returns the configuration to write to the server for the characteristic whose value is at `handle`:
     /// the union of those of its subscribers.
     package func configuration(of handle: AttributeHandle) -> ClientCharacteristicConfiguration {
-        (subscribers[handle] ?? []).reduce([]) { $0.union($1.wants) }
+        (subscribers[handle] ?? []).reduce([]) { $0.union($1.configuration) }
     }
 
     /// Returns the subscribers to the values of `handle`, in the order in which they subscribed.

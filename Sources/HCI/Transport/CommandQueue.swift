@@ -270,7 +270,7 @@ extension CommandQueue {
         guard length == reader.remaining else {
             throw reader.failure(
                 "Event_Parameters",
-                .malformed("the length says \(length), and \(reader.remaining) octets follow"))
+                .malformed("the length is \(length), but \(reader.remaining) octets follow"))
         }
     }
 }

@@ -14,7 +14,7 @@ struct AttributeNames: Sendable {
     var count: Int { types.count }
 
     /// Adds the attributes that the response to a request reports.
-    mutating func learn(_ response: ATTResponse, to request: ATTRequest) {
+    mutating func take(_ response: ATTResponse, to request: ATTRequest) {
         switch (request, response) {
         case (.readByGroupType(_, let type), .readByGroupType(let groups)):
             for group in groups { declare(group.handle, type.uuid, group.value, end: group.groupEnd) }

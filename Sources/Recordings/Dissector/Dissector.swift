@@ -112,17 +112,17 @@ package struct Dissector: Sendable {
             if case .readByType(_, let type) = request {
                 packet.inner[packet.inner.count - 1].content = .att(pdu, of: type.uuid)
             }
-            learn(response, to: request, of: owner)
+            takeNames(response, to: request, of: owner)
         }
     }
 
-    private mutating func learn(
+    private mutating func takeNames(
         _ response: ATTResponse, to request: ATTRequest, of owner: DissectedLink.Owner
     ) {
         let isFull = databases.count >= Self.databaseLimit && databases[owner] == nil
         if isFull || attributes >= Self.attributeLimit { (databases, attributes) = ([:], 0) }
         attributes -= databases[owner]?.count ?? 0
-        databases[owner, default: AttributeNames()].learn(response, to: request)
+        databases[owner, default: AttributeNames()].take(response, to: request)
         attributes += databases[owner]?.count ?? 0
     }
 

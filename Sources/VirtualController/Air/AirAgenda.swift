@@ -57,16 +57,16 @@ struct AirAgenda: Sendable {
     mutating func nextTalker() -> VirtualController.ID? { talkers.next() }
 
     /// Updates the needs of a controller.
-    mutating func note(_ id: VirtualController.ID, _ wants: VirtualController.Wants) {
-        let due = wants.deadline
+    mutating func note(_ id: VirtualController.ID, _ needs: VirtualController.Needs) {
+        let due = needs.deadline
         if deadlines[id] != due {
             deadlines[id] = due
             if let due { heap.insert(Entry(due: due, id: id)) }
             prune()
         }
-        if wants.toSend { senders.append(id) }
-        if wants.toReport { talkers.append(id) }
-        listen(id, wants.toListen)
+        if needs.toSend { senders.append(id) }
+        if needs.toReport { talkers.append(id) }
+        listen(id, needs.toListen)
     }
 
     mutating func forget(_ id: VirtualController.ID) {

@@ -203,8 +203,8 @@ extension VirtualAir {
 
     /// Updates the needs of a controller in the agenda after a change.
     private mutating func note(_ index: Int) {
-        let (id, wants) = (seats[index].controller.id, seats[index].controller.wants)
-        agenda.note(id, wants)
+        let (id, needs) = (seats[index].controller.id, seats[index].controller.needs)
+        agenda.note(id, needs)
     }
 }
 

@@ -94,7 +94,7 @@ extension VirtualController {
     private static let encryptionOpcodes = Set(encryptionCommands.map(\.opcode))
 
     /// Returns whether this controller supports a command.
-    func knows(_ opcode: HCIOpcode) -> Bool {
+    func supports(_ opcode: HCIOpcode) -> Bool {
         if Self.extendedOpcodes.contains(opcode) { return isExtended }
         if Self.periodicOpcodes.contains(opcode) { return hasPeriodic }
         if Self.privacyOpcodes.contains(opcode) { return hasPrivacy }

@@ -33,7 +33,7 @@ extension VirtualController {
                 lmpSubversion: configuration.subversion)
         },
         .answer(ReadLocalSupportedCommands.self) { controller, _, _ in
-            Returned(SupportedCommands(handlers.keys.filter(controller.knows)))
+            Returned(SupportedCommands(handlers.keys.filter(controller.supports)))
         },
         .answer(ReadLocalSupportedFeatures.self) { _, _, _ in
             Returned([.brEDRNotSupported, .leSupported])

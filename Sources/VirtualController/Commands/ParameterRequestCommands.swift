@@ -29,7 +29,7 @@ extension VirtualController {
     mutating func receiveParameterRequest(
         _ wanted: LEConnectionParameters, on index: Int, at now: Instant
     ) {
-        guard isExtended, wants(.remoteConnectionParameterRequest) else {
+        guard isExtended, reports(.remoteConnectionParameterRequest) else {
             return send(.parametersRejected(.unsupportedRemoteFeature), on: index)
         }
         // The central's own procedure takes precedence (Vol 6, Part B, 5.3).

@@ -108,7 +108,7 @@ extension VirtualController {
             establishment: now.map { $0 + timing.interval.duration * 6 + roundTrip })
         links.append(link)
         let none = DeviceAddress(0, type: .random)
-        if wants(.enhancedConnectionComplete) {
+        if reports(.enhancedConnectionComplete) {
             emit(
                 LEEnhancedConnectionComplete(
                     connection: link.handle, role: role, peer: other.reported,
@@ -137,7 +137,7 @@ extension VirtualController {
     mutating func reportNoConnection(_ status: HCIStatus, as role: ConnectionRole) {
         let (none, unknown) = (ConnectionHandle(0), HCIAddress(0, type: .public))
         let (interval, timeout) = (ConnectionInterval(rawValue: 0), Centiseconds(rawValue: 0))
-        if wants(.enhancedConnectionComplete) {
+        if reports(.enhancedConnectionComplete) {
             emit(
                 LEEnhancedConnectionComplete(
                     status: status, connection: none, role: role, peer: unknown, interval: interval,

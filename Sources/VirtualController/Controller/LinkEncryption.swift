@@ -187,7 +187,7 @@ extension VirtualController {
         procedure.advance(to: .key, at: now)
         links[index].encryption.procedure = procedure
         send(.encryption(.response(half: procedure.peripheralHalf)), on: index)
-        guard wants(.longTermKeyRequest) else { return refuseEncryption(on: index) }
+        guard reports(.longTermKeyRequest) else { return refuseEncryption(on: index) }
         emit(
             LELongTermKeyRequest(
                 connection: links[index].handle, random: random, diversifier: diversifier))

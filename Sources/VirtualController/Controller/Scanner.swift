@@ -197,7 +197,7 @@ extension VirtualController {
         let subevent: LESubevent =
             isExtended
             ? .extendedAdvertisingReport : isUnresolved ? .directedAdvertisingReport : .advertisingReport
-        guard wants(subevent), settings.scanner.isNew(advertising, of: advertiser?.address, at: now)
+        guard reports(subevent), settings.scanner.isNew(advertising, of: advertiser?.address, at: now)
         else { return }
         let room = roomForReports
         let address = advertiser?.reported ?? HCIAddress(0, type: .anonymous)

@@ -205,12 +205,12 @@ extension VirtualController {
 
     /// Queues an LE event, if the host's mask enables it.
     mutating func emit(_ event: some LEEventParameters) {
-        guard wants(type(of: event).subevent) else { return }
+        guard reports(type(of: event).subevent) else { return }
         toHost.append(.event(HCIPacket.event(event.packet).encoded))
     }
 
     /// Returns whether the event masks enable an LE event.
-    func wants(_ subevent: LESubevent) -> Bool {
+    func reports(_ subevent: LESubevent) -> Bool {
         settings.eventMask.contains(.leMeta) && settings.leEventMask.contains(subevent)
     }
 
@@ -222,7 +222,7 @@ extension VirtualController {
     mutating func perform(_ command: HCICommandPacket, at now: Instant) {
         let place = toHost.count
         let answer: HCIEventPacket?
-        if knows(command.opcode), let handler = Self.handlers[command.opcode] {
+        if supports(command.opcode), let handler = Self.handlers[command.opcode] {
             answer =
                 admits(command.opcode)
                 ? handler.run(&self, command.parameters, now) : handler.refuse(.commandDisallowed)
@@ -290,7 +290,7 @@ extension VirtualController {
     }
 
     /// The needs of a controller that the air serves.
-    struct Wants {
+    struct Needs {
         /// The time at which to call `expire`, if any.
         var deadline: Instant?
         /// Whether the controller has signals to send, has packets for its host, and receives broadcast
@@ -298,8 +298,8 @@ extension VirtualController {
         var toSend, toReport, toListen: Bool
     }
 
-    var wants: Wants {
-        Wants(
+    var needs: Needs {
+        Needs(
             deadline: deadline, toSend: !toAir.isEmpty,
             toReport: !toHost.isEmpty || settings.hostFlow.isReady,
             toListen: listens)

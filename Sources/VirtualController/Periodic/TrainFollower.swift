@@ -137,7 +137,7 @@ extension VirtualController {
     /// Reports a packet to the host, if reports are enabled, and as far as there is room for reports.
     private mutating func report(_ packet: AirSignal.TrainPacket, rssi: Int8, of index: Int) {
         let follower = settings.followers[index]
-        guard follower.reports.contains(.reports), wants(.periodicAdvertisingReport) else { return }
+        guard follower.reports.contains(.reports), reports(.periodicAdvertisingReport) else { return }
         if follower.reports.contains(.filterDuplicates), let data = packet.dataID, !packet.isCut {
             guard follower.lastData != data else { return }
             settings.followers[index].lastData = data

@@ -10,7 +10,7 @@ struct AdvertiseCommand: RadioCommand {
             UUIDs are 180f, 0000180f, 128 bits with dashes, or names of the Bluetooth SIG ("Battery Service").
 
             Legacy advertising data has room for 31 octets. Fields that do not fit are an error, unless \
-            --overflow says what to do with them. With scan-response they leave the packet in this order: \
+            --overflow selects what to do with them. With scan-response they leave the packet in this order: \
             name, power, appearance, service data, manufacturer data, UUIDs; the flags always stay. \
             --dry-run shows where each field goes. Extended advertising has more room: 245 octets when \
             connectable, otherwise up to 1650.
@@ -158,9 +158,13 @@ extension AdvertiseSettings {
         do {
             return try plan()
         } catch {
+            var hints = [hint(for: error, key: "--overflow ")]
+            if content.iBeacon != nil, case .overflow = error {
+                hints.append("--and sends the rest as another advertisement")
+            }
+            let hint = hints.compactMap(\.self).joined(separator: "; ")
             throw Failure(
-                .input, option(toBlameFor: error), error.reason,
-                hint: hint(for: error, key: "--overflow "))
+                .input, option(toBlameFor: error), error.reason, hint: hint.isEmpty ? nil : hint)
         }
     }
 }

@@ -13,6 +13,10 @@ struct BLETool: ParsableCommand {
             Exit status: 0 done, 1 usage or bad input, 2 not found or timed out, 3 adapter missing or unusable, \
             4 permission, 5 ATT error, 6 security, 7 link lost, data not sent, or the peer misbehaved; 128 and the \
             signal's number after a signal, as in 130 after Ctrl-C.
+
+            An error is one line on stderr, and a second one with a hint. With --json it is also the last object on \
+            stdout: kind, message and code (the exit status); number (ATT error, HCI status or errno), line (of the \
+            configuration) and hint, if it has them.
             """,
         version: Version.text,
         subcommands: [

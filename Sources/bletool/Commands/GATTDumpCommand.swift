@@ -90,7 +90,7 @@ struct DumpEvent: Event {
     var fidelityNote: String? {
         switch clone.fidelity {
         case .standard, .exact, .contradictory: nil
-        case .partial: "the configuration lacks some descriptors; its comments say which, and why"
+        case .partial: "the configuration lacks some descriptors; its comments name them, with the reasons"
         case .moved(let reason): "the handles of the configuration differ from those of the device: \(reason)"
         }
     }

@@ -71,6 +71,7 @@ struct MaintainCommand: RadioCommand {
             await service?.keepAlive(on: loop)
         }
         defer { life.cancel() }
+        if !console.isJSON, console.errors.isTerminal { console.note("waiting for \(device.printable)") }
         let reporting = Task { await Self.emit(events, console, exec, service) }
         let work = {
             await radio.outcome(device) { [options] () throws(BLEError) in

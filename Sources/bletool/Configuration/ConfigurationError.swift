@@ -34,5 +34,6 @@ extension Failure {
     /// Creates the failure for an invalid configuration: `thermometer.yaml:12:9: unknown key "propertys"`.
     init(_ error: ConfigurationError, file: String) {
         self.init(.input, error.place(in: file), error.reason, hint: error.hint)
+        line = error.position?.line
     }
 }

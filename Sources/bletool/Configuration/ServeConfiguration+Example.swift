@@ -37,7 +37,7 @@ extension ServeConfiguration {
           preset: balanced               # low-latency | balanced | low-power | background; or interval: 20ms to 10.24s
           channels: [37, 38, 39]
           overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended
-          extended: true                 # extended advertising, which scanners that only know legacy do not see
+          extended: true                 # extended advertising, which scanners without it do not receive
           primaryPhy: 1m                 # 1m | coded
           secondaryPhy: 2m               # 1m | 2m | coded
           sid: 1                         # Advertising SID, 0 to 15
@@ -74,6 +74,7 @@ extension ServeConfiguration {
                   read: open             # open | encrypted | authenticated | secureConnections | none; or low | medium | high | fips
                   write: encrypted
                   keySize: 16            # the minimum encryption key size, 7 to 16
+                  authorize: false       # true is refused, because there is no user to authorize an access
                 # A text, or {hex: …}, {utf8: …}, {u8|u16|u32|i8|i16|i32|f32|sfloat|float: N or [N, …]}, {file: PATH}
                 value: {hex: "0000"}
                 length: {max: 512, fixed: false}  # fixed: true: the value always has max octets

@@ -180,7 +180,7 @@ extension ServeConfiguration {
         if hasStandardServices, let service = services.first(where: { standard.contains($0.uuid) }) {
             throw ConfigurationError(
                 fields.position(of: .services), "the service \(service.uuid) is added already",
-                hint: "with standardServices: false the database is exactly what the file says")
+                hint: "with standardServices: false the database is exactly that of the file")
         }
         if !hasStandardServices, connection != nil {
             throw ConfigurationError(

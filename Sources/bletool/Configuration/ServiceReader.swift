@@ -126,7 +126,7 @@ struct ServiceReader {
             let all = matches.map { "{handle: \(services[$0].handle)}" }.joined(lastBy: "or")
             throw ConfigurationError(
                 node.position, "there are \(matches.count) services \(what) to include",
-                hint: "say which: \(all)")
+                hint: "name one of them: \(all)")
         }
         return target
     }

@@ -45,7 +45,7 @@ struct YAMLNode: Hashable, Sendable {
     }
 }
 
-/// The contents of nodes. Each method throws an error that says what it expected if the node is something
+/// The contents of nodes. Each method throws an error that states what it expected if the node is something
 /// else.
 extension YAMLNode {
     /// Returns the text of a scalar; throws for anything else.

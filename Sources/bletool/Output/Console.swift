@@ -28,9 +28,12 @@ struct Console: Sendable {
         return event.lines(colored: isColored).allSatisfy { output.line($0) }
     }
 
-    /// Returns the object with the number of the script's line, if there is one.
+    /// Returns the object with the number of the script's line, if there is one, unless the object has a line of
+    /// its own.
     private func placed(_ json: JSONValue) -> JSONValue {
-        guard let line, case .object(let members) = json else { return json }
+        guard let line, case .object(let members) = json,
+            !members.contains(where: { $0.name == "line" })
+        else { return json }
         return .object(members + [.init("line", JSONValue(line))])
     }
 

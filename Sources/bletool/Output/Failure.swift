@@ -51,6 +51,8 @@ struct Failure: Error, Hashable, Sendable {
     var hint: String?
     /// The number of the error, if it has one: an ATT error code, an HCI status, an errno.
     var number: Int?
+    /// The line of the file that `what` names, if there is one.
+    var line: Int?
     /// Whether the results already contain the failure, so that `--json` prints no further object.
     var isShown = false
 
@@ -77,15 +79,17 @@ struct Failure: Error, Hashable, Sendable {
     /// The lines on stderr: `bletool: WHAT: WHY`, and a line with the hint.
     var lines: [String] { ["bletool: \(message)"] + (hint.map { ["hint: \($0.oneLine)"] } ?? []) }
 
-    /// The last line of stdout with `--json`. `code` is the exit status, and `number` is present only if the
-    /// error has one.
+    /// The last line of stdout with `--json`. `code` is the exit status; `number`, `line` and `hint` are present
+    /// only if the error has them.
     var json: JSONValue {
         .object(
             [
                 .init("event", "error"), .init("kind", .string(kind.rawValue)),
                 .init("message", .string(message)),
                 .init("code", JSONValue(kind.status.rawValue)),
-            ] + (number.map { [.init("number", JSONValue($0))] } ?? []))
+            ] + (number.map { [.init("number", JSONValue($0))] } ?? [])
+                + (line.map { [.init("line", JSONValue($0))] } ?? [])
+                + (hint.map { [.init("hint", .string($0.oneLine))] } ?? []))
     }
 }
 

@@ -39,7 +39,7 @@ struct ScanRow: Sendable {
     private(set) var services: String
     /// The last beacons as text and, perhaps from other packets, the last companies whose data the device
     /// sent.
-    var says: String { (beacons + companies).joined(separator: "; ") }
+    var companyText: String { (beacons + companies).joined(separator: "; ") }
     private var beacons: [String]
     private var companies: [String]
     /// The number of received packets.
@@ -114,7 +114,7 @@ struct ScanRow: Sendable {
     func matches(_ text: String) -> Bool {
         guard !text.isEmpty else { return true }
         let wanted = text.lowercased()
-        return [addressText, name, says, services, event.address?.kind.rawValue ?? ""]
+        return [addressText, name, companyText, services, event.address?.kind.rawValue ?? ""]
             .contains { $0.lowercased().contains(wanted) }
     }
 }

@@ -289,7 +289,7 @@ extension ScanTable {
 /// first, and names, companies and services share the remaining room.
 struct ScanColumns {
     enum Column: CaseIterable {
-        case address, kind, name, strength, bars, rate, says, services, seen
+        case address, kind, name, strength, bars, rate, company, services, seen
 
         var heading: String {
             switch self {
@@ -299,7 +299,7 @@ struct ScanColumns {
             case .strength: "RSSI"
             case .bars: ""
             case .rate: "RATE"
-            case .says: "COMPANY"
+            case .company: "COMPANY"
             case .services: "SERVICES"
             case .seen: "SEEN"
             }
@@ -313,7 +313,7 @@ struct ScanColumns {
             case .name: 10
             case .strength, .seen: 4
             case .bars, .rate: 6
-            case .says: 9
+            case .company: 9
             case .services: 8
             }
         }
@@ -322,7 +322,7 @@ struct ScanColumns {
         var share: Int {
             switch self {
             case .name, .services: 2
-            case .says: 3
+            case .company: 3
             default: 0
             }
         }
@@ -341,7 +341,7 @@ struct ScanColumns {
     init(within room: Int) {
         var columns = Column.allCases
         func width(_ columns: [Column]) -> Int { columns.reduce(1) { $0 + $1.least + 1 } }
-        for least in [Column.kind, .rate, .bars, .services, .says, .seen, .address, .strength]
+        for least in [Column.kind, .rate, .bars, .services, .company, .seen, .address, .strength]
         where width(columns) > room {
             columns.removeAll { $0 == least }
         }
@@ -372,7 +372,7 @@ struct ScanColumns {
             case .strength: row.event.rssi.map { "\($0)" } ?? "?"
             case .bars: Sparkline.text(row.strengths(column.least))
             case .rate: row.rate(at: now).map { $0.tenths + "/s" } ?? ""
-            case .says: row.says
+            case .company: row.companyText
             case .services: row.services
             case .seen: row.age(at: now)
             }

@@ -76,7 +76,7 @@ struct PairingAgent: PairingDelegate {
             return true
         }
         console.note(
-            "\(peer.text) is bonded and wants to pair again, which is refused: bletool bonds remove \(peer)\(place)"
+            "\(peer.text) is bonded and requests to pair again, which is refused: bletool bonds remove \(peer)\(place)"
         )
         return false
     }

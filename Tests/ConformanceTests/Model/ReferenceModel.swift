@@ -9,7 +9,6 @@ struct ReferenceModel {
 
     /// The maximum number of prepared writes in the queue of a link.
     static let queueLimit = 3
-    /// The server's MTU.
     static let serverMTU = 517
 
     /// Returns whether the application authorizes an access.

@@ -19,7 +19,7 @@ extension RestoredAdvertising {
         writer.line("phys", "0x\(request.primaryPHY.rawValue.hex)", "0x\(request.secondaryPHY.rawValue.hex)")
         writer.line("power", ifThere: request.power.map { "\($0)" })
         writer.line("corrects-power-field", TextValue.text(request.correctsPowerField))
-        writer.line("tells-power", TextValue.text(request.includesTxPower))
+        writer.line("includes-power", TextValue.text(request.includesTxPower))
         writer.line("sid", ifThere: request.sid.map { "\($0)" })
         writer.line("duration", ifThere: request.duration.map(TextValue.text))
         writer.line("maximum-events", ifThere: request.maximumEvents.map { "\($0)" })
@@ -55,7 +55,7 @@ extension RestoredAdvertising {
             request.secondaryPHY = PHY(rawValue: try line.value(of: words[1], TextValue.bits))
         case "power": request.power = try line.value { Int8($0) }
         case "corrects-power-field": request.correctsPowerField = try line.value(TextValue.flag)
-        case "tells-power": request.includesTxPower = try line.value(TextValue.flag)
+        case "includes-power": request.includesTxPower = try line.value(TextValue.flag)
         case "sid": request.sid = try line.value { UInt8($0) }
         case "duration": request.duration = try line.value(TextValue.duration)
         case "maximum-events": request.maximumEvents = try line.value { UInt8($0) }

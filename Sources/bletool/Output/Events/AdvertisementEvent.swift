@@ -190,7 +190,8 @@ struct ScanLossEvent {
         if dropped > 0 { notes.append("scan: \(dropped) advertisements came too fast to be shown") }
         if evicted > 0 {
             notes.append(
-                "scan: more than 4,096 devices nearby; \(evicted) were forgotten and count as new again")
+                "scan: more than 4,096 devices, or 4 MiB of their data; "
+                    + "\(evicted) were forgotten and count as new again")
         }
         return notes
     }

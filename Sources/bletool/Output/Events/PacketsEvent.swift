@@ -37,7 +37,7 @@ struct PacketsEvent: Event {
     }
 
     /// A note about scanners that do not receive extended advertising.
-    static let invisible = "scanners that only know legacy advertising do not see extended advertising"
+    static let invisible = "scanners that support only legacy advertising do not receive extended advertising"
 
     private var packets: [(title: String, bytes: [UInt8], limit: Int)] {
         if let extended = plan.extended { return [("extended advertising data", extended, plan.limit)] }
@@ -84,10 +84,10 @@ extension AdvertisingPlan.Overflow {
     /// The overflow in text output.
     var text: String {
         switch action {
-        case .scanResponse: "\(field.rawValue) is in the scan response (\(octets) octets)"
-        case .shortened: "\(field.rawValue) is shortened by \(octets) octets"
+        case .scanResponse: "\(field.rawValue): in the scan response, \(octets) octets"
+        case .shortened: "\(field.rawValue): shortened by \(octets) octets"
         case .dropped: "\(field.rawValue): the list is incomplete, \(octets) octets are left out"
-        case .extended: "\(field.rawValue) (\(octets) octets) needs extended advertising"
+        case .extended: "\(field.rawValue): needs extended advertising, \(octets) octets"
         }
     }
 }

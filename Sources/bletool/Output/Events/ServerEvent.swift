@@ -166,13 +166,13 @@ struct ServerEvent: Event {
 }
 
 extension ServerEvent.Access {
-    /// The access in text output: `2a19 Battery Level  0x0012 = 87 %`. A long value is shown by its length
-    /// only; JSON output has all of it.
+    /// The access in text output: `2a19 Battery Level  0x0012 = 87 %`. An empty or long value is shown by its
+    /// length only; JSON output has all of it.
     fileprivate var text: String {
         guard let uuid else { return "\(handle)" }
         let title = (["\(uuid)"] + (Names.attribute(uuid).map { [$0] } ?? [])).joined(separator: " ")
         let shown = value.map { value in
-            value.count > 64
+            value.isEmpty || value.count > 64
                 ? " = \(value.count) octets" : " = \(ValueFormat.auto.text(value, type: ValueType(of: uuid)))"
         }
         return "\(title)  \(handle)\(shown ?? "")"
