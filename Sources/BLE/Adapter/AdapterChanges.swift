@@ -46,6 +46,12 @@ private actor AdapterWatch {
     private var known: [UInt16: AdapterDescription] = [:]
     private var isLooking = false
     private var isStale = false
+    private var timer: LoopTimer?
+    /// The number of looks since an adapter that is not set up was found, which no event caused.
+    private var furtherLooks = 0
+
+    /// The maximum of `furtherLooks`, after 1, 2, 4, 8 and 16 s.
+    private static let maximumFurtherLooks = 5
 
     init(_ management: KernelManagement, _ buffer: StreamBuffer<AdapterChange>) {
         loop = management.loop
@@ -54,15 +60,20 @@ private actor AdapterWatch {
 
     func start() async {
         // The observer retains the watch; the end of the management socket releases both.
+        timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.lookSoon() } }
         await management.observe { [self] _, event in assumeIsolated { $0.received(event) } }
         await look()
     }
 
     private func received(_ event: ManagementEvent) {
         switch event {
-        case .added, .removed, .settings: isStale = true
-        default: return
+        case .added, .removed, .settings: lookSoon()
+        default: break
         }
+    }
+
+    private func lookSoon() {
+        isStale = true
         guard !isLooking else { return }
         Task(executorPreference: loop) { await self.look() }
     }
@@ -81,10 +92,23 @@ private actor AdapterWatch {
                 return buffer.finish(.failure(error))
             }
         } while isStale
+        lookAgainAtAdaptersInTransition()
+    }
+
+    /// Schedules another look if an adapter is not set up. When a process takes an adapter for itself, the
+    /// kernel removes it from the list before it marks it as in use, and reports no event afterwards.
+    private func lookAgainAtAdaptersInTransition() {
+        guard furtherLooks < Self.maximumFurtherLooks,
+            known.values.contains(where: { $0.availability == .notSetUp })
+        else { return }
+        timer?.set(loop.now + .seconds(1 << furtherLooks))
+        furtherLooks += 1
     }
 
     private func compare(_ present: [AdapterDescription]) {
         let now = Dictionary(uniqueKeysWithValues: present.map { ($0.index, $0) })
+        let isNew = { (one: AdapterDescription) in self.known[one.index]?.availability != one.availability }
+        if present.contains(where: { $0.availability == .notSetUp && isNew($0) }) { furtherLooks = 0 }
         for old in known.values.sorted(by: { $0.index < $1.index }) where now[old.index] == nil {
             buffer.yield(.removed(old))
         }

@@ -56,6 +56,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var openSockets: Int { managers.count + raws.count + monitors.count }
     /// The number of open ATT channels.
     var openChannels: Int { links.values.count { $0.socket != nil } }
+    /// The number of reads of the kernel's own table of adapters.
+    private(set) var deviceReads = 0
     /// The number of connection attempts in progress.
     var openAttempts: Int { attempts.count }
 
@@ -131,6 +133,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     func bluetoothDaemon() -> Int32? { daemon }
 
     func device(_ index: UInt16) throws(PortError) -> HCIDeviceState {
+        deviceReads += 1
         if let state = unlisted[index] { return state }
         guard index == self.index else {
             throw .system(Errno(rawValue: ENODEV), during: "ioctl HCIGETDEVINFO")

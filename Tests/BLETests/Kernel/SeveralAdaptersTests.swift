@@ -77,6 +77,49 @@ import VirtualController
         }
     }
 
+    /// The kernel reports the removal of an adapter from its list before the adapter is in use, and nothing
+    /// afterwards.
+    @Test("an adapter that a process takes for itself is reported as taken without an event of the kernel")
+    func takenAdapterIsReportedWithoutEvent() async throws {
+        try await run { kernel, options in
+            kernel.unlisted[3] = HCIDeviceState(address: 0x00aa_0100_0013, isUp: false)
+            var changes = try await Adapter.changes(of: kernel, on: options.loop).makeAsyncIterator()
+            for index in [0, 1, 2, 3, FakeKernel.index] {
+                guard case .added(let one) = try await changes.next() else {
+                    Issue.record("no adapter was added")
+                    return
+                }
+                #expect(one.index == index)
+                if index == 3 { #expect(one.availability == .notSetUp) }
+            }
+            _ = await options.loop.sleep(for: .seconds(2))
+            kernel.unlisted[3]?.isUp = true
+            guard case .changed(let one) = try await changes.next() else {
+                Issue.record("no adapter has changed")
+                return
+            }
+            #expect(one.index == 3 && one.availability == .taken)
+
+            // When each adapter has its final state, the table is not read again.
+            let reads = kernel.deviceReads
+            _ = await options.loop.sleep(for: .seconds(600))
+            #expect(kernel.deviceReads == reads)
+        }
+    }
+
+    @Test("an adapter that stays without its setup is looked at five more times")
+    func adapterWithoutSetupIsReadFiveTimesMore() async throws {
+        try await run { kernel, options in
+            let changes = try await Adapter.changes(of: kernel, on: options.loop)
+            _ = await options.loop.sleep(for: .milliseconds(500))
+            let first = kernel.deviceReads
+            _ = await options.loop.sleep(for: .seconds(600))
+            // Each look reads hci2 and hci3.
+            #expect(kernel.deviceReads == first + 2 * 5)
+            withExtendedLifetime(changes) {}
+        }
+    }
+
     @Test(
         "the named adapter is opened, not the first one",
         arguments: [

@@ -24,7 +24,9 @@ check 'the kernel connects to the server and reads' run read bletool gatt "$serv
 check 'the read returns the value' ndjson read.out "bytes.fromhex(value) == b'from bletool'"
 check 'the kernel receives notifications' run notify bletool gatt "$served/random" notify fff3 --count 3 --adapter hci1 --json \
     --timeout "$(units 40)s"
-# Raw commands on a link of the kernel that btvirt does not support.
+# Raw commands on a link of the kernel that btvirt does not support. The link must be a new one, because the parameters of a
+# link that exists before the process are unknown.
+check 'the kernel ends the unused link' wait_for 20 unlinked
 check 'info with the PHY LE 2M succeeds' run info bletool gatt "$served/random" info --phy 2m --adapter hci1 --json \
     --connect-timeout "$(units 40)s"
 check 'the link has the PHY LE 2M' ndjson info.out "event == 'link' and phy == '2m'"
