@@ -54,7 +54,7 @@ let package = Package(
         // Values and bytes. `Lifetimes` lets ByteReader hand out spans; no other target needs it.
         .target(name: "BLECore", swiftSettings: safe + [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "AssignedNumbers", dependencies: ["BLECore"], swiftSettings: safe),
-        // What advertisements say: AD structures, beacons, and what fits into a packet.
+        // The contents of advertisements: AD structures, beacons, and what fits into a packet.
         .target(name: "BLEAdvertising", dependencies: ["BLECore"], swiftSettings: safe),
 
         // Machines without I/O.
@@ -124,7 +124,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // What tests of several targets say in the same way.
+        // Helpers of the tests of several targets.
         .target(
             name: "TestSupport", dependencies: ["BLECore"], path: "Tests/TestSupport", swiftSettings: strict),
 

@@ -24,7 +24,7 @@ public enum Program {
                         try await body(adapter, Array(arguments.dropFirst()))
                     }
                 } catch BLEError.adapter(.poweredOff) where reopening {
-                    say("the adapter is off")
+                    printLine("the adapter is off")
                     try await untilPowered(wanted)
                 }
             }
@@ -47,10 +47,10 @@ public enum Program {
     }
 
     /// Prints a line immediately, even if the output is a pipe.
-    public static func say(_ line: String) { write("\(line)\n", to: .standardOutput) }
+    public static func printLine(_ line: String) { write("\(line)\n", to: .standardOutput) }
 
     /// Prints the octets unchanged, without a newline.
-    public static func say(octets: [UInt8]) { _ = try? FileDescriptor.standardOutput.writeAll(octets) }
+    public static func print(octets: [UInt8]) { _ = try? FileDescriptor.standardOutput.writeAll(octets) }
 
     private static func write(_ text: String, to output: FileDescriptor) {
         _ = try? output.writeAll(text.utf8)

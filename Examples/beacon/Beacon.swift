@@ -20,10 +20,10 @@ import ExampleSupport
             page.eddystoneURL = try EddystoneURL("https://swift.org/")
             let second = try await manager.advertise(request(page))
 
-            Program.say("on air as \(await adapter.address)")
+            Program.printLine("on air as \(await adapter.address)")
             // Each ends when the adapter is closed, or with Ctrl-C.
             async let ends = (first.ended(), second.ended())
-            Program.say("\(try await ends)")
+            Program.printLine("\(try await ends)")
         }
     }
 

@@ -19,7 +19,7 @@ import ExampleSupport
             let known = Set(central.restored.peripherals.map(\.id))
             try await withThrowingTaskGroup(of: Void.self) { devices in
                 for id in known {
-                    Program.say("\(id.address) is known")
+                    Program.printLine("\(id.address) is known")
                     devices.addTask { try await follow(id, with: central) }
                 }
                 for id in try await find(count, beside: known, with: central) {
@@ -54,14 +54,14 @@ import ExampleSupport
             do {
                 for try await measured in try await device.values(of: .temperatureMeasurement) {
                     guard let celsius = measured.celsius else { continue }
-                    Program.say("\(id.address) celsius \(celsius)")
+                    Program.printLine("\(id.address) celsius \(celsius)")
                 }
             } catch BLEError.disconnected {
                 continue
             } catch {
                 if Task.isCancelled { throw error }
                 // It may have what is missing on its next link; other thermometers go on meanwhile.
-                Program.say("\(id.address) \(error)")
+                Program.printLine("\(id.address) \(error)")
                 await device.disconnect()
             }
         }
@@ -69,10 +69,11 @@ import ExampleSupport
 
     private static func log(_ event: MaintenanceEvent, of id: Peripheral.Identifier) {
         switch event {
-        case .connected(let session): Program.say("\(id.address) connected \(session)")
+        case .connected(let session, _): Program.printLine("\(id.address) connected \(session)")
         case .disconnected(_, let reason, let pause):
-            Program.say("\(id.address) lost: \(reason); again in \(pause)")
-        case .failed(let error, let pause): Program.say("\(id.address) failed: \(error); again in \(pause)")
+            Program.printLine("\(id.address) lost: \(reason); again in \(pause)")
+        case .failed(let error, let pause):
+            Program.printLine("\(id.address) failed: \(error); again in \(pause)")
         }
     }
 }

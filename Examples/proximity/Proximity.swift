@@ -41,13 +41,13 @@ actor Room {
         let change = nearness.add(found.rssi)
         let name = found.name ?? devices[id]?.name ?? "\(id.address)"
         devices[id] = (name, nearness, .now)
-        if let change { Program.say("\(name) is \(change)") }
+        if let change { Program.printLine("\(name) is \(change)") }
     }
 
     func forget(silentFor limit: Duration) {
         for (id, device) in devices where device.received.duration(to: .now) > limit {
             devices[id] = nil
-            Program.say("\(device.name) is silent")
+            Program.printLine("\(device.name) is silent")
         }
     }
 }

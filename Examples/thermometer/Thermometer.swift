@@ -22,7 +22,9 @@ import SystemPackage
             try await manager.withAdvertising(content, maximumLinks: 4) {
                 try await withThrowingTaskGroup(of: Void.self) { tasks in
                     tasks.addTask { try await measure(for: manager) }
-                    tasks.addTask { for try await event in manager.events() { Program.say("\(event)") } }
+                    tasks.addTask {
+                        for try await event in manager.events() { Program.printLine("\(event)") }
+                    }
                     try await tasks.next()
                     tasks.cancelAll()
                 }

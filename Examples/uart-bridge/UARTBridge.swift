@@ -17,7 +17,7 @@ import Glibc
             try await manager.withAdvertising(content) {
                 try await withThrowingTaskGroup(of: Void.self) { tasks in
                     tasks.addTask {
-                        for try await (_, octets) in uart.received { Program.say(octets: octets) }
+                        for try await (_, octets) in uart.received { Program.print(octets: octets) }
                     }
                     tasks.addTask { try await send(what: STDIN_FILENO, over: uart, of: manager) }
                     while try await tasks.next() != nil {}

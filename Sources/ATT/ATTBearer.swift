@@ -622,7 +622,7 @@ extension ATTBearer {
         package var description: String {
             switch self {
             case .transactionTimeout: "the peer did not answer in time"
-            case .disconnected: "the link is gone"
+            case .disconnected: "the link has ended"
             }
         }
     }

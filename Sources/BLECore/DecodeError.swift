@@ -39,9 +39,9 @@ extension DecodeError: CustomStringConvertible {
         let place = "\(packet): \(field) at octet \(offset)"
         switch reason {
         case .truncated(let needed, let available):
-            return "\(place) needs \(needed) octets, \(available) left"
+            return "\(place) needs \(needed) octet\(needed == 1 ? "" : "s"), \(available) left"
         case .trailing(let count):
-            return "\(place): \(count) octets too many"
+            return "\(place): \(count) octet\(count == 1 ? "" : "s") too many"
         case .invalid(let value):
             return "\(place) has the invalid value 0x\(String(value, radix: 16))"
         case .malformed(let why):

@@ -498,7 +498,7 @@ extension ClientSession {
             } catch {
                 return conclude(.failure(error))
             }
-        } else if refusal.code.wantsSecurity, current.operation.raisesSecurity,
+        } else if refusal.code.requiresSecurity, current.operation.raisesSecurity,
             !current.raisedAt.contains(refusal.handle)
         {
             running?.phase = .securing(refusal)
@@ -548,7 +548,7 @@ extension GATTProcedure {
 extension ATTErrorCode {
     /// Whether the code reports that the link is not secure enough (Core Specification 5.4, Vol 3, Part C,
     /// 10.3.2).
-    fileprivate var wantsSecurity: Bool {
+    fileprivate var requiresSecurity: Bool {
         self == .insufficientEncryption || self == .insufficientAuthentication
     }
 }
@@ -645,7 +645,7 @@ extension ClientSession {
         (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
         let located = takeLocated()
         writeFeatures()
-        goOn(with: located)
+        resume(with: located)
         return kept
     }
 
@@ -756,7 +756,7 @@ extension ClientSession {
     }
 
     /// Continues what waited for its handles to be checked, which is possible now.
-    private mutating func goOn(with located: [Waiting]) {
+    private mutating func resume(with located: [Waiting]) {
         for waiting in located {
             switch waiting {
             case .database: break

@@ -455,11 +455,11 @@ extension GATTConnection {
     package var canSend: Bool { bearer.canSendUnsolicited && !session.hasWaitingCommands }
 
     /// Waits until a command would be sent at once.
-    package mutating func waitForRoom() -> Submission<Void> {
+    package mutating func waitUntilReady() -> Submission<Void> {
         canSend ? .done(()) : .pending(session.wait(toSend: nil))
     }
 
-    package mutating func waitForRoom(forIndication isIndication: Bool) -> Submission<Void> {
+    package mutating func waitUntilReady(forIndication isIndication: Bool) -> Submission<Void> {
         guard !hasRoom(forIndication: isIndication) else { return .done(()) }
         let ticket = session.open(Void.self)
         if let closure {

@@ -159,7 +159,8 @@ package struct GATTServer: Sendable {
     package mutating func handle(
         _ request: ATTRequest, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) -> GATTAnswer {
-        clients[client, default: Self.stranger(client)].answer(request, on: bearer, mtu: mtu, &shared)
+        clients[client, default: Self.unconnectedClient(client)].answer(
+            request, on: bearer, mtu: mtu, &shared)
     }
 
     /// Performs a command. A command that is not permitted is counted and reported by an event, because it
@@ -167,13 +168,13 @@ package struct GATTServer: Sendable {
     package mutating func handle(
         _ command: ATTCommand, from client: ClientID, on bearer: BearerID = .fixed, mtu: ATTMTU
     ) {
-        let isDone = clients[client, default: Self.stranger(client)]
+        let isDone = clients[client, default: Self.unconnectedClient(client)]
             .perform(command, on: bearer, mtu: mtu, &shared)
         if !isDone { shared.refusedCommands += 1 }
     }
 
     /// Returns a client that sends something before `connect` was called for it.
-    private static func stranger(_ client: ClientID) -> Client {
+    private static func unconnectedClient(_ client: ClientID) -> Client {
         Client(ClientState(Central(address: noAddress, client: client), security: .none, asking: nil))
     }
 

@@ -1063,10 +1063,10 @@ private struct AdvertisingWishes {
         var due: [[UInt8]: Int] = [:]
         for (links, requests) in wishes.wanted.values {
             guard let request = requests.last, !request.isConnectable || centrals < links else { continue }
-            let said = requests.map { $0.payloads.data ?? [] }
-            let isSaid = wishes.radio.sets.values.contains { $0.isOn && said.contains($0.data) }
-            #expect(isSaid, "\(request.plan)")
-            due[said[0], default: 0] += 1
+            let payloads = requests.map { $0.payloads.data ?? [] }
+            let isAdvertised = wishes.radio.sets.values.contains { $0.isOn && payloads.contains($0.data) }
+            #expect(isAdvertised, "\(request.plan)")
+            due[payloads[0], default: 0] += 1
         }
         // An advertisement that has not started waits for a free link.
         for (id, wish) in wishes.wanted where wishes.starts.contains("\(id.number)") {

@@ -15,8 +15,8 @@ import VirtualController
             try await host.open { adapter in
                 try await host.advertise("Scripted", on: adapter)
                 _ = await host.loop.sleep(for: .seconds(1))
-                host.port.say(HardwareError(hardwareCode: 1).packet)
-                host.port.say(
+                host.port.emit(HardwareError(hardwareCode: 1).packet)
+                host.port.emit(
                     LEConnectionComplete(
                         connection: ConnectionHandle(0x50), role: .peripheral,
                         peer: HCIAddress(0xc000_0000_0001, type: .random),
@@ -46,8 +46,8 @@ import VirtualController
                     return []
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
-                host.port.say(HardwareError(hardwareCode: 1).packet)
-                host.port.say(
+                host.port.emit(HardwareError(hardwareCode: 1).packet)
+                host.port.emit(
                     LEPeriodicAdvertisingSyncEstablished(
                         status: .success,
                         train: PeriodicTrain(

@@ -10,7 +10,7 @@ private let hiddenLater = DeviceAddress(0x4533_11cc_bbaa, type: .random)
 
 extension ConnectState {
     /// Adds a request for `peer`. The MTU identifies the request in `order`.
-    fileprivate mutating func want(_ peer: DeviceAddress, mtu: UInt16) -> (
+    fileprivate mutating func request(_ peer: DeviceAddress, mtu: UInt16) -> (
         ticket: ConnectTicket, isFirst: Bool
     ) {
         var options = ConnectionOptions()
@@ -30,9 +30,9 @@ struct ConnectStateTests {
     @Test("requests for a device share an attempt, which ends with the last of them")
     func requestsForDeviceShareAttempt() {
         var state = ConnectState()
-        let first = state.want(lamp, mtu: 50)
-        let other = state.want(lock, mtu: 60)
-        let second = state.want(lamp, mtu: 70)
+        let first = state.request(lamp, mtu: 50)
+        let other = state.request(lock, mtu: 60)
+        let second = state.request(lamp, mtu: 70)
         #expect(first.isFirst && other.isFirst && !second.isFirst)
         #expect(state.order(lamp, lock) == [50, 60, 70])
         #expect(state.leave(first.ticket) == nil)
@@ -47,8 +47,8 @@ struct ConnectStateTests {
     @Test("requests for a renamed device join the requests under its new name")
     func renamingMergesRequests() {
         var state = ConnectState()
-        _ = state.want(hidden, mtu: 50)
-        _ = state.want(lamp, mtu: 60)
+        _ = state.request(hidden, mtu: 50)
+        _ = state.request(lamp, mtu: 60)
         state.rename(hidden, lamp)
         #expect(state.devices == [lamp] && state.order(lamp) == [50, 60])
         state.rename(hidden, lock)
@@ -60,7 +60,7 @@ struct ConnectStateTests {
     @Test("a searched peer is matched by the address that it was last found at")
     func latestAddressLeadsToSearchedPeer() {
         var state = ConnectState()
-        _ = state.want(lamp, mtu: 50)
+        _ = state.request(lamp, mtu: 50)
         #expect(state.find(lamp, as: hidden) == nil && state.search() == nil)
         state.search(for: lamp)
         #expect(state.search()?.repeats == .all && state.isSearching(for: lamp))
@@ -96,7 +96,7 @@ struct ConnectStateTests {
         state.search(for: lamp)
         #expect(state.search(at: .zero)?.preset == .lowLatency && state.searchPaceEnd == end)
         #expect(state.search(at: end)?.preset == .lowPower && state.searchPaceEnd == nil)
-        let (hurried, _) = state.want(lamp, mtu: 50)
+        let (hurried, _) = state.request(lamp, mtu: 50)
         #expect(state.search(at: end)?.preset == .lowLatency && state.searchPaceEnd == nil)
         _ = state.leave(hurried)
         #expect(state.search(at: end)?.preset == .lowPower)

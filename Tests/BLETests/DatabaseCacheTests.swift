@@ -15,7 +15,7 @@ private let discovering: Set<UInt8> = [0x04, 0x06, 0x10]
 
 struct DatabaseCacheTests {
     @Test func sameHashAvoidsDiscovery() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let first = try await hosts.connect()
             let found = try await first.discover()
             #expect(port.received.contains { discovering.contains($0[0]) })
@@ -36,7 +36,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func changedHashRediscoversAndInvalidatesHandles() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let first = try await hosts.connect()
             let old = try #require(try await first.discover().characteristics(Sample.value).first)
             await first.disconnect()
@@ -54,9 +54,9 @@ struct DatabaseCacheTests {
     }
 
     @Test func withoutHashOnlyBondedPeerUsesCache() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             // The server answers reads of the hash with Attribute Not Found.
-            port.meddle { frame in
+            port.alter { frame in
                 frame[0] == 0x09 && frame.count == 20 ? [[0x01, 0x08, 0x01, 0x00, 0x0a]] : [frame]
             }
             let address = try await hosts.find()
@@ -81,7 +81,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func serviceChangeInvalidatesHandles() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let old = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: old)
@@ -117,7 +117,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func serviceChangeEndsValueStreams() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let range = try #require(try await hosts.peripheral.add([battery]))
             let device = try await hosts.connect()
             let level = try #require(try await device.discover().characteristics(0x2a19).first)
@@ -134,16 +134,16 @@ struct DatabaseCacheTests {
     }
 
     @Test func outOfSyncErrorRequiresRediscovery() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let outOfSync = ATTErrorResponse(.readRequest, value.valueHandle, .databaseOutOfSync)
-            port.meddle { $0[0] == 0x0b ? [ATTResponse.error(outOfSync).encoded] : [$0] }
+            port.alter { $0[0] == 0x0b ? [ATTResponse.error(outOfSync).encoded] : [$0] }
             let raw = await failure { () throws(BLEError) in _ = try await device.read(value.valueHandle) }
             #expect(raw == .att(outOfSync))
             let stale = await failure { () throws(BLEError) in _ = try await device.read(value) }
             #expect(stale == .databaseChanged(value.valueHandle))
-            port.meddle(nil)
+            port.alter(nil)
             // Discovery finds the same database, so the handles are valid again.
             let again = try await device.discover()
             #expect(again.characteristics(Sample.value) == [value])
@@ -153,16 +153,16 @@ struct DatabaseCacheTests {
     }
 
     @Test func outOfSyncDuringDiscoveryRestartsIt() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let outOfSync = ATTErrorResponse(.readByTypeRequest, 0x0001, .databaseOutOfSync)
             let refusal = ATTResponse.error(outOfSync).encoded
             let once = Once()
-            port.meddle { $0[0] == 0x11 && once.first() ? [refusal.replacing(1, 0x10)] : [$0] }
+            port.alter { $0[0] == 0x11 && once.first() ? [refusal.replacing(1, 0x10)] : [$0] }
             #expect(try await device.discover().service(Sample.service) != nil)
             #expect(port.received.count { $0[0] == 0x10 && $0[5...] == [0x00, 0x28] } == 3)
             // Discovery fails if the database is out of sync every time.
-            port.meddle { $0[0] == 0x11 ? [refusal.replacing(1, 0x10)] : [$0] }
+            port.alter { $0[0] == 0x11 ? [refusal.replacing(1, 0x10)] : [$0] }
             let given = await failure { () throws(BLEError) in
                 _ = try await device.discover(refreshing: true)
             }
@@ -172,7 +172,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func serviceChangeDuringDiscoveryRestartsIt() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let address = try await hosts.find()
             let device = try await hosts.connect()
             // Service Changed, as it is indicated to a bonded client as soon as it connects.
@@ -187,7 +187,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func singleServiceIsFoundWithFewRequests() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             port.forget()
             let services = try await device.discover(service: Sample.service)
@@ -215,7 +215,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func runsAnyProcedure() async throws {
-        try await TwoHosts.meddled { hosts, _ in
+        try await TwoHosts.altered { hosts, _ in
             let device = try await hosts.connect()
             let services = try await device.run(DiscoverServices.primary)
             #expect(services.map(\.uuid) == [0x1800, 0x1801, Sample.service])
@@ -229,7 +229,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func gattHousekeepingIsNotReportedAsEvents() async throws {
-        try await TwoHosts.meddled { hosts, _ in
+        try await TwoHosts.altered { hosts, _ in
             let events = hosts.peripheral.events()
             let device = try await hosts.connect()
             _ = try await device.discover()
@@ -249,7 +249,7 @@ struct DatabaseCacheTests {
     }
 
     @Test func discoveryWritesClientFeaturesOnce() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let database = try await device.discover()
             let features = try #require(database.characteristics(.clientSupportedFeatures).first)

@@ -13,7 +13,7 @@ import Testing
         var played = PlayedInitiator()
         played.conditions.hasExtendedFamily = isExtended
         #expect(played.initiator.isIdle && played.next() == nil)
-        played.want(1, 1)
+        played.add(1, 1)
         #expect(played.settle() == ["connect 1"])
         #expect(played.settle() == [] && played.initiator.deadline == nil)
         #expect(!played.initiator.isQuiet && !played.initiator.isChanging)
@@ -23,7 +23,7 @@ import Testing
 
     @Test func resolvedPeerAddressMatchesRequestedDevice() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         #expect(played.connected(to: 3) == 1)
         #expect(played.settle() == [] && played.initiator.isIdle)
@@ -31,9 +31,9 @@ import Testing
 
     @Test func secondDeviceNeedsCancelAndAcceptList() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
-        played.want(2)
+        played.add(2)
         #expect(played.settle() == ["cancel"], "nothing more until the controller reports the end")
         played.failed()
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
@@ -46,7 +46,7 @@ import Testing
     func acceptListIsTakenFromScanAndReturned() {
         var played = PlayedInitiator()
         played.conditions.isListFree = false
-        played.want(1, 2)
+        played.add(1, 2)
         #expect(played.settle() == [] && played.list.isForConnecting)
         played.conditions.isListFree = true
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
@@ -59,14 +59,14 @@ import Testing
 
     @Test func acceptListIsRefilledOnlyForRemovals() {
         var played = PlayedInitiator()
-        played.want(1, 2)
+        played.add(1, 2)
         _ = played.settle()
         played.conditions.isPaused = true
         #expect(played.settle() == ["cancel"])
         played.failed()
         played.conditions.isPaused = false
         #expect(played.settle() == ["connect listed"], "it holds what it should")
-        played.want(3)
+        played.add(3)
         #expect(played.settle() == ["cancel"])
         played.failed()
         #expect(played.settle() == ["add 3", "connect listed"])
@@ -78,13 +78,13 @@ import Testing
 
     @Test func pauseCancelsInitiatorAndResumeRestartsIt() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.conditions.isPaused = true
         #expect(played.settle() == ["cancel"] && !played.initiator.isQuiet)
         played.failed()
         #expect(played.initiator.isQuiet && !played.initiator.isIdle)
-        played.want(2)
+        played.add(2)
         #expect(played.settle() == [])
         played.conditions.isPaused = false
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
@@ -93,9 +93,9 @@ import Testing
     @Test("a request during an update of the accept list is included before connecting")
     func requestDuringAcceptListUpdateRefillsList() {
         var played = PlayedInitiator()
-        played.want(1, 2)
+        played.add(1, 2)
         #expect(played.next() == "add 1")
-        played.want(3)
+        played.add(3)
         played.answer(.done([]))
         #expect(played.settle() == ["clear", "add 1", "add 2", "add 3", "connect listed"])
     }
@@ -105,9 +105,9 @@ import Testing
         arguments: [false, true])
     func linkCanArriveInsteadOfCancellation(isBefore: Bool) {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
-        played.want(2)
+        played.add(2)
         #expect(played.next() == "cancel")
         if !isBefore { played.answer(.refused(.commandDisallowed)) }
         #expect(played.connected(to: 1) == 1)
@@ -118,7 +118,7 @@ import Testing
     @Test("an outcome can be reported before the answer to the command", arguments: [false, true])
     func outcomeCanPrecedeCommandAnswer(isLink: Bool) {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         #expect(played.next() == "connect 1")
         if isLink {
             #expect(played.connected(to: 1) == 1)
@@ -129,13 +129,13 @@ import Testing
         #expect(played.next() == nil, "one command at a time")
         played.answer(.done([]))
         #expect(played.settle() == [] && played.initiator.isIdle)
-        played.want(2)
+        played.add(2)
         #expect(played.settle() == ["connect 2"])
     }
 
     @Test func unreportedCancellationEndsAfterTwoSeconds() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.forget(1)
         #expect(played.settle() == ["cancel"] && played.nextIn == .seconds(2))
@@ -148,12 +148,12 @@ import Testing
     @Test("a late outcome of an abandoned attempt does not end the next attempt", arguments: [false, true])
     func lateOutcomeDoesNotEndNextAttempt(isLink: Bool) {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.forget(1)
         _ = played.settle()
         played.wait(.seconds(2))
-        played.want(2)
+        played.add(2)
         #expect(played.settle() == ["connect 2"])
         if isLink { #expect(played.connected(to: 1) == nil) } else { played.failed() }
         #expect(played.settle() == [] && !played.initiator.isQuiet, "it listens for 2")
@@ -165,12 +165,12 @@ import Testing
     func lateOutcomeBeforeAnswerDoesNotEndNextAttempt() {
         for status in [HCIStatus.unknownConnectionIdentifier, .connectionFailedToBeEstablished] {
             var played = PlayedInitiator()
-            played.want(1)
+            played.add(1)
             _ = played.settle()
             played.forget(1)
             _ = played.settle()
             played.wait(.seconds(2))
-            played.want(2)
+            played.add(2)
             #expect(played.next() == "connect 2")
             played.failed(status)
             played.answer(.done([]))
@@ -183,20 +183,20 @@ import Testing
     @Test("a late link without a running attempt serves a new request for its device")
     func lateLinkServesNewRequest() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.forget(1)
         _ = played.settle()
         played.wait(.seconds(2))
         #expect(played.connected(to: 1) == nil && played.initiator.isIdle)
         played.conditions.isPaused = true
-        played.want(1)
+        played.add(1)
         #expect(played.connected(to: 1) == 1)
     }
 
     @Test func devicesBeyondAcceptListTakeTurns() {
         var played = PlayedInitiator(list: 2)
-        played.want(1, 2, 3)
+        played.add(1, 2, 3)
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
         #expect(played.nextIn == .seconds(5))
         played.wait(.seconds(5))
@@ -212,7 +212,7 @@ import Testing
 
     @Test(arguments: [0, 1]) func withoutAcceptListDevicesTakeTurns(_ capacity: Int) {
         var played = PlayedInitiator(list: capacity)
-        played.want(1, 2)
+        played.add(1, 2)
         for device in [1, 2, 1, 2] {
             #expect(played.settle() == ["connect \(device)"])
             played.wait(.seconds(5))
@@ -240,8 +240,8 @@ import Testing
     func patientRequestsUseBackgroundTiming(devices: Int) {
         var played = PlayedInitiator()
         played.requests = [request(1, eagerFor: 30), request(2, eagerFor: 40, then: .lowPower)]
-        played.want(1)
-        if devices == 2 { played.want(2) }
+        played.add(1)
+        if devices == 2 { played.add(2) }
         let connect = devices == 1 ? "connect 1" : "connect listed"
         #expect(played.settle().last == connect)
         #expect(played.timing == .lowLatency && played.nextIn == .seconds(40), "the most eager decides")
@@ -268,7 +268,7 @@ import Testing
     @Test("requests that come and go do not lengthen a device's turn")
     func changingRequestsDoNotLengthenTurn() {
         var played = PlayedInitiator(list: 0)
-        played.want(1, 2)
+        played.add(1, 2)
         #expect(played.settle() == ["connect 1"] && played.nextIn == .seconds(5))
         for second in 1...4 {
             played.wait(.seconds(1))
@@ -290,7 +290,7 @@ import Testing
             var played = PlayedInitiator()
             played.conditions.share = 0.5
             played.requests = [request(1, eagerFor: 0, then: preset)]
-            played.want(1)
+            played.add(1)
             #expect(played.settle() == ["connect 1"])
             #expect(played.timing.window == Slots(rawValue: window).duration)
         }
@@ -300,7 +300,7 @@ import Testing
     func backgroundTimingDuringUnansweredCommand() {
         var played = PlayedInitiator()
         played.requests = [request(1, eagerFor: 1)]
-        played.want(1)
+        played.add(1)
         #expect(played.next() == "connect 1")
         played.wait(.seconds(1))
         #expect(played.next() == nil && played.initiator.deadline == nil)
@@ -315,7 +315,7 @@ import Testing
     @Test("of an accept list that is smaller than reported, the accepted capacity is used")
     func smallerListThanReported() {
         var played = PlayedInitiator()
-        played.want(1, 2, 3)
+        played.add(1, 2, 3)
         #expect(
             played.settle("add 3", .refused(.memoryCapacityExceeded)) == [
                 "add 1", "add 2", "add 3", "clear", "add 1", "add 2", "connect listed",
@@ -330,33 +330,33 @@ import Testing
         var played = PlayedInitiator()
         // The contents of the accept list are unknown.
         _ = played.list.begin([])
-        played.want(1, 2)
+        played.add(1, 2)
         #expect(played.settle(command, .refused(.hardwareFailure)).last == "connect 1")
         _ = played.connected(to: 1)
         #expect(played.settle() == ["connect 2"] && played.events == [])
         _ = played.connected(to: 2)
         played.initiator.controllerWasReset(capacity: 8)
         played.list.wasReset(holding: 8)
-        played.want(1, 2)
+        played.add(1, 2)
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
     }
 
     @Test("a refused connect to one device fails its request") func refusedConnectFailsRequest() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         let refusal = BLEError.hci(.commandDisallowed, command: .leCreateConnection)
         #expect(played.settle("connect 1", .refused(.commandDisallowed)) == ["connect 1"])
         #expect(played.events == ["failed 1: \(refusal)"] && played.initiator.isIdle)
-        played.want(2)
+        played.add(2)
         _ = played.settle("connect 2", .malformed(.missingStatus))
         #expect(played.events.count == 2 && played.events[1].contains("an answer without status"))
     }
 
     @Test func failureFailsAllDevicesOfAttempt() {
         var played = PlayedInitiator()
-        played.want(1, 2)
+        played.add(1, 2)
         _ = played.settle()
-        played.want(3)
+        played.add(3)
         #expect(played.next() == "cancel")
         played.failed(.connectionFailedToBeEstablished)
         played.answer(.done([]))
@@ -374,12 +374,12 @@ import Testing
         arguments: [false, true])
     func unansweredConnectIsCancelledBeforeNext(hasBegun: Bool) {
         var played = PlayedInitiator()
-        played.want(1, 2)
+        played.add(1, 2)
         _ = played.settle()
         _ = played.connected(to: 2)
         #expect(played.settle("connect 1", .silent) == ["connect 1"])
         #expect(played.events == ["failed 1: LE Create Connection: \(silence)"])
-        played.want(3)
+        played.add(3)
         #expect(played.settle() == [] && played.nextIn == .seconds(1))
         played.wait(.seconds(1))
         #expect(played.next() == "cancel")
@@ -396,7 +396,7 @@ import Testing
     @Test("an unanswered cancel is retried once and then taken as completed")
     func silentCancelIsRetriedOnce() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.forget(1)
         #expect(played.settle("cancel", .silent) == ["cancel"])
@@ -407,7 +407,7 @@ import Testing
         // The controller still connects to the first device. That attempt is cancelled before the next one starts,
         // whose request does not fail.
         played.wait(.seconds(2))
-        played.want(2)
+        played.add(2)
         #expect(played.settle("connect 2", .refused(.commandDisallowed)) == ["connect 2", "cancel"])
         played.failed()
         #expect(played.settle() == ["connect 2"] && played.events == [stopped])
@@ -417,13 +417,13 @@ import Testing
     @Test("a cancellation that is not reported does not delay later cancellations")
     func unreportedCancellationDelaysNoLaterOne() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.forget(1)
         _ = played.settle()
         played.wait(.seconds(2))
         for device in 2...4 {
-            played.want(device)
+            played.add(device)
             #expect(played.settle() == ["connect \(device)"])
             played.forget(device)
             #expect(played.settle() == ["cancel"])
@@ -436,7 +436,7 @@ import Testing
     @Test("a link of an unanswered command serves the request for its device")
     func linkOfUnansweredCommandServesDevice() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         #expect(played.next() == "connect 1")
         played.conditions.isRecovering = true
         played.answer(.silent)
@@ -451,7 +451,7 @@ import Testing
     func resetBetweenAnySteps(after count: Int, isAsking: Bool) {
         var played = PlayedInitiator()
         _ = played.list.begin([])
-        played.want(1, 2)
+        played.add(1, 2)
         for _ in 0..<count {
             // The steps are clear, add two devices, connect and cancel.
             if played.initiator.isQuiet == false, !played.initiator.isChanging { played.forget(2) }
@@ -464,7 +464,7 @@ import Testing
         played.initiator.controllerWasReset(capacity: 8)
         played.list.wasReset(holding: 8)
         played.answer(.silent)
-        played.want(2)
+        played.add(2)
         #expect(played.settle() == ["add 1", "add 2", "connect listed"])
         #expect(played.events == [])
     }
@@ -475,7 +475,7 @@ import Testing
     func alternatesWithScans() {
         var played = PlayedInitiator()
         played.conditions.isScanning = true
-        played.want(1)
+        played.add(1)
         #expect(!played.initiator.silencesScans)
         #expect(played.settle("connect 1", .refused(.commandDisallowed)) == ["connect 1"])
         #expect(played.initiator.silencesScans && played.events == [])
@@ -509,7 +509,7 @@ import Testing
     func devicesBeyondListTakeTurnsBesideScan() {
         var played = PlayedInitiator(list: 1)
         played.conditions.isScanning = true
-        played.want(1, 2)
+        played.add(1, 2)
         _ = played.settle("connect 1", .refused(.commandDisallowed))
         for device in [1, 2, 1, 2] {
             played.initiator.share(withScan: true, at: played.conditions.now)
@@ -529,7 +529,7 @@ import Testing
     @Test("a scan that is refused beside an attempt gets a turn after five seconds")
     func refusedScanAlternatesWithAttempt() {
         var played = PlayedInitiator()
-        played.want(1)
+        played.add(1)
         _ = played.settle()
         played.initiator.takeTurnsWithScans()
         played.initiator.share(withScan: true, at: played.conditions.now)

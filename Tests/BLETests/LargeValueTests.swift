@@ -8,7 +8,7 @@ import Testing
 
 struct LargeValueTests {
     @Test func partsArriveInOrderAndReportProgress() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let data = (0..<5000).map { UInt8(truncatingIfNeeded: $0) }
@@ -29,7 +29,7 @@ struct LargeValueTests {
     }
 
     @Test func creditsLimitUnansweredParts() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let gate = Gate()
@@ -53,7 +53,7 @@ struct LargeValueTests {
     }
 
     @Test func partsCanBeWrittenWithResponse() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             port.forget()
@@ -72,7 +72,7 @@ struct LargeValueTests {
     }
 
     @Test func multipleReadFallsBackOnOlderServers() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let database = try await device.discover()
             let (one, two) = (
@@ -94,11 +94,11 @@ struct LargeValueTests {
             #expect(try await device.read([one, two]) == .separate(small))
             #expect(port.received.map { $0[0] } == [0x20])
             // A server without Read Multiple Variable Length, then one without Read Multiple.
-            port.meddle { $0[0] == 0x21 ? [[0x01, 0x20, 0, 0, 0x06]] : [$0] }
+            port.alter { $0[0] == 0x21 ? [[0x01, 0x20, 0, 0, 0x06]] : [$0] }
             #expect(try await device.read([one, two]) == .joined([1] + second))
             try await device.write(first, to: one)
             #expect(try await device.read([one, two]) == .joined(first + second))
-            port.meddle {
+            port.alter {
                 [0x0f, 0x21].contains($0[0]) ? [[0x01, $0[0] - 1, 0, 0, 0x06]] : [$0]
             }
             #expect(try await device.read([one, two]) == .separate(both))

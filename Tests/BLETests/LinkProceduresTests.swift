@@ -25,9 +25,9 @@ private struct PlayedProcedures {
         return number
     }
 
-    mutating func promise(_ latency: UInt16) {
+    mutating func updateAsAccepted(_ latency: UInt16) {
         number += 1
-        procedures.promise(number, by: .command(Self.update(latency)))
+        procedures.updateAsAccepted(number, by: .command(Self.update(latency)))
     }
 
     static func update(_ latency: UInt16) -> MachineCommand {
@@ -73,7 +73,7 @@ private struct PlayedProcedures {
             case .begin(let number, let procedure, _): shown.append("\(number) begins \(procedure)")
             case .ended(let number, .success): shown.append("\(number) ends")
             case .ended(let number, .failure(let error)): shown.append("\(number) fails: \(error)")
-            case .brokenPromise(let error): shown.append("promise broken: \(error)")
+            case .acceptedUpdateFailed(let error): shown.append("accepted update failed: \(error)")
             }
         }
         return shown
@@ -200,15 +200,15 @@ private struct PlayedProcedures {
     @Test("of several latency requests the last one is carried out, and a refused one is reported")
     func latestLatencyRequestApplies() {
         var played = PlayedProcedures()
-        played.promise(1)
+        played.updateAsAccepted(1)
         #expect(played.events() == ["1 begins with latency 1"])
-        played.promise(2)
-        played.promise(3)
+        played.updateAsAccepted(2)
+        played.updateAsAccepted(3)
         #expect(played.events() == [])
         played.ended(.timing)
         #expect(played.events() == ["2 begins with latency 3"])
         played.answered(.refused(.commandDisallowed), of: 2)
-        #expect(played.events() == ["promise broken: \(refusal)"])
+        #expect(played.events() == ["accepted update failed: \(refusal)"])
     }
 
     @Test("closing the link drops its procedures") func closingDropsProcedures() {

@@ -8,7 +8,7 @@ import Testing
 
 struct NotificationTests {
     @Test func valuesBeforeDiscoveryReachStream() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let handle = try #require(await hosts.peripheral.valueHandle(of: Sample.value))
             let device = try await hosts.connect()
             port.inject([0x1b] + handle.wire + [7])
@@ -31,7 +31,7 @@ struct NotificationTests {
     }
 
     @Test func slowReaderOverflowsOnlyItsStream() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let database = try await device.discover()
             let (one, two) = (
@@ -63,7 +63,7 @@ struct NotificationTests {
     }
 
     @Test func standardBufferHolds1024Values() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value)
@@ -80,7 +80,7 @@ struct NotificationTests {
     }
 
     @Test func indicationIsConfirmedWhenTaken() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value, indications: true, confirming: .whenTaken)
@@ -109,7 +109,7 @@ struct NotificationTests {
     }
 
     @Test func untakenIndicationIsConfirmedBefore30Seconds() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value, indications: true, confirming: .whenTaken)
@@ -130,7 +130,7 @@ struct NotificationTests {
     }
 
     @Test func releasedStreamConfirmsPendingIndication() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let update: Task<[Central], any Error>
@@ -149,7 +149,7 @@ struct NotificationTests {
     }
 
     @Test func truncatedValueIsCompletedByRead() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value, completing: true)
@@ -175,7 +175,7 @@ struct NotificationTests {
     }
 
     @Test func cccdCombinesAllSubscribers() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let descriptor = try #require(value.descriptor(.clientCharacteristicConfiguration))
@@ -198,7 +198,7 @@ struct NotificationTests {
     }
 
     @Test func streamRefusesSecondConsumer() async throws {
-        try await TwoHosts.meddled { hosts, _ in
+        try await TwoHosts.altered { hosts, _ in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value)
@@ -231,7 +231,7 @@ private func drain(
 
 struct StreamReleaseTests {
     @Test func leavingStreamUnsubscribesBeforeDisconnect() async throws {
-        let said = Lock<[String]>([])
+        let steps = Lock<[String]>([])
         try await TwoHosts.run { hosts in
             let options = AdapterOptions(
                 loop: hosts.server.loop,
@@ -239,11 +239,11 @@ struct StreamReleaseTests {
                     let hex = [UInt8](copying: packet).hex
                     switch direction {
                     case .hostToController where hex.hasPrefix("010604"):
-                        said.withLock { $0.append("disconnect") }
+                        steps.withLock { $0.append("disconnect") }
                     case .hostToController where hex.hasPrefix("02") && hex.dropFirst(18).hasPrefix("12"):
-                        said.withLock { $0.append("write " + hex.suffix(4)) }
+                        steps.withLock { $0.append("write " + hex.suffix(4)) }
                     case .controllerToHost where hex.hasPrefix("02") && hex.dropFirst(18) == "13":
-                        said.withLock { $0.append("written") }
+                        steps.withLock { $0.append("written") }
                     default: break
                     }
                 })
@@ -258,7 +258,7 @@ struct StreamReleaseTests {
             await client.close()
         }
         #expect(
-            said.withLock { $0.suffix(5) } == [
+            steps.withLock { $0.suffix(5) } == [
                 "write 0100", "written", "write 0000", "written", "disconnect",
             ])
     }

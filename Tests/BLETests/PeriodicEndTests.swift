@@ -26,7 +26,7 @@ import VirtualController
                     host.port.script(.lePeriodicAdvertisingCreateSyncCancel, .silence, times: 1)
                 } else {
                     _ = await host.loop.sleep(for: .seconds(2))
-                    host.port.say(HardwareError(hardwareCode: 1).packet)
+                    host.port.emit(HardwareError(hardwareCode: 1).packet)
                 }
                 let (error, passed) = await waiting.value
                 #expect(error == .timedOut(.synchronization, after: .seconds(3)))
@@ -52,7 +52,7 @@ import VirtualController
                 let cancel = HCIOpcode.lePeriodicAdvertisingCreateSyncCancel
                 host.port.script(
                     cancel,
-                    .says([
+                    .sends([
                         LEPeriodicAdvertisingSyncEstablished(status: .success, train: train).packet,
                         CommandComplete(cancel, status: .commandDisallowed).packet,
                     ]), times: 1)

@@ -156,7 +156,7 @@ struct PeriodicTrainTests {
             _ = try await PeripheralManager(sender).advertise(
                 try .train(PeriodicAdvertisingTrain([7], every: Self.step)))
             let before = try await hosts.follow(sender)
-            await sender.meet(.lineLost)
+            await sender.handle(.lineLost)
             _ = await hosts.loop.sleep(for: .seconds(3))
             #expect(await before.failure == .syncLost(await sender.address, set: 0))
             let after = try await hosts.follow(sender)

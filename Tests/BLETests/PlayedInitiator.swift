@@ -21,8 +21,8 @@ struct PlayedInitiator {
     }
 
     /// Requests links to these devices, which have the numbers 1 to 9.
-    mutating func want(_ devices: Int...) {
-        for device in devices { initiator.want(Self.device(device)) }
+    mutating func add(_ devices: Int...) {
+        for device in devices { initiator.add(Self.device(device)) }
     }
 
     mutating func forget(_ device: Int) { initiator.forget(Self.device(device)) }

@@ -18,7 +18,7 @@ struct PlayedPrivacy {
         /// The radio has stopped.
         case rest
         /// The radio does not stop.
-        case goOn
+        case proceed
         /// The controller executes the command, if it can.
         case execute
         /// The controller executes the command, and its answer is lost.
@@ -93,7 +93,7 @@ struct PlayedPrivacy {
             // No search begins while the radio pauses.
             guard isSearching || !privacy.isPausing else { return false }
             isSearching.toggle()
-        case .rest, .goOn:
+        case .rest, .proceed:
             guard privacy.awaitsRadio, radio == .changing else { return false }
             radio = step == .rest ? .quiet : .on
         case .execute, .executeSilently, .disallow, .refuse, .babble:
@@ -109,7 +109,7 @@ struct PlayedPrivacy {
             let before = command.take().map { _ in privacy.lastCommand }
             setUp(beside: before, refusing: step == .resetRefusing)
         }
-        goOn()
+        proceed()
         return true
     }
 
@@ -152,7 +152,7 @@ struct PlayedPrivacy {
     }
 
     /// Runs the machine as the adapter does, and checks its commands.
-    private mutating func goOn() {
+    private mutating func proceed() {
         var isAgain = true
         while isAgain {
             isAgain = false

@@ -67,11 +67,11 @@ struct PlayedRecovery {
     mutating func take(_ step: Step) -> Bool {
         now = now + .milliseconds(100)
         switch step {
-        case .silence: meet(.silence(command: Self.opcode))
-        case .hardwareError: meet(.hardwareError(1))
+        case .silence: handle(.silence(command: Self.opcode))
+        case .hardwareError: handle(.hardwareError(1))
         case .lineLost:
             guard !isKernel else { return false }
-            meet(.lineLost)
+            handle(.lineLost)
         case .answer:
             guard attempt == nil, !isGivenUp else { return false }
             recovery.answered(.leSetScanParameters)
@@ -118,8 +118,8 @@ struct PlayedRecovery {
         return true
     }
 
-    private mutating func meet(_ fault: AdapterFault) {
-        recovery.meet(fault, links: links, at: now)
+    private mutating func handle(_ fault: AdapterFault) {
+        recovery.handle(fault, links: links, at: now)
     }
 
     private mutating func takeEvents() {

@@ -58,7 +58,7 @@ struct PlayedSynchronizer {
     private var command: MachineCommand?
     private var isCarriedOut = false
     /// The controller's messages that have not arrived yet, in order.
-    private var said = [Message]()
+    private var messages = [Message]()
 
     private enum Message {
         case answer(CommandAnswer)
@@ -95,8 +95,8 @@ struct PlayedSynchronizer {
             guard !isCarriedOut, let command, carryOut(command, step) else { return false }
             isCarriedOut = true
         case .deliver:
-            guard !said.isEmpty else { return false }
-            switch said.removeFirst() {
+            guard !messages.isEmpty else { return false }
+            switch messages.removeFirst() {
             case .answer(let answer):
                 (command, isCarriedOut) = (nil, false)
                 synchronizer.answered(answer, isRecovering: isRecovering)
@@ -104,11 +104,11 @@ struct PlayedSynchronizer {
             }
         case .find, .miss:
             guard let train = search.take() else { return false }
-            said.append(outcome(train, step == .find ? .success : .connectionFailedToBeEstablished))
+            messages.append(outcome(train, step == .find ? .success : .connectionFailedToBeEstablished))
         case .silence:
             guard command != nil, !isRecovering else { return false }
             (command, isCarriedOut) = (nil, false)
-            said.removeAll(where: \.isAnswer)
+            messages.removeAll(where: \.isAnswer)
             isRecovering = true
             synchronizer.answered(.silent, isRecovering: true)
         case .fail:
@@ -123,11 +123,11 @@ struct PlayedSynchronizer {
             isRecovering = false
             (search, follows) = (nil, [:])
             // An unanswered command is given up, which is reported later.
-            said = command == nil ? [] : [.answer(.silent)]
+            messages = command == nil ? [] : [.answer(.silent)]
             isCarriedOut = command != nil
             synchronizer.controllerWasReset()
         }
-        goOn()
+        proceed()
         return true
     }
 
@@ -139,7 +139,7 @@ struct PlayedSynchronizer {
     }
 
     /// Takes the next command and the events.
-    private mutating func goOn() {
+    private mutating func proceed() {
         if command == nil, !isRecovering, let next = synchronizer.nextCommand(isPaused: false, at: now) {
             command = next
             opcodes.append(next.packet.opcode)
@@ -153,20 +153,25 @@ struct PlayedSynchronizer {
 
     /// Executes a command in the way of `step`. Returns false when the step does not fit the command.
     private mutating func carryOut(_ command: MachineCommand, _ step: Step) -> Bool {
-        let before = said.count
+        let before = messages.count
         let isCreate = command.packet.opcode == .lePeriodicAdvertisingCreateSync
         let isCancel = command.packet.opcode == .lePeriodicAdvertisingCreateSyncCancel
         if step == .refuseCancel {
             guard isCancel, let train = search.take() else { return false }
-            said += [.answer(.refused(.commandDisallowed)), outcome(train, .success)]
+            messages += [.answer(.refused(.commandDisallowed)), outcome(train, .success)]
             return true
         }
         guard step == .execute || isCreate || isCancel && step == .executeEarly else { return false }
         let answer = execute(command)
         if step != .execute, isCreate, answer == .done([]), let train = search.take() {
-            said.append(outcome(train, step == .executeEarly ? .success : .connectionFailedToBeEstablished))
+            messages.append(
+                outcome(train, step == .executeEarly ? .success : .connectionFailedToBeEstablished))
         }
-        if step == .execute { said.insert(.answer(answer), at: before) } else { said.append(.answer(answer)) }
+        if step == .execute {
+            messages.insert(.answer(answer), at: before)
+        } else {
+            messages.append(.answer(answer))
+        }
         return true
     }
 
@@ -180,7 +185,7 @@ struct PlayedSynchronizer {
             search = wanted
         case .lePeriodicAdvertisingCreateSyncCancel:
             guard let train = search.take() else { return .refused(.commandDisallowed) }
-            said.append(outcome(train, .operationCancelledByHost))
+            messages.append(outcome(train, .operationCancelledByHost))
         case .lePeriodicAdvertisingTerminateSync:
             let handle = UInt16(parameters[0]) | UInt16(parameters[1]) << 8
             guard follows.removeValue(forKey: handle) != nil else {
@@ -210,7 +215,7 @@ struct PlayedSynchronizer {
     mutating func settle() {
         var count = 0
         while take(.back) || take(.deliver) || take(.execute) || take(.find), count < 100 { count += 1 }
-        goOn()
+        proceed()
     }
 
     /// Returns the consumers that receive a report of each train.

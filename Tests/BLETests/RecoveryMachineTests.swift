@@ -48,16 +48,16 @@ struct RecoveryMachineTests {
         var recovery = Recovery(isKernel: false, costsLinks: false)
         for second in 0..<5 {
             recovery.beginSetUp()
-            recovery.meet(.lineLost, links: 0, at: .zero + .seconds(second))
+            recovery.handle(.lineLost, links: 0, at: .zero + .seconds(second))
             #expect(recovery.isDisturbed)
             #expect(try !recovery.setUpEnded(at: .zero + .seconds(second)))
         }
         recovery.beginSetUp()
         #expect(!recovery.isDisturbed)
         // The sender of the command gets the error.
-        recovery.meet(.silence(command: PlayedRecovery.opcode), links: 0, at: .zero + .seconds(5))
+        recovery.handle(.silence(command: PlayedRecovery.opcode), links: 0, at: .zero + .seconds(5))
         #expect(!recovery.isDisturbed)
-        recovery.meet(.hardwareError(1), links: 0, at: .zero + .seconds(5))
+        recovery.handle(.hardwareError(1), links: 0, at: .zero + .seconds(5))
         #expect(throws: BLEError.adapter(.failed(.hardwareError(1)))) {
             try recovery.setUpEnded(at: .zero + .seconds(5))
         }
@@ -68,8 +68,8 @@ struct RecoveryMachineTests {
         for isKernel in [false, true] {
             var recovery = Recovery(isKernel: isKernel, costsLinks: false)
             #expect(try recovery.setUpEnded(at: .zero))
-            recovery.meet(.hardwareError(1), links: 0, at: .zero)
-            recovery.meet(.hardwareError(1), links: 0, at: .zero)
+            recovery.handle(.hardwareError(1), links: 0, at: .zero)
+            recovery.handle(.hardwareError(1), links: 0, at: .zero)
             var attempts: [Recovery.Attempt] = []
             func take() {
                 while let event = recovery.nextEvent() {
@@ -89,7 +89,7 @@ struct RecoveryMachineTests {
     func givenUpKernelControllerStillSwitchesPower() throws {
         var recovery = Recovery(isKernel: true, costsLinks: false)
         #expect(try recovery.setUpEnded(at: .zero))
-        recovery.meet(.hardwareError(1), links: 0, at: .zero)
+        recovery.handle(.hardwareError(1), links: 0, at: .zero)
         var isGivenUp = false
         while let event = recovery.nextEvent() {
             if case .begin(let attempt) = event {

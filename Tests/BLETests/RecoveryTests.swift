@@ -12,18 +12,18 @@ import Testing
     @Test("an own controller is reset five times, and again after a minute without a fault")
     func ownControllerResetLimit() {
         var ladder = RecoveryLadder.own
-        for second in 0..<5 { #expect(ladder.climb(at: at(second)) == .reset) }
-        #expect(ladder.climb(at: at(5)) == nil)
-        #expect(ladder.climb(at: at(64)) == nil)
-        #expect(ladder.climb(at: at(124)) == .reset)
+        for second in 0..<5 { #expect(ladder.nextStep(at: at(second)) == .reset) }
+        #expect(ladder.nextStep(at: at(5)) == nil)
+        #expect(ladder.nextStep(at: at(64)) == nil)
+        #expect(ladder.nextStep(at: at(124)) == .reset)
     }
 
     @Test("a kernel adapter is restarted twice, then power-cycled, then given up")
     func restartsKernelAdapterTwiceThenPowerCyclesThenGivesUp() {
         var ladder = RecoveryLadder.kernel
-        let steps = (0..<4).map { ladder.climb(at: at($0)) }
+        let steps = (0..<4).map { ladder.nextStep(at: at($0)) }
         #expect(steps == [.reset, .reset, .powerCycle, nil])
-        #expect(ladder.climb(at: at(63)) == .reset)
+        #expect(ladder.nextStep(at: at(63)) == .reset)
     }
 
     @Test("the watchdog reports silence once a minute with its total length")
@@ -76,7 +76,7 @@ import Testing
                 }
                 _ = await host.loop.sleep(for: .seconds(55))
                 host.port.script(.reset, .silence)
-                host.port.say(HardwareError(hardwareCode: 7).packet)
+                host.port.emit(HardwareError(hardwareCode: 7).packet)
                 #expect(await waiting.value == .adapter(.failed(.hardwareError(7))))
                 #expect(host.loop.now >= .zero + .seconds(60), "its time has come meanwhile")
             }
@@ -129,7 +129,7 @@ import Testing
                     for try await found in scan where found.name == "Lamp" { return }
                 }
                 _ = await host.loop.sleep(for: .seconds(1))
-                host.port.say(HardwareError(hardwareCode: 1).packet)
+                host.port.emit(HardwareError(hardwareCode: 1).packet)
                 _ = await host.loop.sleep(for: .seconds(1))
                 let found = try await host.receive("Scripted", on: other)
                 #expect(found.isConnectable)
@@ -177,7 +177,7 @@ import Testing
                 ]
                 _ = await host.loop.sleep(for: .seconds(1))
                 host.port.script(.reset, .silence)
-                host.port.say(HardwareError(hardwareCode: 9).packet)
+                host.port.emit(HardwareError(hardwareCode: 9).packet)
                 for end in ends { #expect(await end.value == failed) }
                 let late = await failure { () throws(BLEError) in
                     _ = try await CentralManager(adapter).first(within: .seconds(1)) { _ in true }
@@ -197,7 +197,7 @@ import Testing
             let address = await lamp.address
             try await host.open { adapter in
                 let device = try await CentralManager(adapter).connect(to: address)
-                host.port.say(HardwareError(hardwareCode: 1).packet)
+                host.port.emit(HardwareError(hardwareCode: 1).packet)
                 host.port.script(.leSetScanEnable, .silence, times: 1)
                 let scan = CentralManager(adapter).scan()
                 _ = await host.loop.sleep(for: .seconds(70))

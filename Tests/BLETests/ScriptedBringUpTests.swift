@@ -36,15 +36,15 @@ import VirtualController
             .refuses(.leReadMaximumDataLength, .commandDisallowed)),
         .init(
             "optional command refused", .readLocalSupportedFeatures,
-            .says([CommandStatus(status: .unknownCommand, opcode: .readLocalSupportedFeatures).packet])),
+            .sends([CommandStatus(status: .unknownCommand, opcode: .readLocalSupportedFeatures).packet])),
         // Invalid answers.
         .init(
             "Command Status for a command that completes", .reset,
-            .says([CommandStatus(status: .success, opcode: .reset).packet]),
+            .sends([CommandStatus(status: .success, opcode: .reset).packet]),
             throws: .controllerMisbehaved(command: .reset, .missingStatus)),
         .init(
             "Command Complete without status", .reset,
-            .says([
+            .sends([
                 CommandComplete(credits: 1, opcode: .reset, returnParameters: []).packet
             ]),
             throws: .controllerMisbehaved(command: .reset, .missingStatus)),
@@ -59,7 +59,7 @@ import VirtualController
         .init("too few octets, optional command", .leReadMaximumDataLength, .answers { [$0.dropping(3)] }),
         .init(
             "the answer to another command", .readLocalVersionInformation,
-            .says([CommandComplete(.leRand, status: .success).packet]),
+            .sends([CommandComplete(.leRand, status: .success).packet]),
             throws: .controllerSilent(command: .readLocalVersionInformation)),
         .init(
             "the answer and one to a command that was not sent", .readLocalVersionInformation,
@@ -156,7 +156,7 @@ import VirtualController
                 })
             host.port.script(
                 .leReadBufferSizeV2,
-                .says([
+                .sends([
                     CommandComplete(
                         LEReadBufferSizeV2.self,
                         returning: .init(aclLength: 60, aclPackets: 3, isoLength: 0, isoPackets: 0)
@@ -192,7 +192,7 @@ import VirtualController
         try await ScriptedHost.run { host in
             host.port.script(
                 .readLocalSupportedFeatures,
-                .says([
+                .sends([
                     CommandComplete(
                         ReadLocalSupportedFeatures.self, returning: Returned(.leSupported)
                     ).packet

@@ -17,7 +17,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         /// The command is executed, and its answer is delayed by this time.
         case late(Duration)
         /// The command is not executed, and these events are sent.
-        case says([HCIEventPacket])
+        case sends([HCIEventPacket])
         /// The command is executed, and its answer is replaced by the events that the closure returns.
         case answers(@Sendable (HCIEventPacket) -> [HCIEventPacket])
 
@@ -25,7 +25,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         static let twice = answers { [$0, $0] }
         /// Returns a behavior that does not execute the command, and completes it with only this status.
         static func refuses(_ opcode: HCIOpcode, _ status: HCIStatus) -> Behavior {
-            says([CommandComplete(opcode, status: status).packet])
+            sends([CommandComplete(opcode, status: status).packet])
         }
     }
 
@@ -41,7 +41,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         var commands: [HCICommandPacket] = []
         var handlers: PacketPortHandlers?
         /// The unanswered commands whose answers a rule changes.
-        var meddled: [(opcode: HCIOpcode, behavior: Behavior)] = []
+        var altered: [(opcode: HCIOpcode, behavior: Behavior)] = []
     }
 
     init(_ inner: any PacketPort, on loop: EventLoop) { (self.inner, self.loop) = (inner, loop) }
@@ -52,7 +52,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     }
 
     /// Removes all rules: from now on the controller answers all commands by itself.
-    func forgive() { shared.withLock { $0.rules = [] } }
+    func removeRules() { shared.withLock { $0.rules = [] } }
 
     /// The opcodes of the commands that the host has sent, in order.
     var opcodes: [HCIOpcode] { commands.map(\.opcode) }
@@ -60,7 +60,7 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
     var commands: [HCICommandPacket] { shared.withLock { $0.commands } }
 
     /// Sends the host an event.
-    func say(_ event: HCIEventPacket) {
+    func emit(_ event: HCIEventPacket) {
         loop.execute { [self] in deliver(event) }
     }
 
@@ -90,9 +90,9 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
         }
         switch behavior {
         case .silence?: break
-        case .says(let events)?: for event in events { say(event) }
+        case .sends(let events)?: for event in events { emit(event) }
         case .late?, .answers?:
-            if let behavior { shared.withLock { $0.meddled.append((command.opcode, behavior)) } }
+            if let behavior { shared.withLock { $0.altered.append((command.opcode, behavior)) } }
             inner.send(packet)
         case nil: inner.send(packet)
         }
@@ -113,13 +113,13 @@ final class ScriptedPort: PacketPort, @unchecked Sendable {
                 if await loop.sleep(for: time) { deliver(event.packet) }
             }
         case .answers(let make): for each in make(event.packet) { deliver(each) }
-        case .silence, .says: break
+        case .silence, .sends: break
         }
     }
 
     private func meddling(with opcode: HCIOpcode) -> Behavior? {
         shared.withLock { shared in
-            shared.meddled.firstIndex { $0.opcode == opcode }.map { shared.meddled.remove(at: $0).behavior }
+            shared.altered.firstIndex { $0.opcode == opcode }.map { shared.altered.remove(at: $0).behavior }
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
                 health: .reset(after: family.scanParameters)),
             .init(
                 "the answer to another command, once", family.scanEnable,
-                .says([CommandComplete(.leRand, status: .success).packet]), times: 1,
+                .sends([CommandComplete(.leRand, status: .success).packet]), times: 1,
                 health: .reset(after: family.scanEnable)),
             .init(
                 "no answer, permanently", family.scanEnable, .silence,
@@ -30,11 +30,11 @@ import Testing
                 throws: .hci(.invalidCommandParameters, command: family.scanParameters)),
             .init(
                 "Command Status for a command that completes", family.scanEnable,
-                .says([CommandStatus(status: .success, opcode: family.scanEnable).packet]),
+                .sends([CommandStatus(status: .success, opcode: family.scanEnable).packet]),
                 throws: .controllerMisbehaved(command: family.scanEnable, .missingStatus)),
             .init(
                 "more octets than fields", family.scanEnable,
-                .says([
+                .sends([
                     CommandComplete(credits: 1, opcode: family.scanEnable, returnParameters: [0, 1]).packet
                 ]),
                 throws: .controllerMisbehaved(
@@ -91,7 +91,7 @@ import Testing
                 throws: .hci(.unsupportedFeatureOrParameterValue, command: family.advertisingParameters)),
             .init(
                 "Command Status for a command that completes", family.advertisingParameters,
-                .says([CommandStatus(status: .success, opcode: family.advertisingParameters).packet]),
+                .sends([CommandStatus(status: .success, opcode: family.advertisingParameters).packet]),
                 throws: .controllerMisbehaved(command: family.advertisingParameters, .missingStatus)),
             .init(
                 "a hardware error", family.advertisingEnable,
@@ -130,7 +130,7 @@ import Testing
                 health: .givenUp(after: family.createConnection)),
             .init(
                 "refused", family.createConnection,
-                .says([
+                .sends([
                     CommandStatus(status: .connectionLimitExceeded, opcode: family.createConnection).packet
                 ]),
                 throws: .hci(.connectionLimitExceeded, command: family.createConnection)),
@@ -143,7 +143,7 @@ import Testing
                 .answers { _ in [CommandComplete(family.createConnection, status: .success).packet] }),
             .init(
                 "accepted without an outcome", family.createConnection,
-                .says([CommandStatus(status: .success, opcode: family.createConnection).packet]),
+                .sends([CommandStatus(status: .success, opcode: family.createConnection).packet]),
                 throws: .timedOut(.connecting, after: .seconds(10))),
         ]
     }
@@ -181,8 +181,8 @@ import Testing
             }
             try await host.open { adapter in
                 let device = try await CentralManager(adapter).connect(to: address)
-                host.port.say(complete(0x0040))
-                host.port.say(complete(0x0e0e))
+                host.port.emit(complete(0x0040))
+                host.port.emit(complete(0x0e0e))
                 _ = await host.loop.sleep(for: .seconds(1))
                 #expect(host.port.opcodes.last == .disconnect)
                 _ = try await device.discover()

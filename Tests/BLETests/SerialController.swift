@@ -16,8 +16,8 @@ final class SerialController: Sendable {
     private let shared = Lock(Shared())
 
     fileprivate struct Shared {
-        var meddle: (@Sendable ([UInt8]) -> [UInt8])?
-        var meddleWithHost: (@Sendable ([UInt8]) -> [UInt8])?
+        var alter: (@Sendable ([UInt8]) -> [UInt8])?
+        var alterHost: (@Sendable ([UInt8]) -> [UInt8])?
         var received = ReceivedStream()
         var resets = 0
         var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
@@ -46,8 +46,8 @@ final class SerialController: Sendable {
             PacketPortHandlers(
                 receive: { [terminal, shared] packet in
                     let octets = [UInt8](copying: packet)
-                    let meddled = shared.withLock { Shared.apply(&$0.meddle, to: octets) }
-                    _ = meddled.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+                    let altered = shared.withLock { Shared.apply(&$0.alter, to: octets) }
+                    _ = altered.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
                 }, writable: {}, closed: { _ in }))
         try line.start(
             PacketPortHandlers(
@@ -58,18 +58,18 @@ final class SerialController: Sendable {
                     }
                     let octets = [UInt8](copying: packet)
                     let packets = shared.withLock { shared in
-                        shared.received.add(Shared.apply(&shared.meddleWithHost, to: octets))
+                        shared.received.add(Shared.apply(&shared.alterHost, to: octets))
                     }
                     for packet in packets { controller.send(packet.span) }
                 }, writable: {}, closed: { _ in }))
     }
 
-    /// Applies `meddle` to the controller's packets until it has changed one. Later packets are unchanged.
-    func meddle(_ meddle: @escaping @Sendable ([UInt8]) -> [UInt8]) { shared.withLock { $0.meddle = meddle } }
+    /// Applies `alter` to the controller's packets until it has changed one. Later packets are unchanged.
+    func alter(_ alter: @escaping @Sendable ([UInt8]) -> [UInt8]) { shared.withLock { $0.alter = alter } }
 
-    /// Applies `meddle` to the host's packets until it has changed one. Later packets are unchanged.
-    func meddleWithHost(_ meddle: @escaping @Sendable ([UInt8]) -> [UInt8]) {
-        shared.withLock { $0.meddleWithHost = meddle }
+    /// Applies `alter` to the host's packets until it has changed one. Later packets are unchanged.
+    func alterHost(_ alter: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+        shared.withLock { $0.alterHost = alter }
     }
 
     /// The number of Resets that the host has sent.
@@ -99,13 +99,13 @@ final class SerialController: Sendable {
 }
 
 extension SerialController.Shared {
-    /// Returns the octets as `meddle` changes them, and removes the closure when it has changed some.
+    /// Returns the octets as `alter` changes them, and removes the closure when it has changed some.
     fileprivate static func apply(
-        _ meddle: inout (@Sendable ([UInt8]) -> [UInt8])?, to octets: [UInt8]
+        _ alter: inout (@Sendable ([UInt8]) -> [UInt8])?, to octets: [UInt8]
     ) -> [UInt8] {
-        let meddled = meddle?(octets) ?? octets
-        if meddled != octets { meddle = nil }
-        return meddled
+        let altered = alter?(octets) ?? octets
+        if altered != octets { alter = nil }
+        return altered
     }
 
     fileprivate mutating func countReset() -> CheckedContinuation<Void, Never>? {

@@ -70,7 +70,7 @@ import Testing
         try await run { bench in
             let mine = try await advertise("Serial", on: bench.serial)
             var found = bench.central.scan().makeAsyncIterator()
-            bench.line.meddle { packet in
+            bench.line.alter { packet in
                 // An advertising report. The host detects the wrong length when the next one arrives.
                 guard packet.starts(with: [0x04, 0x3e]) else { return packet }
                 return isExtra ? packet + [0x55] : Array(packet.dropLast())
@@ -93,7 +93,7 @@ import Testing
     @Test("a truncated packet that nothing follows causes a reset as well")
     func truncatedPacketCausesReset() async throws {
         try await run { bench in
-            bench.line.meddle { $0.starts(with: [0x04, 0x0e]) ? Array($0.dropLast()) : $0 }
+            bench.line.alter { $0.starts(with: [0x04, 0x0e]) ? Array($0.dropLast()) : $0 }
             let advertising = try? await advertise("Serial", on: bench.serial)
             await bench.line.resets(reach: 2)
             let again = try await advertise("Again", on: bench.serial, instead: advertising)
@@ -113,7 +113,7 @@ import Testing
             while let one = try await found.next(), one.name != "Before" {}
             await before.stop()
 
-            bench.line.meddleWithHost { $0[0] == 1 && $0.count > 10 ? Array($0.dropLast(count)) : $0 }
+            bench.line.alterHost { $0[0] == 1 && $0.count > 10 ? Array($0.dropLast(count)) : $0 }
             let advertising = try? await advertise("Serial", on: bench.serial)
             // The first Reset is that of the start; the second one completes the damaged command.
             await bench.line.resets(reach: 3)

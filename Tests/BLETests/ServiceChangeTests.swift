@@ -53,7 +53,7 @@ struct ServiceChangeTests {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
             try await server.serve([0])
-            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let port = AlteringPort(await bed.port(), on: bed.loop)
             let client = try await bed.host("client", on: port)
             let first = try await client.connect(to: server)
             try await first.pair()
@@ -62,7 +62,7 @@ struct ServiceChangeTests {
             await first.disconnect()
             try await PeripheralManager(server).add([battery])
             let confirmations = Lock(0)
-            port.meddle { frame in
+            port.alter { frame in
                 if frame == [0x1e] { confirmations.withLock { $0 += 1 } }
                 return [frame]
             }

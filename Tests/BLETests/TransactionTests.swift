@@ -8,11 +8,11 @@ import Testing
 
 struct TransactionTests {
     @Test func silenceOf30SecondsEndsLinkWithTimeout() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let values = try await device.values(of: value)
-            port.meddle(silencing(.readResponse))
+            port.alter(silencing(.readResponse))
             let silence = BLEError.timedOut(.response, after: .seconds(30))
             let asked = Task(executorPreference: hosts.loop) {
                 await failure { () throws(BLEError) in _ = try await device.read(value) }
@@ -37,7 +37,7 @@ struct TransactionTests {
             _ = try? await device.disconnection()
             let afterwards = await failure { () throws(BLEError) in _ = try await device.read(value) }
             #expect(afterwards == silence)
-            port.meddle(nil)
+            port.alter(nil)
             let again = try await hosts.connect()
             #expect(try await again.read(value) == [1])
             await again.disconnect()
@@ -45,10 +45,10 @@ struct TransactionTests {
     }
 
     @Test func commandsOvertakePendingRequests() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
-            port.meddle(silencing(.readResponse))
+            port.alter(silencing(.readResponse))
             let read = Task(executorPreference: hosts.loop) { try await device.read(value) }
             let write = Task(executorPreference: hosts.loop) { try await device.write([9], to: value) }
             _ = await hosts.loop.sleep(for: .seconds(1))
@@ -58,7 +58,7 @@ struct TransactionTests {
             #expect(commands.map { $0[3] } == [1, 2, 3])
             // The second request waits for the first.
             #expect(!port.hasReceived([0x12] + value.valueHandle.wire))
-            port.meddle(nil)
+            port.alter(nil)
             port.inject([0x0b, 42])
             #expect(try await read.value == [42])
             try await write.value
@@ -68,10 +68,10 @@ struct TransactionTests {
     }
 
     @Test func cancelledRequestStillBlocksNext() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
-            port.meddle(silencing(.readResponse))
+            port.alter(silencing(.readResponse))
             port.forget()
             let read = Task(executorPreference: hosts.loop) {
                 await failure { () throws(BLEError) in _ = try await device.read(value) }
@@ -82,7 +82,7 @@ struct TransactionTests {
             let write = Task(executorPreference: hosts.loop) { try await device.write([9], to: value) }
             _ = await hosts.loop.sleep(for: .seconds(1))
             #expect(port.received == [[0x0a] + value.valueHandle.wire])
-            port.meddle(nil)
+            port.alter(nil)
             port.inject([0x0b, 42])
             try await write.value
             #expect(try await device.read(value) == [9])
@@ -91,10 +91,10 @@ struct TransactionTests {
     }
 
     @Test func queuedRequestIsCancellable() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
-            port.meddle(silencing(.readResponse))
+            port.alter(silencing(.readResponse))
             port.forget()
             let read = Task(executorPreference: hosts.loop) { try await device.read(value) }
             let waiting = Task(executorPreference: hosts.loop) {
@@ -103,7 +103,7 @@ struct TransactionTests {
             _ = await hosts.loop.sleep(for: .seconds(1))
             waiting.cancel()
             #expect(await waiting.value == .cancelled)
-            port.meddle(nil)
+            port.alter(nil)
             port.inject([0x0b, 42])
             #expect(try await read.value == [42])
             #expect(try await device.read(value) == [1])
@@ -113,12 +113,12 @@ struct TransactionTests {
     }
 
     @Test func cancelledLongWriteIsDiscardedAtServer() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let parts = Counting()
             // The third part is not answered until the test injects the answer.
-            port.meddle { $0[0] == 0x17 && parts.next() == 3 ? [] : [$0] }
+            port.alter { $0[0] == 0x17 && parts.next() == 3 ? [] : [$0] }
             port.forget()
             let write = Task(executorPreference: hosts.loop) {
                 await failure { () throws(BLEError) in
@@ -141,7 +141,7 @@ struct TransactionTests {
     }
 
     @Test func wrongEchoFailsReliableWrite() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()
             let database = try await device.discover()
             let (one, two) = (
@@ -151,7 +151,7 @@ struct TransactionTests {
             try await device.writeReliably([(one, [5, 5]), (two, [6])])
             #expect(try await device.read(one) == [5, 5])
             #expect(try await device.read(two) == [6])
-            port.meddle { frame in frame[0] == 0x17 ? [frame.dropLast() + [0xff]] : [frame] }
+            port.alter { frame in frame[0] == 0x17 ? [frame.dropLast() + [0xff]] : [frame] }
             let lied = await failure { () throws(BLEError) in
                 try await device.writeReliably([(one, [7]), (two, [7])])
             }
@@ -163,7 +163,7 @@ struct TransactionTests {
     }
 
     @Test func signedWriteCarriesValidSignature() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect(mtu: .default)
             let value = try #require(try await device.discover().characteristics(Sample.value).first)
             let key = ATTSigningKey(csrk: 0x0123_4567_89ab_cdef)
@@ -186,7 +186,7 @@ struct TransactionTests {
     }
 
     @Test func protectedReadIsRefusedOnceWithoutRaisingSecurity() async throws {
-        try await TwoHosts.meddled { hosts, port in
+        try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect(raisesSecurity: false)
             let secret = try #require(try await device.discover().characteristics(Sample.secret).first)
             port.forget()

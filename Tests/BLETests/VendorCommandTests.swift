@@ -9,7 +9,7 @@ import Testing
     static let opcode = HCIOpcode(ogf: 0x3f, ocf: 0x2a5)
 
     private static func completes(_ octets: [UInt8]) -> ScriptedPort.Behavior {
-        .says([CommandComplete(credits: 1, opcode: opcode, returnParameters: octets).packet])
+        .sends([CommandComplete(credits: 1, opcode: opcode, returnParameters: octets).packet])
     }
 
     @Test(
@@ -34,7 +34,7 @@ import Testing
     func acceptedVendorCommandReturnsNothing() async throws {
         try await ScriptedHost.run { host in
             host.port.script(
-                Self.opcode, .says([CommandStatus(status: .success, opcode: Self.opcode).packet]))
+                Self.opcode, .sends([CommandStatus(status: .success, opcode: Self.opcode).packet]))
             try await host.open { adapter in
                 let answer = try await adapter.sendVendorCommand(0x2a5)
                 #expect(answer == [])
@@ -47,7 +47,7 @@ import Testing
         arguments: [
             (Self.completes([0x0c, 1]), .commandDisallowed), (nil, .unknownCommand),
             (
-                .says([CommandStatus(status: .invalidCommandParameters, opcode: Self.opcode).packet]),
+                .sends([CommandStatus(status: .invalidCommandParameters, opcode: Self.opcode).packet]),
                 .invalidCommandParameters
             ),
         ] as [(ScriptedPort.Behavior?, HCIStatus)])

@@ -77,8 +77,8 @@ import Testing
         let tag = try start("bletool", "advertise", "--name", "Tag", "--adapter", "virtual:tag", "--json")
         #expect(await tag.line()?.contains("ready") == true)
         let proximity = try start("proximity", "virtual:here", "Tag")
-        let said = try #require(await proximity.line())
-        #expect(said.contains(/^Tag is (near|far away) \(-\d+ dBm\)$/))
+        let line = try #require(await proximity.line())
+        #expect(line.contains(/^Tag is (near|far away) \(-\d+ dBm\)$/))
     }
 
     @Test func missingAdapterExitsWithStatus1() async throws {

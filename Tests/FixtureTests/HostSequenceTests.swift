@@ -62,11 +62,11 @@ struct HostSequenceTests {
             host = air.add(
                 .init(publicAddress: DeviceAddress(0x00aa_0101_0001, type: .public), extended: .init()))
             // The commands with which Linux initialized the controller were not recorded.
-            try say(SetEventMask(mask: HCIEventMask(rawValue: .max)).packet, to: host)
-            try say(LESetEventMask(mask: LEEventMask(rawValue: 0x1f_ffff)).packet, to: host)
+            try send(SetEventMask(mask: HCIEventMask(rawValue: .max)).packet, to: host)
+            try send(LESetEventMask(mask: LEEventMask(rawValue: 0x1f_ffff)).packet, to: host)
             reported = []
             let slots = Slots(rawValue: 32)
-            try say(
+            try send(
                 LESetAdvertisingParameters(
                     intervalMin: slots, intervalMax: slots, ownAddressType: .public
                 ).packet, to: peer)
@@ -74,16 +74,16 @@ struct HostSequenceTests {
         }
 
         /// Makes the peer connectable.
-        mutating func advertise() throws { try say(LESetAdvertisingEnable(enable: true).packet, to: peer) }
+        mutating func advertise() throws { try send(LESetAdvertisingEnable(enable: true).packet, to: peer) }
 
         /// Sends a command, and returns the packets that the host receives within half a second.
-        mutating func say(_ command: HCICommandPacket) throws -> [HCIPacket] {
-            try say(command, to: host)
+        mutating func send(_ command: HCICommandPacket) throws -> [HCIPacket] {
+            try send(command, to: host)
             defer { reported = [] }
             return reported
         }
 
-        private mutating func say(_ command: HCICommandPacket, to id: VirtualAir.ControllerID) throws {
+        private mutating func send(_ command: HCICommandPacket, to id: VirtualAir.ControllerID) throws {
             let octets = HCIPacket.command(command).encoded
             air.receive(octets.span, from: id, at: now)
             try drain()
@@ -118,7 +118,7 @@ struct HostSequenceTests {
                     parameters: [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)]
                         + command.parameters.dropFirst(2))
             }
-            let reported = try radio.say(command)
+            let reported = try radio.send(command)
             #expect(reported.compactMap(Answer.init) == [answer])
             for case .event(let packet) in reported {
                 switch try HCIEvent(packet) {
@@ -146,7 +146,7 @@ struct HostSequenceTests {
         var radio = try Radio()
         var (known, unknown) = (0, 0)
         for (command, answer) in try Self.dialogue(.capture("btsnoop-extcap"), of: 0) {
-            let reported = try radio.say(command).compactMap(Answer.init)
+            let reported = try radio.send(command).compactMap(Answer.init)
             #expect(reported.map(\.opcode) == [command.opcode])
             if reported.first?.status == .unknownCommand {
                 unknown += 1

@@ -92,11 +92,11 @@ private func database(_ handles: [UInt16], hash: [UInt8]? = nil) -> RemoteDataba
 @Test("the Database Hash is read by its type, in one request")
 func databaseHashIsReadByType() throws {
     let ask = "08 0100 ffff 2a2b"
-    #expect(try talk(ReadDatabaseHash(), [(ask, "09 12 0900" + hash.hex)]) == hash)
+    #expect(try run(ReadDatabaseHash(), [(ask, "09 12 0900" + hash.hex)]) == hash)
     for answer in [
         "01 08 0100 0a", "01 08 0900 02", "01 08 0900 05", "09 11 0900" + counting(15).hex,
     ] {
-        #expect(try talk(ReadDatabaseHash(), [(ask, answer)]) == [UInt8]?.none)
+        #expect(try run(ReadDatabaseHash(), [(ask, answer)]) == [UInt8]?.none)
     }
     let outOfSync = ATTErrorResponse(.readByTypeRequest, 0x0001, .databaseOutOfSync)
     #expect(try failure(of: ReadDatabaseHash(), [(ask, "01 08 0100 12")]) == .att(outOfSync))
@@ -107,7 +107,7 @@ func databaseHashIsReadByType() throws {
 
 @Test func duplicateDatabaseHashIsIgnored() throws {
     let two = "09 12 0900" + hash.hex + "0a00" + hash.hex
-    #expect(try talk(ReadDatabaseHash(), mtu: 100, [("08 0100 ffff 2a2b", two)]) == [UInt8]?.none)
+    #expect(try run(ReadDatabaseHash(), mtu: 100, [("08 0100 ffff 2a2b", two)]) == [UInt8]?.none)
 }
 
 @Test func serviceChangeIsRangeOrAllHandles() {

@@ -9,7 +9,7 @@ typealias Dialogue = [(ask: String, answer: String)]
 
 /// Runs a procedure against a server that follows a script. Additional and missing requests are issues.
 @discardableResult
-func talk<Procedure: GATTProcedure>(
+func run<Procedure: GATTProcedure>(
     _ procedure: Procedure, mtu: Int = 23, _ dialogue: Dialogue, location: SourceLocation = #_sourceLocation
 ) throws -> Procedure.Output {
     var procedure = procedure
@@ -33,7 +33,7 @@ func failure(
     location: SourceLocation = #_sourceLocation
 ) throws -> GATTClientError? {
     do {
-        try talk(procedure, mtu: mtu, dialogue, location: location)
+        try run(procedure, mtu: mtu, dialogue, location: location)
         return nil
     } catch let error as GATTClientError {
         return error

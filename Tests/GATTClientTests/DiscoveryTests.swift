@@ -8,7 +8,7 @@ private let heartRate = RemoteService(uuid: 0x180d, handle: 0x0010, endHandle: 0
 @Test("GAD/CL/BV-01-C: all primary services, in groups of one width")
 func allPrimaryServices() throws {
     let long = BluetoothUUID(0x0000_0000_0000_0000_0000_b0a0_9080_7060)
-    let services = try talk(
+    let services = try run(
         DiscoverServices.primary,
         [
             ("10 0100 ffff 0028", "11 06 0100 0f00 0018 1000 1f00 0d18"),
@@ -24,15 +24,15 @@ func allPrimaryServices() throws {
 
 @Test("GAD/CL/BV-01-C: a group that ends at 0xffff ends the procedure")
 func lastPrimaryService() throws {
-    let services = try talk(
+    let services = try run(
         DiscoverServices.primary, [("10 0100 ffff 0028", "11 06 1000 ffff 0d18")])
     #expect(services == [RemoteService(uuid: 0x180d, handle: 0x0010, endHandle: 0xffff)])
-    #expect(try talk(DiscoverServices.primary, [("10 0100 ffff 0028", "01 10 0100 0a")]).isEmpty)
+    #expect(try run(DiscoverServices.primary, [("10 0100 ffff 0028", "01 10 0100 0a")]).isEmpty)
 }
 
 @Test("GAD/CL/BV-02-C: primary services by UUID, short and long")
 func primaryServicesByUUID() throws {
-    let services = try talk(
+    let services = try run(
         DiscoverServices.primary(0x180d),
         [
             ("06 0100 ffff 0028 0d18", "07 1000 1f00 4000 4f00"),
@@ -40,7 +40,7 @@ func primaryServicesByUUID() throws {
         ])
     #expect(services == [heartRate, RemoteService(uuid: 0x180d, handle: 0x0040, endHandle: 0x004f)])
     let long = BluetoothUUID(0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f)
-    let found = try talk(
+    let found = try run(
         DiscoverServices.primary(long),
         [("06 0100 ffff 0028 0f0e0d0c0b0a09080706050403020100", "07 1000 ffff")])
     #expect(found == [RemoteService(uuid: long, handle: 0x0010, endHandle: 0xffff)])
@@ -48,9 +48,9 @@ func primaryServicesByUUID() throws {
 
 @Test func unsupportedSecondaryDiscoveryReturnsNoServices() throws {
     for code in ["0a", "10", "06"] {
-        #expect(try talk(DiscoverServices.secondary, [("10 0100 ffff 0128", "01 10 0100" + code)]).isEmpty)
+        #expect(try run(DiscoverServices.secondary, [("10 0100 ffff 0128", "01 10 0100" + code)]).isEmpty)
     }
-    let found = try talk(
+    let found = try run(
         DiscoverServices.secondary, [("10 0100 ffff 0128", "11 06 1000 ffff 0d18")])
     #expect(found == [RemoteService(uuid: 0x180d, handle: 0x0010, endHandle: 0xffff, isPrimary: false)])
     // Primary services must be grouped.
@@ -75,9 +75,9 @@ func includedServices() throws {
         RemoteInclude(handle: 0x0013, uuid: 0x180a, serviceHandle: 0x0070, endHandle: 0x007f),
     ]
     let range = AttributeRange(0x0010, 0x001f)
-    #expect(try talk(FindIncludedServices(in: range), declarations + reads) == expected)
+    #expect(try run(FindIncludedServices(in: range), declarations + reads) == expected)
     let known: [AttributeHandle: BluetoothUUID] = [0x0060: long, 0x0070: 0x180a]
-    #expect(try talk(FindIncludedServices(in: range, known: known), declarations) == expected)
+    #expect(try run(FindIncludedServices(in: range, known: known), declarations) == expected)
 }
 
 private let characteristics: Dialogue = [
@@ -95,7 +95,7 @@ private let custom = RemoteCharacteristic(
 
 @Test("GAD/CL/BV-04-C: all characteristics of a service")
 func allCharacteristics() throws {
-    let found = try talk(DiscoverCharacteristics(in: heartRate.range), characteristics)
+    let found = try run(DiscoverCharacteristics(in: heartRate.range), characteristics)
     #expect(found == [measurement, location, custom])
     #expect(
         found.map(\.descriptorRange) == [
@@ -105,13 +105,13 @@ func allCharacteristics() throws {
 
 @Test("GAD/CL/BV-05-C: characteristics by UUID, filtered by the client")
 func characteristicsByUUID() throws {
-    let found = try talk(DiscoverCharacteristics(in: heartRate.range, uuid: 0x2a38), characteristics)
+    let found = try run(DiscoverCharacteristics(in: heartRate.range, uuid: 0x2a38), characteristics)
     #expect(found == [location])
 }
 
 @Test("GAD/CL/BV-06-C: descriptors")
 func descriptors() throws {
-    let found = try talk(
+    let found = try run(
         DiscoverDescriptors(in: custom.descriptorRange),
         [
             ("04 1b00 1f00", "05 01 1b00 0029 1c00 0129"),
@@ -124,11 +124,11 @@ func descriptors() throws {
             RemoteDescriptor(uuid: custom.uuid, handle: 0x001d),
             RemoteDescriptor(uuid: 0x2904, handle: 0x001f),
         ])
-    #expect(try talk(DiscoverDescriptors(in: nil), []).isEmpty)
+    #expect(try run(DiscoverDescriptors(in: nil), []).isEmpty)
 }
 
 @Test func discoversOneServiceWithContents() throws {
-    let database = try talk(
+    let database = try run(
         DiscoverDatabase(service: 0x180d),
         [
             ("06 0100 ffff 0028 0d18", "07 1000 1f00"), ("06 2000 ffff 0028 0d18", "01 06 2000 0a"),
@@ -140,12 +140,12 @@ func descriptors() throws {
     #expect(database.services.map(\.uuid) == [0x180d])
     #expect(database.characteristics(0x2a37).first?.descriptors.map(\.handle) == [0x0013])
     #expect(
-        try talk(DiscoverDatabase(service: 0x180d), [("06 0100 ffff 0028 0d18", "01 06 0100 0a")])
+        try run(DiscoverDatabase(service: 0x180d), [("06 0100 ffff 0028 0d18", "01 06 0100 0a")])
             .services.isEmpty)
 }
 
 @Test func discoversWholeDatabase() throws {
-    let database = try talk(
+    let database = try run(
         DiscoverDatabase(),
         [
             ("10 0100 ffff 0028", "11 06 0100 0100 0118 1000 1f00 0d18"),

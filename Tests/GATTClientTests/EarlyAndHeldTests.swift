@@ -79,13 +79,13 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
 
 @Test("a value is written with a plain or a long write, as the current MTU requires")
 func writeProcedureFollowsMTU() throws {
-    try talk(WriteCharacteristicValue(3, counting(20)), [("12 0300" + counting(20).hex, "13")])
-    try talk(WriteCharacteristicValue(3, counting(21)), mtu: 24, [("12 0300" + counting(21).hex, "13")])
+    try run(WriteCharacteristicValue(3, counting(20)), [("12 0300" + counting(20).hex, "13")])
+    try run(WriteCharacteristicValue(3, counting(21)), mtu: 24, [("12 0300" + counting(21).hex, "13")])
     let parts = [
         ("16 0300 0000" + counting(18).hex, "17 0300 0000" + counting(18).hex),
         ("16 0300 1200" + counting(3, from: 18).hex, "17 0300 1200" + counting(3, from: 18).hex),
     ]
-    try talk(WriteCharacteristicValue(3, counting(21)), parts + [("18 01", "19")])
+    try run(WriteCharacteristicValue(3, counting(21)), parts + [("18 01", "19")])
     #expect(
         try failure(of: WriteCharacteristicValue(3, [1]), [("12 0300 01", "01 12 0300 03")])
             == .att(ATTErrorResponse(.writeRequest, 3, .writeNotPermitted)))

@@ -6,9 +6,9 @@ import Testing
 
 @Test("GAR/CL/BV-01-C, BV-06-C: a value that fits one PDU")
 func readsAValue() throws {
-    #expect(try talk(ReadValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
-    #expect(try talk(ReadLongValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
-    #expect(try talk(ReadLongValue(0x0003), [("0a 0300", "0b")]) == [])
+    #expect(try run(ReadValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
+    #expect(try run(ReadLongValue(0x0003), [("0a 0300", "0b 010203")]) == [1, 2, 3])
+    #expect(try run(ReadLongValue(0x0003), [("0a 0300", "0b")]) == [])
 }
 
 @Test("GAR/CL/BI-02-C and others: errors carry code, handle and request", arguments: UInt8(1)...0xff)
@@ -21,7 +21,7 @@ func readErrors(code: UInt8) throws {
 
 @Test("GAR/CL/BV-03-C: reading by UUID continues until no values remain")
 func readsByUUID() throws {
-    let values = try talk(
+    let values = try run(
         ReadUsingUUID(0x2a00),
         [
             ("08 0100 ffff 002a", "09 05 0300 414243"), ("08 0400 ffff 002a", "09 03 0900 5a"),
@@ -50,16 +50,16 @@ private func longValue(_ end: String) -> Dialogue {
 
 @Test("GAR/CL/BV-04-C, BV-07-C: a long value ends with a short part, an empty one or an error")
 func readsALongValue() throws {
-    #expect(try talk(ReadLongValue(0x0003), longValue("0d 2c2d")) == counting(46))
+    #expect(try run(ReadLongValue(0x0003), longValue("0d 2c2d")) == counting(46))
     for end in ["0d", "01 0c 0300 07", "01 0c 0300 0b", "01 0c 0300 06"] {
-        #expect(try talk(ReadLongValue(0x0003), longValue(end)) == counting(44))
+        #expect(try run(ReadLongValue(0x0003), longValue(end)) == counting(44))
     }
     let refused = try failure(of: ReadLongValue(0x0003), longValue("01 0c 0300 0f"))
     #expect(refused == .att(ATTErrorResponse(.readBlobRequest, 0x0003, .insufficientEncryption)))
 }
 
 @Test func readsFromAnOffset() throws {
-    #expect(try talk(ReadLongValue(0x0003, from: 5), [("0c 0300 0500", "0d 0102")]) == [1, 2])
+    #expect(try run(ReadLongValue(0x0003, from: 5), [("0c 0300 0500", "0d 0102")]) == [1, 2])
     let beyond = try failure(of: ReadLongValue(0x0003, from: 9), [("0c 0300 0900", "01 0c 0300 07")])
     #expect(beyond == .att(ATTErrorResponse(.readBlobRequest, 0x0003, .invalidOffset)))
     for start in [513, 65_536, .max] {
@@ -72,7 +72,7 @@ func readsALongValue() throws {
     let parts: Dialogue = [
         ("0a 0300", "0b" + counting(256).hex), ("0c 0300 0001", "0d" + counting(256, from: 0).hex),
     ]
-    #expect(try talk(ReadLongValue(0x0003), mtu: 257, parts).count == 512)
+    #expect(try run(ReadLongValue(0x0003), mtu: 257, parts).count == 512)
 }
 
 @Test("a value of more than 512 octets is reported as server misbehavior")
@@ -88,7 +88,7 @@ func refusesAnOverlongValue() throws {
 
 @Test("GAR/CL/BV-05-C: several values, concatenated")
 func readsMultiple() throws {
-    let values = try talk(ReadMultiple([3, 9]), [("0e 0300 0900", "0f 010203")])
+    let values = try run(ReadMultiple([3, 9]), [("0e 0300 0900", "0f 010203")])
     #expect(values == [1, 2, 3])
     let error = try failure(of: ReadMultiple([3, 9]), [("0e 0300 0900", "01 0e 0900 01")])
     #expect(error == .att(ATTErrorResponse(.readMultipleRequest, 0x0009, .invalidHandle)))
@@ -96,15 +96,15 @@ func readsMultiple() throws {
 
 @Test func readsMultipleOfVariableLength() throws {
     let procedure = ReadMultipleVariable([3, 9])
-    let values = try talk(procedure, [("20 0300 0900", "21 0200 0102 0000")])
+    let values = try run(procedure, [("20 0300 0900", "21 0200 0102 0000")])
     #expect(
         values == [
             RemoteValue(handle: 3, value: [1, 2], length: 2), RemoteValue(handle: 9, value: [], length: 0),
         ])
     // 22 octets fill the response: the second value is cut, or missing altogether.
-    let cut = try talk(procedure, [("20 0300 0900", "21 1000" + counting(16).hex + "0500 0102")])
+    let cut = try run(procedure, [("20 0300 0900", "21 1000" + counting(16).hex + "0500 0102")])
     #expect(cut.map(\.isTruncated) == [false, true])
     #expect(cut.last == RemoteValue(handle: 9, value: [1, 2], length: 5))
-    let missing = try talk(procedure, [("20 0300 0900", "21 1400" + counting(20).hex)])
+    let missing = try run(procedure, [("20 0300 0900", "21 1400" + counting(20).hex)])
     #expect(missing == [RemoteValue(handle: 3, value: counting(20), length: 20)])
 }

@@ -6,16 +6,16 @@ import Testing
 
 @Test("GAW/CL/BV-03-C, BV-08-C: a value that fits one PDU")
 func writesAValue() throws {
-    try talk(WriteValue(0x0003, [1, 2]), [("12 0300 0102", "13")])
+    try run(WriteValue(0x0003, [1, 2]), [("12 0300 0102", "13")])
     let error = try failure(of: WriteValue(0x0003, [1, 2]), [("12 0300 0102", "01 12 0300 03")])
     #expect(error == .att(ATTErrorResponse(.writeRequest, 0x0003, .writeNotPermitted)))
 }
 
 @Test("GAN/CL/BV-01-C, GAI/CL/BV-01-C: the CCCD values that subscribe and unsubscribe")
 func writesAConfiguration() throws {
-    try talk(WriteValue(0x0013, configuration: .notify), [("12 1300 0100", "13")])
-    try talk(WriteValue(0x0013, configuration: .indicate), [("12 1300 0200", "13")])
-    try talk(WriteValue(0x0013, configuration: []), [("12 1300 0000", "13")])
+    try run(WriteValue(0x0013, configuration: .notify), [("12 1300 0100", "13")])
+    try run(WriteValue(0x0013, configuration: .indicate), [("12 1300 0200", "13")])
+    try run(WriteValue(0x0013, configuration: []), [("12 1300 0000", "13")])
 }
 
 private let long = counting(40)
@@ -27,17 +27,17 @@ private let parts: Dialogue = [
 
 @Test("GAW/CL/BV-05-C, BV-09-C: a long value")
 func writesALongValue() throws {
-    try talk(WriteLongValue(0x0003, long), parts + [("18 01", "19")])
-    try talk(WriteLongValue(0x0003, [7], at: 300), [("16 0300 2c01 07", "17 0300 2c01 07"), ("18 01", "19")])
-    try talk(WriteLongValue(0x0003, []), [("16 0300 0000", "17 0300 0000"), ("18 01", "19")])
+    try run(WriteLongValue(0x0003, long), parts + [("18 01", "19")])
+    try run(WriteLongValue(0x0003, [7], at: 300), [("16 0300 2c01 07", "17 0300 2c01 07"), ("18 01", "19")])
+    try run(WriteLongValue(0x0003, []), [("16 0300 0000", "17 0300 0000"), ("18 01", "19")])
 }
 
 @Test("GAW/CL/BV-06-C: a reliable write of two values")
 func writesReliably() throws {
-    try talk(
+    try run(
         ReliableWrite([(0x0003, long), (0x0009, [1])]),
         parts + [("16 0900 0000 01", "17 0900 0000 01"), ("18 01", "19")])
-    try talk(ReliableWrite([]), [])
+    try run(ReliableWrite([]), [])
 }
 
 @Test("GAW/CL/BI-03-C and others: a refused part cancels the prepared writes")
@@ -65,7 +65,7 @@ func wrongEchoCancelsReliableWrite() throws {
         let start: Dialogue = [("16 0300 0000 0102", echo)]
         let error = try failure(of: ReliableWrite([(0x0003, [1, 2])]), start + [("18 00", "19")])
         #expect(error == .misbehaving(.prepareWriteRequest, .wrongEcho(0x0003, offset: 0)))
-        try talk(WriteLongValue(0x0003, [1, 2]), start + [("18 01", "19")])
+        try run(WriteLongValue(0x0003, [1, 2]), start + [("18 01", "19")])
     }
 }
 

@@ -111,7 +111,7 @@ private final class Link: Sendable {
                 GATTCharacteristic(0xff02, properties: .notify),
                 GATTCharacteristic(0xff03, properties: .indicate, subscription: .encrypted)),
             security: bonded)
-        speak(
+        run(
             &dialogue,
             [Exchange("1204000100", "13"), Exchange("1207000100", "13"), Exchange("120a000200", "13")])
         let record = dialogue.server.disconnect(client)

@@ -6,7 +6,7 @@ import Testing
 @Test("Find By Type Value compares with the client's own CCCD value (3.4.3.3)")
 func findByConfiguration() throws {
     var dialogue = try ServerDialogue(discoverable)
-    speak(
+    run(
         &dialogue,
         [
             Exchange("060100ffff0229" + "0000", "07" + "04000400" + "14001400"),
@@ -19,7 +19,7 @@ func findByConfiguration() throws {
 @Test("find included services that the application names by UUID")
 func findIncludedServices() throws {
     var dialogue = try ServerDialogue(discoverable)
-    speak(
+    run(
         &dialogue,
         [
             // The included UUID has 128 bits, so it is left out and read from its declaration.
@@ -41,7 +41,7 @@ func discoverDescriptors() throws {
             ])
     ]
     var dialogue = try ServerDialogue(widths)
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0404000800", "0501" + "04000129"),
@@ -57,7 +57,7 @@ func discoverDescriptors() throws {
 func invalidAndEmptyRangesAreRefused() throws {
     var dialogue = try ServerDialogue(discoverable)
     for (opcode, rest) in [("04", ""), ("06", "00280f18"), ("08", "0028"), ("10", "0028")] {
-        speak(
+        run(
             &dialogue,
             [
                 Exchange(opcode + "0000ffff" + rest, "01" + opcode + "000001"),
@@ -66,7 +66,7 @@ func invalidAndEmptyRangesAreRefused() throws {
                 Exchange(opcode + "ffffffff" + rest, "01" + opcode + "ffff0a"),
             ])
     }
-    speak(
+    run(
         &dialogue,
         [
             Exchange("100100ffff0328", "0110010010"),

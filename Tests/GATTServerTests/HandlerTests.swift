@@ -30,7 +30,7 @@ private struct NoCode: Error {}
             return .value([UInt8(log.allReads.count)])
         })
     var dialogue = try ServerDialogue(single(characteristic))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0a0300", "0b01"), Exchange("0c03000000", "0d02"),
@@ -52,12 +52,12 @@ private struct NoCode: Error {}
     var dialogue = try ServerDialogue(single(characteristic))
     let ones = String(repeating: "01", count: 22)
     let eight = String(repeating: "01", count: 8)
-    speak(&dialogue, [Exchange("0a0300", "0b" + ones), Exchange("0c03001600", "0d" + eight)])
+    run(&dialogue, [Exchange("0a0300", "0b" + ones), Exchange("0c03001600", "0d" + eight)])
     #expect(log.allReads.count == 1)
     // A part without a first read before it calls the handler, with its offset.
-    speak(&dialogue, [Exchange("0a0200", "0b02030001ff"), Exchange("0c03001d00", "0d02")])
+    run(&dialogue, [Exchange("0a0200", "0b02030001ff"), Exchange("0c03001d00", "0d02")])
     #expect(log.allReads.map(\.offset) == [0, 29])
-    speak(&dialogue, [Exchange("0c03001f00", "010c030007")])
+    run(&dialogue, [Exchange("0c03001f00", "010c030007")])
 }
 
 @Test func handlerErrorBecomesErrorResponse() throws {
@@ -72,7 +72,7 @@ private struct NoCode: Error {}
             }
         })
     var dialogue = try ServerDialogue(single(characteristic))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0a0300", "010a030080"), Exchange("2003000300", "0120030080"),
@@ -82,7 +82,7 @@ private struct NoCode: Error {}
         ])
     #expect(dialogue.server.database[3]?.value == [1])
     #expect(dialogue.events() == [])
-    speak(&dialogue, [Exchange("12030003", "13")])
+    run(&dialogue, [Exchange("12030003", "13")])
     #expect(dialogue.server.database[3]?.value == [3])
 }
 
@@ -91,7 +91,7 @@ private struct NoCode: Error {}
         single(
             GATTCharacteristic(
                 0xff01, properties: .read, onRead: { _ in .value([UInt8](repeating: 0, count: 513)) })))
-    speak(&dialogue, [Exchange("0a0300", "010a03000e")])
+    run(&dialogue, [Exchange("0a0300", "010a03000e")])
 }
 
 @Test func writeHandlerReceivesWholeTransaction() throws {
@@ -107,7 +107,7 @@ private struct NoCode: Error {}
         _ = dialogue.ask("16" + handle + "00" + offset + "00" + octet)
     }
     #expect(log.allWrites.isEmpty)
-    speak(&dialogue, [Exchange("1801", "19")])
+    run(&dialogue, [Exchange("1801", "19")])
     let first = GATTWrite(handle: 3, uuid: 0xff01, value: [0xaa, 0xcc])
     let second = GATTWrite(handle: 5, uuid: 0xff01, value: [0xbb])
     #expect(log.allWrites.map(\.write) == [first, second])
@@ -121,7 +121,7 @@ private struct NoCode: Error {}
             GATTCharacteristic(
                 0xff02, properties: [.read, .write], value: .stored([2]),
                 onWrite: { _ in throw ATTErrorCode.writeRequestRejected })))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("1603000000" + "aa", "1703000000" + "aa"),
@@ -142,7 +142,7 @@ private struct NoCode: Error {}
             GATTCharacteristic(0xff02, properties: .read, value: [2]),
             GATTCharacteristic(0xff03, properties: .read, onRead: later)))
     // One request calls two handlers, one after the other and once each.
-    speak(&dialogue, [Exchange("0e030005000700", ""), Exchange("0a0500", "")])
+    run(&dialogue, [Exchange("0e030005000700", ""), Exchange("0a0500", "")])
     #expect(log.allReads.map(\.handle) == [3])
     #expect(dialogue.complete(log.allReads[0].pending, with: .success([1])) == "")
     #expect(log.allReads.map(\.handle) == [3, 7])
@@ -166,7 +166,7 @@ private struct NoCode: Error {}
                 })))
     let other = ClientID(rawValue: 2)
     dialogue.server.connect(other)
-    speak(&dialogue, [Exchange("120300aa", "")])
+    run(&dialogue, [Exchange("120300aa", "")])
     #expect(dialogue.server.handle(.read(3), from: other, mtu: 23) == .respond(.read([])))
     #expect(dialogue.server.complete(log.allWrites[0].pending, with: .success([])) == .respond(.write))
     #expect(dialogue.server.handle(.read(3), from: other, mtu: 23) == .respond(.read([0xaa])))
@@ -181,7 +181,7 @@ private struct NoCode: Error {}
             return .later
         })
     var dialogue = try ServerDialogue(single(characteristic))
-    speak(&dialogue, [Exchange("1603000000" + "aa", "1703000000" + "aa"), Exchange("1801", "")])
+    run(&dialogue, [Exchange("1603000000" + "aa", "1703000000" + "aa"), Exchange("1801", "")])
     #expect(
         dialogue.server.complete(log.allWrites[0].pending, with: .failure(.valueNotAllowed))
             == .respond(.error(ATTErrorResponse(.executeWriteRequest, 3, .valueNotAllowed))))
@@ -202,7 +202,7 @@ private struct NoCode: Error {}
             return .later
         })
     var dialogue = try ServerDialogue(single(characteristic))
-    speak(&dialogue, [Exchange("0a0300", ""), Exchange("520300bb", "")])
+    run(&dialogue, [Exchange("0a0300", ""), Exchange("520300bb", "")])
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([7])) == .respond(.read([7])))
     #expect(dialogue.server.database[3]?.value == [0xbb])
 }
@@ -217,7 +217,7 @@ private struct NoCode: Error {}
                     log.note(request)
                     return .later
                 })))
-    speak(&dialogue, [Exchange("0a0300", "")])
+    run(&dialogue, [Exchange("0a0300", "")])
     dialogue.server.disconnect(central)
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == nil)
     dialogue.server.connect(central)
@@ -234,10 +234,10 @@ private struct NoCode: Error {}
                     log.note(request)
                     return .later
                 })))
-    speak(&dialogue, [Exchange("0a0300", "")])
+    run(&dialogue, [Exchange("0a0300", "")])
     #expect(try dialogue.expire() == "010a00000e")
     // The late answer does not answer the next request.
-    speak(&dialogue, [Exchange("0a0300", "")])
+    run(&dialogue, [Exchange("0a0300", "")])
     #expect(dialogue.server.complete(log.allReads[0].pending, with: .success([1])) == nil)
     #expect(dialogue.server.complete(log.allReads[1].pending, with: .success([2])) == .respond(.read([2])))
 }
@@ -252,7 +252,7 @@ private struct NoCode: Error {}
                     log.note(request)
                     return .later
                 })))
-    speak(&dialogue, [Exchange("120300bb", "")])
+    run(&dialogue, [Exchange("120300bb", "")])
     #expect(try dialogue.expire() == "011200000e")
     #expect(dialogue.server.complete(log.allWrites[0].pending, with: .success([])) == nil)
     #expect(dialogue.server.database[3]?.value == [])
@@ -269,9 +269,9 @@ private struct NoCode: Error {}
                     log.note(request)
                     return .later
                 })))
-    speak(&dialogue, [Exchange("1603000000aabbcc", "1703000000aabbcc"), Exchange("1801", "")])
+    run(&dialogue, [Exchange("1603000000aabbcc", "1703000000aabbcc"), Exchange("1801", "")])
     _ = try dialogue.expire()
-    speak(&dialogue, [Exchange("160300000011", "170300000011"), Exchange("1801", "")])
+    run(&dialogue, [Exchange("160300000011", "170300000011"), Exchange("1801", "")])
     #expect(log.allWrites.map(\.value) == [[0xaa, 0xbb, 0xcc], [0x11]])
 }
 
@@ -285,10 +285,10 @@ private struct NoCode: Error {}
                     log.note(request)
                     return .later
                 })), mtu: 100)
-    speak(&dialogue, [Exchange("0a0300", "")])
+    run(&dialogue, [Exchange("0a0300", "")])
     _ = dialogue.connection.session.run(ExchangeMTU(.maximum))
     #expect(dialogue.ask("") == "020502")
-    speak(&dialogue, [Exchange("033200", "")])
+    run(&dialogue, [Exchange("033200", "")])
     // The handler receives the MTU at the time of the request.
     #expect(log.allReads.map(\.mtu) == [ATTMTU(100)])
     let long = [UInt8](repeating: 0, count: 60)

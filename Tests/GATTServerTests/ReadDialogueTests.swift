@@ -6,7 +6,7 @@ import Testing
 @Test("read characteristic value")
 func readValue() throws {
     var dialogue = try ServerDialogue(single(GATTCharacteristic(0xff01, properties: .read, value: [1, 2])))
-    speak(&dialogue, [Exchange("0a0300", "0b0102"), Exchange("0a0200", "0b02030001ff")])
+    run(&dialogue, [Exchange("0a0300", "0b0102"), Exchange("0a0200", "0b02030001ff")])
     #expect(
         dialogue.events() == [
             .read(central: ServerDialogue.central, handle: 3, uuid: 0xff01, value: [1, 2])
@@ -17,7 +17,7 @@ func readValue() throws {
 func readRefused() throws {
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: .write, value: .stored([1]))))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0a0300", "010a030002"), Exchange("0a0400", "010a040001"),
@@ -33,7 +33,7 @@ func readByTypeEndsAtUnreadableValue() throws {
     let longer = GATTCharacteristic(0xff01, properties: .read, value: [2, 2])
     let closed = GATTCharacteristic(0xff01, properties: .write, value: .stored([3]))
     var dialogue = try ServerDialogue(several(open, open, longer, open, closed, open))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("080100ffff01ff", "0903" + "030001" + "050001"),
@@ -50,7 +50,7 @@ func readLong() throws {
     let value = [UInt8](0..<50)
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: .read, value: .cached(value))))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0a0300", "0b" + value[..<22].hex),
@@ -71,7 +71,7 @@ func readMultiple() throws {
     let closed = GATTCharacteristic(0xff03, properties: .write)
     var dialogue = try ServerDialogue(several(short, long, closed))
     let sevens = String(repeating: "07", count: 30)
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0e03000300", "0f01020102"),
@@ -113,7 +113,7 @@ func readDescriptors() throws {
         0xff01, properties: .notify,
         descriptors: [.presentationFormat(CharacteristicPresentationFormat(.uint8, unit: 0x27ad))])
     var dialogue = try ServerDialogue(single(characteristic))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0a0400", "0b" + "0400ad27010000"),

@@ -41,7 +41,7 @@ func insufficientSecurityIsRefused() throws {
             #expect(dialogue.ask(path.request) == "01" + path.opcode + "0300" + code)
         }
         // Nothing is queued, a command has no effect, and Find By Type Value does not match the value.
-        speak(
+        run(
             &dialogue,
             [
                 Exchange("1801", "19"), Exchange("520300aa", ""),
@@ -81,7 +81,7 @@ func refusalsAreReported() throws {
     for (least, access) in accesses.enumerated() {
         for level in levels[least...] {
             var dialogue = try ServerDialogue(guarded(access), security: LinkSecurity(level: level))
-            speak(
+            run(
                 &dialogue,
                 [
                     Exchange("0a0300", "0b" + value.hex),
@@ -98,18 +98,18 @@ func refusalsAreReported() throws {
     for (keySize, answer) in [(15, "010a03000c"), (16, "0b" + value.hex)] {
         let security = LinkSecurity(level: .secureConnections, keySize: keySize)
         var dialogue = try ServerDialogue(guarded(.secureConnections), security: security)
-        speak(&dialogue, [Exchange("0a0300", answer)])
+        run(&dialogue, [Exchange("0a0300", answer)])
     }
 }
 
 @Test func securityCanChangeWhileConnected() throws {
     var dialogue = try ServerDialogue(guarded(.encrypted))
-    speak(&dialogue, [Exchange("0a0300", "010a030005")])
+    run(&dialogue, [Exchange("0a0300", "010a030005")])
     dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
-    speak(
+    run(
         &dialogue, [Exchange("0a0300", "0b" + value.hex), Exchange("1603000000" + "01", "1703000000" + "01")])
     dialogue.server.setSecurity(.none, of: ServerDialogue.central)
-    speak(&dialogue, [Exchange("1801", "0118030005"), Exchange("1801", "19")])
+    run(&dialogue, [Exchange("1801", "0118030005"), Exchange("1801", "19")])
     #expect(dialogue.server.database[3]?.value == value)
 }
 
@@ -121,10 +121,10 @@ func accessRequiresAuthorization() throws {
     var configuration = ServerOptions()
     configuration.authorize = { $0.central.client == ServerDialogue.central && !$0.isWrite && $0.handle == 3 }
     var asked = try ServerDialogue(guarded(.open, authorize: true), configuration: configuration)
-    speak(&asked, [Exchange("0a0300", "0b" + value.hex), Exchange("12030001", "0112030008")])
+    run(&asked, [Exchange("0a0300", "0b" + value.hex), Exchange("12030001", "0112030008")])
     // Encryption is checked before authorization.
     var unsafe = try ServerDialogue(guarded(.encrypted, authorize: true), configuration: configuration)
-    speak(&unsafe, [Exchange("0a0300", "010a030005")])
+    run(&unsafe, [Exchange("0a0300", "010a030005")])
 }
 
 @Test func unreadableValueIsNotMatched() throws {
@@ -132,7 +132,7 @@ func accessRequiresAuthorization() throws {
         several(
             GATTCharacteristic(0xff01, properties: .write, value: .stored(value)),
             GATTCharacteristic(0xff01, properties: .read, value: .cached(value))))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("060100ffff01ff" + value.hex, "0705000500"),
@@ -149,12 +149,12 @@ func accessRequiresAuthorization() throws {
             GATTDescriptor(0x2901, permissions: AttributePermissions(read: nil, write: .open), value: [1])
         ])
     var dialogue = try ServerDialogue(single(characteristic))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("0a0400", "010a040002"), Exchange("12040002", "13"),
             Exchange("0a0500", "0b0000"), Exchange("1205000100", "0112050005"),
         ])
     dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
-    speak(&dialogue, [Exchange("1205000100", "13")])
+    run(&dialogue, [Exchange("1205000100", "13")])
 }

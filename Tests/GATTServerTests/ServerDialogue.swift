@@ -97,8 +97,7 @@ struct Exchange: Sendable {
     }
 }
 
-/// Sends the requests of a dialogue, and checks the responses. The name of a test contains the identifier of
-/// the test in the SIG's GATT test suite that it follows.
-func speak(_ dialogue: inout ServerDialogue, _ exchanges: [Exchange]) {
+/// Sends the requests of a dialogue, and checks the responses.
+func run(_ dialogue: inout ServerDialogue, _ exchanges: [Exchange]) {
     for exchange in exchanges { #expect(dialogue.ask(exchange.request) == exchange.response) }
 }

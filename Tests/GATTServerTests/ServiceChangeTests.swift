@@ -24,7 +24,7 @@ private func dialogue() throws -> ServerDialogue { try ServerDialogue([battery],
 struct ServiceChangeTests {
     @Test func gattServiceExposesFeaturesAndHash() throws {
         var dialogue = try dialogue()
-        speak(
+        run(
             &dialogue,
             [
                 Exchange("0a0b00", "0b00"), Exchange("0a0f00", "0b00"), Exchange("0a0800", "010a080002"),
@@ -52,7 +52,7 @@ struct ServiceChangeTests {
     @Test("a client can set features but not clear them, others are unaffected")
     func clientFeaturesCanBeSetButNotCleared() throws {
         var dialogue = try dialogue()
-        speak(
+        run(
             &dialogue,
             [
                 Exchange("120b0001", "13"), Exchange("0a0b00", "0b01"),
@@ -77,7 +77,7 @@ struct ServiceChangeTests {
         #expect(try dialogue.add(heart) == AttributeRange(0x0014, 0x0017))
         // The client is not subscribed.
         #expect(dialogue.server.serviceChange(for: central) == nil)
-        speak(&dialogue, [Exchange("1209000200", "13")])
+        run(&dialogue, [Exchange("1209000200", "13")])
         try dialogue.server.remove(0x0014)
         let change = dialogue.server.serviceChange(for: central)
         #expect(change?.handle == 8)
@@ -91,7 +91,7 @@ struct ServiceChangeTests {
     @Test func removedServiceDropsSubscriptionsAndPreparedWrites() throws {
         var dialogue = try dialogue()
         try dialogue.server.add([heart])
-        speak(&dialogue, [Exchange("1217000100", "13"), Exchange("16160000003d", "17160000003d")])
+        run(&dialogue, [Exchange("1217000100", "13"), Exchange("16160000003d", "17160000003d")])
         _ = dialogue.events()
         try dialogue.server.remove(0x0014)
         #expect(dialogue.events() == [.unsubscribed(central: central, handle: 0x16, uuid: 0x2a37)])
@@ -99,7 +99,7 @@ struct ServiceChangeTests {
         var other = GATTService(0xff00, characteristics: heart.characteristics)
         other.handle = 0x0014
         try dialogue.server.add([other])
-        speak(
+        run(
             &dialogue,
             [
                 Exchange("1801", "0118160012"), Exchange("0a1600", "0b3c"), Exchange("0a1700", "0b0000"),
@@ -131,8 +131,8 @@ struct ServiceChangeTests {
 struct RobustCachingTests {
     private func unaware(robust: Bool = true) throws -> ServerDialogue {
         var changed = try dialogue()
-        if robust { speak(&changed, [Exchange("120b0001", "13")]) }
-        speak(&changed, [Exchange("1213000100", "13")])
+        if robust { run(&changed, [Exchange("120b0001", "13")]) }
+        run(&changed, [Exchange("1213000100", "13")])
         try changed.server.add([heart])
         return changed
     }
@@ -141,7 +141,7 @@ struct RobustCachingTests {
     func changeUnawareClientReceivesOneOutOfSyncError() throws {
         var dialogue = try unaware()
         #expect(dialogue.server.subscribers(of: 0x12) == [])
-        speak(
+        run(
             &dialogue,
             [
                 // The client discovers the change: Read By Group Type, and Read By Type of declarations or over
@@ -166,19 +166,19 @@ struct RobustCachingTests {
     func readingHashMakesClientChangeAware() throws {
         var dialogue = try unaware()
         let hash = dialogue.server.database.hash.hex
-        speak(&dialogue, [Exchange("080100ffff2a2b", "0912" + "0d00" + hash)])
+        run(&dialogue, [Exchange("080100ffff2a2b", "0912" + "0d00" + hash)])
         #expect(dialogue.server.subscribers(of: 0x12) == [])
-        speak(&dialogue, [Exchange("0a1200", "0b64")])
+        run(&dialogue, [Exchange("0a1200", "0b64")])
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
     }
 
     @Test func confirmingServiceChangedMakesClientChangeAware() throws {
         var dialogue = try dialogue()
-        speak(&dialogue, [Exchange("120b0001", "13"), Exchange("1209000200", "13")])
+        run(&dialogue, [Exchange("120b0001", "13"), Exchange("1209000200", "13")])
         try dialogue.server.add([heart])
         _ = dialogue.server.serviceChange(for: central)
         dialogue.server.confirmServiceChange(for: central)
-        speak(&dialogue, [Exchange("0a1200", "0b64")])
+        run(&dialogue, [Exchange("0a1200", "0b64")])
     }
 
     @Test func commandsOfChangeUnawareClientAreIgnored() throws {
@@ -188,7 +188,7 @@ struct RobustCachingTests {
                 0xff00,
                 characteristics: [GATTCharacteristic(0xff01, properties: [.read, .writeWithoutResponse])])
         ])
-        speak(
+        run(
             &dialogue,
             [
                 Exchange("521a0001", ""), Exchange("0a1a00", "010a1a0012"), Exchange("0a1a00", "0b"),
@@ -200,12 +200,12 @@ struct RobustCachingTests {
     @Test func clientWithoutRobustCachingIsServed() throws {
         var dialogue = try unaware(robust: false)
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
-        speak(&dialogue, [Exchange("0a1200", "0b64")])
+        run(&dialogue, [Exchange("0a1200", "0b64")])
     }
 
     @Test func returningBondedClientReceivesServiceChange() throws {
         var dialogue = try dialogue()
-        speak(
+        run(
             &dialogue,
             [Exchange("120b0001", "13"), Exchange("1209000200", "13"), Exchange("1213000100", "13")])
         let record = dialogue.server.disconnect(central)
@@ -215,7 +215,7 @@ struct RobustCachingTests {
         dialogue.server.connect(central, record: record)
         #expect(dialogue.server.subscribers(of: 0x12).count == 1)
         #expect(dialogue.server.serviceChange(for: central) == nil)
-        speak(&dialogue, [Exchange("0a1200", "0b64"), Exchange("0a0b00", "0b01")])
+        run(&dialogue, [Exchange("0a1200", "0b64"), Exchange("0a0b00", "0b01")])
         _ = dialogue.server.disconnect(central)
 
         // After a change, only the subscription to Service Changed is restored.
@@ -225,13 +225,13 @@ struct RobustCachingTests {
         #expect(dialogue.server.configuration(of: 8, for: central) == .indicate)
         #expect(dialogue.server.configuration(of: 0x12, for: central) == [])
         #expect(dialogue.server.serviceChange(for: central)?.value.hex == "0100ffff")
-        speak(&dialogue, [Exchange("0a1200", "010a120012")])
+        run(&dialogue, [Exchange("0a1200", "010a120012")])
 
         // If the client disconnects before it has confirmed the change, it receives the change again.
         let unaware = dialogue.server.disconnect(central)
         #expect(!unaware.isChangeAware && unaware.unreportedChange == .all)
         dialogue.server.connect(central, record: unaware)
         #expect(dialogue.server.serviceChange(for: central)?.value.hex == "0100ffff")
-        speak(&dialogue, [Exchange("0a1200", "010a120012")])
+        run(&dialogue, [Exchange("0a1200", "010a120012")])
     }
 }

@@ -14,14 +14,14 @@ private let pushing = several(
 func notification() throws {
     var dialogue = try ServerDialogue(pushing)
     #expect(dialogue.server.subscribers(of: 3) == [])
-    speak(&dialogue, [Exchange("1204000100", "13"), Exchange("0a0400", "0b0100")])
+    run(&dialogue, [Exchange("1204000100", "13"), Exchange("0a0400", "0b0100")])
     #expect(
         dialogue.events() == [
             .subscribed(central: central, handle: 3, uuid: 0xff01, .notify),
             .read(central: central, handle: 4, uuid: .clientCharacteristicConfiguration, value: [1, 0]),
         ])
     #expect(try dialogue.update(3, [1, 2, 3]) == "1b0300010203")
-    speak(&dialogue, [Exchange("1204000000", "13"), Exchange("1204000000", "13")])
+    run(&dialogue, [Exchange("1204000000", "13"), Exchange("1204000000", "13")])
     #expect(dialogue.events() == [.unsubscribed(central: central, handle: 3, uuid: 0xff01)])
     #expect(dialogue.server.subscribers(of: 3) == [])
 }
@@ -29,7 +29,7 @@ func notification() throws {
 @Test("characteristic value indication")
 func indication() throws {
     var dialogue = try ServerDialogue(pushing)
-    speak(&dialogue, [Exchange("1207000200", "13")])
+    run(&dialogue, [Exchange("1207000200", "13")])
     #expect(try dialogue.update(6, [1, 2, 3]) == "1d0600010203")
     #expect(dialogue.reported() == [.sent(ValueUpdate(6, 0xff02, [1, 2, 3]))])
     #expect(dialogue.ask("1e") == "")
@@ -41,10 +41,10 @@ func indication() throws {
 
 @Test func notificationsArePreferredWhenBothAreConfigured() throws {
     var dialogue = try ServerDialogue(pushing)
-    speak(&dialogue, [Exchange("120a000300", "13"), Exchange("0a0a00", "0b0300")])
+    run(&dialogue, [Exchange("120a000300", "13"), Exchange("0a0a00", "0b0300")])
     let subscriber = try #require(dialogue.server.subscribers(of: 9).first)
     #expect(!subscriber.prefersIndications)
-    speak(&dialogue, [Exchange("120a000200", "13")])
+    run(&dialogue, [Exchange("120a000200", "13")])
     #expect(
         dialogue.events().last
             == .subscribed(central: central, handle: 9, uuid: 0xff03, .indicate))
@@ -54,7 +54,7 @@ func indication() throws {
 @Test("unsupported CCCD bits are refused and change nothing (0xfd)")
 func improperConfigurationsAreRefused() throws {
     var dialogue = try ServerDialogue(pushing)
-    speak(
+    run(
         &dialogue,
         [
             Exchange("1204000200", "01120400fd"), Exchange("1204000300", "01120400fd"),
@@ -74,7 +74,7 @@ func improperConfigurationsAreRefused() throws {
     var dialogue = try ServerDialogue(pushing)
     let other = ClientID(rawValue: 2)
     dialogue.server.connect(other)
-    speak(&dialogue, [Exchange("1204000100", "13")])
+    run(&dialogue, [Exchange("1204000100", "13")])
     #expect(dialogue.server.handle(.read(4), from: other, mtu: 23) == .respond(.read([0, 0])))
     #expect(dialogue.server.handle(.write(10, value: [2, 0]), from: other, mtu: 23) == .respond(.write))
     #expect(dialogue.server.subscribers(of: 3).map(\.central) == [central])
@@ -86,7 +86,7 @@ func improperConfigurationsAreRefused() throws {
 
 @Test func bondedSubscriptionsAreRestored() throws {
     var dialogue = try ServerDialogue(pushing)
-    speak(&dialogue, [Exchange("1204000100", "13"), Exchange("120a000200", "13")])
+    run(&dialogue, [Exchange("1204000100", "13"), Exchange("120a000200", "13")])
     _ = dialogue.events()
     var kept = dialogue.server.disconnect(central)
     #expect(kept.configurations == [3: .notify, 9: .indicate])
@@ -104,7 +104,7 @@ func improperConfigurationsAreRefused() throws {
             .subscribed(central: central, handle: 3, uuid: 0xff01, .notify),
             .subscribed(central: central, handle: 9, uuid: 0xff03, .indicate),
         ])
-    speak(&dialogue, [Exchange("0a0400", "0b0100"), Exchange("0a0a00", "0b0200")])
+    run(&dialogue, [Exchange("0a0400", "0b0100"), Exchange("0a0a00", "0b0200")])
 }
 
 @Test func setValueChecksHandleAndLength() throws {
@@ -114,7 +114,7 @@ func improperConfigurationsAreRefused() throws {
             GATTCharacteristic(0xff02, properties: [.read, .notify], length: .fixed(2))))
     try dialogue.server.setValue([1, 2], of: 3)
     try dialogue.server.setValue([3, 4], of: 5)
-    speak(&dialogue, [Exchange("0e03000500", "0f01020304")])
+    run(&dialogue, [Exchange("0e03000500", "0f01020304")])
     #expect(throws: AttributeValueError.invalidLength(octets: 4, .variable(max: 3))) {
         try dialogue.server.setValue([1, 2, 3, 4], of: 3)
     }

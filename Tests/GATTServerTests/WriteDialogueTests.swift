@@ -18,7 +18,7 @@ private func written(
 func writeCommand() throws {
     var dialogue = try ServerDialogue(
         single(GATTCharacteristic(0xff01, properties: [.read, .writeWithoutResponse])))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("52030007", ""), Exchange("0a0300", "0b07"),
@@ -37,7 +37,7 @@ func writeCommand() throws {
         single(
             GATTCharacteristic(
                 0xff01, properties: [.read, .write], value: .stored([1, 2, 3]), length: .fixed(3))))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("12030009", "13"), Exchange("0a0300", "0b090203"),
@@ -57,10 +57,10 @@ func writeLong() throws {
     for part in parts { #expect(dialogue.ask(part) == "17" + part.dropFirst(2)) }
     // Nothing is written before the queue is executed.
     #expect(dialogue.events() == [])
-    speak(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b0001020304")])
+    run(&dialogue, [Exchange("1801", "19"), Exchange("0a0300", "0b0001020304")])
     #expect(dialogue.events().first.map(written([0, 1, 2, 3, 4], .prepared)) == true)
     // A part that does not begin at 0 changes the existing value.
-    speak(
+    run(
         &dialogue,
         [
             Exchange("1603000500" + "0506", "1703000500" + "0506"),
@@ -75,7 +75,7 @@ func preparedWritesFail() throws {
         single(
             GATTCharacteristic(
                 0xff01, properties: [.read, .write], value: .stored([1, 2]), length: .variable(max: 4))))
-    speak(
+    run(
         &dialogue,
         [
             Exchange("1603000300" + "aa", "1703000300" + "aa"), Exchange("1801", "0118030007"),
@@ -96,11 +96,11 @@ func signedWritesRequireValidSignature() throws {
         key.sign(3, value: [value], counter: counter).encoded.hex
     }
     var dialogue = try ServerDialogue(services)
-    speak(&dialogue, [Exchange(signed(6, 1), ""), Exchange("0a0300", "0b")])
+    run(&dialogue, [Exchange(signed(6, 1), ""), Exchange("0a0300", "0b")])
     #expect(dialogue.server.refusedCommands == 1)
 
     dialogue.server.setSigningKey(key, of: ServerDialogue.central)
-    speak(
+    run(
         &dialogue,
         [
             Exchange(signed(7, 5), ""), Exchange("0a0300", "0b07"),
@@ -119,7 +119,7 @@ func signedWritesRequireValidSignature() throws {
 
     // On an encrypted link, a Write Command replaces a signed one (Part C, 10.4.1). A Write Request is refused.
     dialogue.server.setSecurity(LinkSecurity(level: .encrypted), of: ServerDialogue.central)
-    speak(
+    run(
         &dialogue,
         [
             Exchange("5203000a", ""), Exchange("0a0300", "0b0a"), Exchange("1203000b", "0112030003"),
@@ -135,7 +135,7 @@ func writeDescriptors() throws {
         descriptors: [.userDescription("old")])
     var dialogue = try ServerDialogue(single(characteristic))
     let name = Array("new".utf8)
-    speak(
+    run(
         &dialogue,
         [
             Exchange("120400" + name.hex, "13"), Exchange("0a0400", "0b" + name.hex),

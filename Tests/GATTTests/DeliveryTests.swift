@@ -97,7 +97,7 @@ struct DeliveryTests {
         var client = try Client.subscribed(unsolicitedLimit: 2)
         for number in 0..<4 as Range<UInt8> { _ = try client.update((Client.notified, [number])) }
         _ = client.events()
-        guard case .pending(let room) = client.connection.waitForRoom(forIndication: false) else {
+        guard case .pending(let room) = client.connection.waitUntilReady(forIndication: false) else {
             return #expect(Bool(false), "there is room")
         }
         #expect(client.sent(atMost: 2).count == 2)
@@ -111,7 +111,7 @@ struct DeliveryTests {
         var client = try Client.subscribed()
         for number in 0..<65 as Range<UInt8> { _ = try client.update((Client.indicated, [number])) }
         #expect(!client.connection.hasRoom(forIndication: true))
-        guard case .pending(let room) = client.connection.waitForRoom(forIndication: true) else {
+        guard case .pending(let room) = client.connection.waitUntilReady(forIndication: true) else {
             return #expect(Bool(false), "there is room")
         }
         #expect(client.sent().count == 1)

@@ -231,7 +231,7 @@ struct OperationTests {
         guard case .pending = client.connection.session.discover(),
             case .done = try client.connection.send(.write(9, value: [])),
             case .pending(let command) = try client.connection.send(.write(9, value: [])),
-            case .pending(let room) = client.connection.waitForRoom(forIndication: false)
+            case .pending(let room) = client.connection.waitUntilReady(forIndication: false)
         else { return #expect(Bool(false), "there is no room") }
         _ = client.sent(atMost: 1)
         client.connection.close(.disconnected)
@@ -239,7 +239,7 @@ struct OperationTests {
         #expect(ends.count == 5 && Set(ends).count == 5, "\(ends)")
         #expect(Set(ends).isSuperset(of: reads.map(\.id) + [command.id, room.id]))
         let late = read(3, &client)
-        #expect(client.end(of: late)?.failure == "the link is gone")
+        #expect(client.end(of: late)?.failure == "the link has ended")
         client.connection.cancel(late.id)
         #expect(client.ends().isEmpty && client.sent().isEmpty)
     }
@@ -357,7 +357,7 @@ struct OperationTests {
         let first = read(3, &client)
         // The request is not sent yet, and occupies the only place.
         _ = client.events()
-        guard case .pending(let room) = client.connection.waitForRoom(forIndication: false) else {
+        guard case .pending(let room) = client.connection.waitUntilReady(forIndication: false) else {
             return #expect(Bool(false), "there is room")
         }
         client.connection.cancel(first.id)
@@ -368,7 +368,7 @@ struct OperationTests {
         var client = AskingClient(unsolicitedLimit: 1)
         _ = try client.connection.send(.write(9, value: [0]))
         guard case .pending(let writer) = try client.connection.send(.write(9, value: [1])),
-            case .pending(let other) = client.connection.waitForRoom()
+            case .pending(let other) = client.connection.waitUntilReady()
         else { return #expect(Bool(false), "there is room") }
         #expect(client.ends() == [])
         // The first command makes room for the writer when it is sent, and the writer's command for the other.
@@ -376,7 +376,7 @@ struct OperationTests {
         #expect(client.ends() == [writer.id])
         #expect(client.sent() == ["52090001"])
         #expect(client.ends() == [other.id])
-        guard case .done = client.connection.waitForRoom() else { return #expect(Bool(false), "no room") }
+        guard case .done = client.connection.waitUntilReady() else { return #expect(Bool(false), "no room") }
     }
 
     @Test func overlongCommandIsRefusedImmediatelyOrInOrder() throws {

@@ -50,13 +50,7 @@ struct ServedClient {
     }
 
     mutating func receive(_ hex: String) {
-        var octets: [UInt8] = []
-        var rest = hex[...]
-        while !rest.isEmpty {
-            octets.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
-            rest = rest.dropFirst(2)
-        }
-        connection.receive(octets.span, at: now)
+        connection.receive(octets(hex).span, at: now)
     }
 
     /// Sets values as the application does, and starts their delivery.

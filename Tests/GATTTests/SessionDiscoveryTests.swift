@@ -208,7 +208,7 @@ struct SessionDiscoveryTests {
         let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
         _ = client.sent()
         client.connection.close(.disconnected)
-        #expect(client.end(of: read)?.failure == "the link is gone")
+        #expect(client.end(of: read)?.failure == "the link has ended")
         // The server has another database than the one of the handle.
         var other = AskingClient(knowing: earlier.cache)
         let stale = other.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
@@ -290,7 +290,7 @@ struct SessionDiscoveryTests {
         client.cache.keep(CachedDatabase(server.database), of: AskingClient.peer)
         _ = try discover(&client)
         _ = client.sent()
-        #expect(client.ask(server.hashAnswer) == [], "nothing has to be said again")
+        #expect(client.ask(server.hashAnswer) == [], "nothing has to be sent again")
         #expect(client.connection.session.isCurrent(value.generation))
     }
 

@@ -18,7 +18,7 @@ extension PacketBatch {
     }
 
     /// Returns whether each of the first `count` packets was longer than the room for it.
-    fileprivate func cut(_ count: Int) -> [Bool] { (0..<count).map { isCut($0) } }
+    fileprivate func cut(_ count: Int) -> [Bool] { (0..<count).map { isTruncated($0) } }
 }
 
 /// A socket pair that preserves packet boundaries. Both ends are closed with this object.

@@ -46,7 +46,7 @@ private struct Server {
         return value != 0
     }
 
-    private func converse(at wanted: StreamAddress) async throws {
+    private func exchange(at wanted: StreamAddress) async throws {
         try await onVirtualLoop { loop in
             let server = try Server(at: wanted, on: loop)
             let near = try #require(await StreamSockets.connection(to: server.address, on: loop)).get()
@@ -75,12 +75,12 @@ private struct Server {
     func unixSocketConnects() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        try await converse(at: .unix(path: folder.path("socket")))
+        try await exchange(at: .unix(path: folder.path("socket")))
     }
 
     @Test("TCP port 0 selects a free port, whose connections use TCP_NODELAY")
     func tcpPortZeroSelectsFreePort() async throws {
-        for host in ["127.0.0.1", "localhost"] { try await converse(at: .tcp(host: host, port: 0)) }
+        for host in ["127.0.0.1", "localhost"] { try await exchange(at: .tcp(host: host, port: 0)) }
     }
 
     @Test("each of several connections is accepted")

@@ -134,15 +134,15 @@ import Testing
     @Test(arguments: table) func encodesAndDecodes(_ message: MessageCase) throws { try message.check() }
 
     @Test func errorsNameEventAndField() {
-        #expect(problem("3e 05 14 4000 0102") == "LE Meta: end at octet 4: 1 octets too many")
+        #expect(problem("3e 05 14 4000 0102") == "LE Meta: end at octet 4: 1 octet too many")
         #expect(
             problem("3e 03 14 4000")
-                == "LE Channel Selection Algorithm: Channel_Selection_Algorithm at octet 3 needs 1 octets, 0 left"
+                == "LE Channel Selection Algorithm: Channel_Selection_Algorithm at octet 3 needs 1 octet, 0 left"
         )
         #expect(
             problem("13 03 01 4000")
                 == "Number Of Completed Packets: Num_Completed_Packets at octet 3 needs 2 octets, 0 left")
-        #expect(problem("10 00") == "Hardware Error: Hardware_Code at octet 0 needs 1 octets, 0 left")
+        #expect(problem("10 00") == "Hardware Error: Hardware_Code at octet 0 needs 1 octet, 0 left")
         #expect(problem("10 02 00") == "HCI event: Event_Parameters at octet 2 needs 2 octets, 1 left")
     }
 

@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    @Test func phyPreferenceReportsIndifference() {
-        #expect(PHYPreference(transmit: nil, receive: .le1M).indifferent == .transmit)
-        #expect(PHYPreference(transmit: nil, receive: nil).indifferent == [.transmit, .receive])
+    @Test func phyPreferenceReportsNoPreference() {
+        #expect(PHYPreference(transmit: nil, receive: .le1M).noPreference == .transmit)
+        #expect(PHYPreference(transmit: nil, receive: nil).noPreference == [.transmit, .receive])
     }
 }

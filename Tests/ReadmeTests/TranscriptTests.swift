@@ -79,7 +79,7 @@ private final class Typist {
     func expect(_ shown: [String], after command: String) async {
         var rest = answer[...]
         await match(shown, at: command) { rest.popFirst() }
-        if shown.last != Transcript.anything { #expect(rest.isEmpty, "$ \(command) says more: \(rest)") }
+        if shown.last != Transcript.anything { #expect(rest.isEmpty, "$ \(command) prints more: \(rest)") }
     }
 
     /// Checks that the next output of the program is `shown`. If `isEnd`, no other output may follow.
@@ -87,7 +87,7 @@ private final class Typist {
         await match(shown, at: terminal) { await self.program.line() }
         guard isEnd, shown.last != Transcript.anything else { return }
         let more = await program.line()
-        #expect(more == nil, "\(terminal) says more")
+        #expect(more == nil, "\(terminal) prints more")
     }
 
     func interrupt() { program.signal(SIGINT) }

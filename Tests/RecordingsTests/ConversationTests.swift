@@ -155,7 +155,7 @@ struct ConversationTests {
         #expect(open.fields["program"] == .text("bt"))
         #expect(note(.userLogging, "06 03 626c00 6869 00").fields["text"] == .text("hi"))
         let cut = note(.newIndex, "01")
-        #expect(cut.problem == "New Index: bus at octet 1 needs 1 octets, 0 left")
+        #expect(cut.problem == "New Index: bus at octet 1 needs 1 octet, 0 left")
         #expect(note(.closeIndex, "").fields == [:])
     }
 }

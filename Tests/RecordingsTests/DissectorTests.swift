@@ -156,7 +156,7 @@ func framesAreSplitIntoLayers(index: Int) throws {
 
 @Test func malformedPacketsAreReportedWithProblem() {
     let malformed: [(DecodedLayer, String, String)] = [
-        (DecodedLayer.hci([]).layer, "no packet", "HCI packet: type at octet 0 needs 1 octets, 0 left"),
+        (DecodedLayer.hci([]).layer, "no packet", "HCI packet: type at octet 0 needs 1 octet, 0 left"),
         (
             DecodedLayer.hci([9]).layer, "packet type 0x09",
             "HCI packet: type at octet 0 has the invalid value 0x9"
@@ -167,9 +167,9 @@ func framesAreSplitIntoLayers(index: Int) throws {
         ),
         (
             DecodedLayer.hci(octets("01 0c2001 01")).layer, "LE Set Scan Enable",
-            "LE Set Scan Enable: Filter_Duplicates at octet 1 needs 1 octets, 0 left"
+            "LE Set Scan Enable: Filter_Duplicates at octet 1 needs 1 octet, 0 left"
         ),
-        (DecodedLayer.att([]), "empty PDU", "ATT PDU: opcode at octet 0 needs 1 octets, 0 left"),
+        (DecodedLayer.att([]), "empty PDU", "ATT PDU: opcode at octet 0 needs 1 octet, 0 left"),
         (
             DecodedLayer.att([0x0a, 3]), "Read Request",
             "Read Request: attribute handle at octet 1 needs 2 octets, 1 left"
@@ -182,7 +182,7 @@ func framesAreSplitIntoLayers(index: Int) throws {
         ),
         (
             DecodedLayer.l2cap([1, 0, 4, 0])[0], "L2CAP frame",
-            "L2CAP frame: Information payload at octet 4 needs 1 octets, 0 left"
+            "L2CAP frame: Information payload at octet 4 needs 1 octet, 0 left"
         ),
     ]
     for (layer, name, problem) in malformed {

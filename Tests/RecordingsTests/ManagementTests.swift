@@ -72,7 +72,7 @@ struct ManagementTests {
 
     @Test(arguments: [
         ("1900665544", "peer at octet 6 needs 6 octets, 3 left"),
-        ("1300ffff", "element 1 of 65535 at octet 8 needs 1 octets, 0 left"),
+        ("1300ffff", "element 1 of 65535 at octet 8 needs 1 octet, 0 left"),
     ])
     func truncatedCommandReportsProblem(hex: String, problem: String) {
         let cut = layer(.controlCommand, hex)

@@ -200,7 +200,15 @@ struct PcapngTests {
             Issue.record("no damage")
             return
         }
-        #expect(rest.offset == end && rest.skipped == file.bytes.count - 3 - end)
+        #expect(rest.offset == end && rest.skipped == file.bytes.count - 3 - end && rest.isCutOff)
+        // The last block is complete, but claims a longer packet than it has.
+        var long = file.bytes
+        long[end + 20] = 100
+        guard case .damage(let claimed)? = try items(long, chunks: size).last else {
+            Issue.record("no damage")
+            return
+        }
+        #expect(claimed.offset == end && claimed.skipped == long.count - end && !claimed.isCutOff)
     }
 
     @Test func chunkSizeDoesNotAffectRandomInput() throws {

@@ -26,6 +26,7 @@ func truncatedFileYieldsWholeRecordsAndDamage(datalink: BTSnoopDatalink, size: I
         let start = starts[complete]
         #expect(damage(found).map(\.offset) == (start == count ? [] : [start]))
         #expect(damage(found).map(\.skipped) == (start == count ? [] : [count - start]))
+        #expect(!damage(found).contains { !$0.isCutOff })
     }
 }
 

@@ -95,6 +95,13 @@ func recordsRoundTripInAnyChunkSize(datalink: BTSnoopDatalink, size: Int) throws
 @Test func unsupportedFilesAreRefused() throws {
     #expect(throws: RecordingError.unknownFormat([])) { try items([]) }
     #expect(throws: RecordingError.unknownFormat([0x62, 0x74])) { try items([0x62, 0x74]) }
+    for header in [file([]), octets("d4c3b2a1 0200 0400 00000000 00000000 00000400 000000c9")] {
+        for count in 8..<header.count {
+            #expect(throws: RecordingError.incompleteHeader(count)) {
+                try items([UInt8](header.prefix(count)))
+            }
+        }
+    }
     let png = octets("89504e470d0a1a0a0000000d49484452000000")
     #expect(throws: RecordingError.unknownFormat(octets("89504e470d0a1a0a"))) { try items(png) }
     #expect(throws: RecordingError.unsupportedVersion(2)) {

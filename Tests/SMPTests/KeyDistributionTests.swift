@@ -94,7 +94,7 @@ func onlyKeysWantedByBothAreDistributed(bits: UInt8) throws {
 
 @Test func zeroIdentityKeyIsIgnored() throws {
     var pair = PairedMachines()
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         frame.from == .central && frame.octets[0] == 8
             ? SMPCommand.identityInformation(identityResolvingKey: 0).encoded : nil
     }

@@ -37,7 +37,7 @@ struct PairedMachines {
     var initiatorEvents: [SecurityManager.Event] = []
     var responderEvents: [SecurityManager.Event] = []
     /// A function that returns the octets to deliver in place of a frame: nil for the frame itself, empty to drop it.
-    var meddle: (Frame, Int) -> [UInt8]? = { _, _ in nil }
+    var alter: (Frame, Int) -> [UInt8]? = { _, _ in nil }
 
     /// Whether the link layer does not report encryption when it is to encrypt.
     var stopsAtEncryption = false
@@ -102,7 +102,7 @@ struct PairedMachines {
     }
 
     private mutating func deliver(_ frame: Frame) {
-        let octets = meddle(frame, frames.count) ?? frame.octets
+        let octets = alter(frame, frames.count) ?? frame.octets
         frames.append(frame)
         guard !octets.isEmpty else { return }
         switch frame.from {

@@ -37,7 +37,7 @@ private final class Counter { var value = 0 }
 @Test(arguments: [LinkRole.central, .peripheral])
 func publicKeysOffCurveAreRefused(from role: LinkRole) throws {
     var pair = PairedMachines()
-    pair.meddle = flipping(.pairingPublicKey, of: role)
+    pair.alter = flipping(.pairingPublicKey, of: role)
     try pair.pair()
     let (victim, other) = (role.peer, role)
     #expect(pair.failure(of: victim) == .local(.dhKeyCheckFailed))
@@ -48,7 +48,7 @@ func publicKeysOffCurveAreRefused(from role: LinkRole) throws {
     for negates in [false, true] {
         var pair = PairedMachines()
         var sent: [UInt8] = []
-        pair.meddle = { frame, _ in
+        pair.alter = { frame, _ in
             guard frame.octets.first == SMPCode.pairingPublicKey.rawValue else { return nil }
             if frame.from == .central {
                 sent = frame.octets
@@ -84,7 +84,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
     var initiator = PairingPolicy()
     initiator.outOfBandData = offer.data
     var pair = PairedMachines(initiator, policy)
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         frame.from == .central && frame.octets.first == 0x0c
             ? SMPCommand.pairingPublicKey(key).encoded : nil
     }
@@ -94,7 +94,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
 
 @Test func debugKeyIsRefusedUnlessAllowed() throws {
     var pair = PairedMachines()
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         frame.from == .central && frame.octets.first == 0x0c
             ? SMPCommand.pairingPublicKey(.debug).encoded : nil
     }
@@ -113,7 +113,7 @@ private func negated(_ frame: [UInt8]) -> [UInt8] {
 func shortKeysAreRefused(size: UInt8) throws {
     for isRequest in [true, false] {
         var pair = PairedMachines()
-        pair.meddle = { frame, _ in
+        pair.alter = { frame, _ in
             guard frame.octets.first == (isRequest ? 1 : 2) else { return nil }
             var octets = frame.octets
             octets[4] = size
@@ -126,7 +126,7 @@ func shortKeysAreRefused(size: UInt8) throws {
 
 @Test func invalidKeySizesAreRefused() throws {
     var pair = PairedMachines()
-    pair.meddle = { frame, index in index == 0 ? frame.octets.replacing(4, with: 17) : nil }
+    pair.alter = { frame, index in index == 0 ? frame.octets.replacing(4, with: 17) : nil }
     try pair.pair()
     #expect(pair.responderFailure == .local(.invalidParameters))
 }
@@ -233,7 +233,7 @@ func lostLinkCountsPasskeyFailure(code: UInt8, round: Int) throws {
     policy.fixedPasskey = fixed
     var pair = PairedMachines(keyboard, policy)
     var count = 0
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         guard frame.from == .central, frame.octets.first == code else { return nil }
         count += 1
         return count >= round ? [] : nil
@@ -300,7 +300,7 @@ func typedPasskeyIsRefusedAfterThreeFailures() throws {
         \.octets)
     var next = 0
     pair.frames = []
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         guard frame.from == .central, [3, 4].contains(frame.octets.first), next < recorded.count else {
             return nil
         }
@@ -319,7 +319,7 @@ func typedPasskeyIsRefusedAfterThreeFailures() throws {
     var pair = PairedMachines(keyboard, fixed)
     var recorded: [UInt8: [UInt8]] = [:]
     var rounds = 0
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         guard frame.from == .central, let code = frame.octets.first, code == 3 || code == 4 else {
             return nil
         }
@@ -340,7 +340,7 @@ func wrongConfirmAndRandomValuesAreRefused(from role: LinkRole, isSecure: Bool) 
         for occurrence in isSecure ? [0, 7, 19] : [0] {
             var pair = PairedMachines(
                 isSecure ? keyboard : legacy(keyboard), isSecure ? display : legacy(display))
-            pair.meddle = flipping(code, of: role, occurrence: occurrence)
+            pair.alter = flipping(code, of: role, occurrence: occurrence)
             try pair.pair()
             #expect(pair.failure(of: role.peer) == .local(.confirmValueFailed))
             #expect(pair.failure(of: role) == .peer(.confirmValueFailed))
@@ -351,7 +351,7 @@ func wrongConfirmAndRandomValuesAreRefused(from role: LinkRole, isSecure: Bool) 
 @Test func wrongCommitmentIsRefused() throws {
     for code in [SMPCode.pairingConfirm, .pairingRandom] {
         var pair = PairedMachines()
-        pair.meddle = flipping(code, of: .peripheral)
+        pair.alter = flipping(code, of: .peripheral)
         try pair.pair()
         #expect(pair.initiatorFailure == .local(.confirmValueFailed))
     }
@@ -361,7 +361,7 @@ func wrongConfirmAndRandomValuesAreRefused(from role: LinkRole, isSecure: Bool) 
 func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
     for io in [IOCapability.noInputNoOutput, .displayYesNo] {
         var pair = PairedMachines(PairingPolicy(ioCapability: io), PairingPolicy(ioCapability: io))
-        pair.meddle = flipping(.pairingDHKeyCheck, of: role)
+        pair.alter = flipping(.pairingDHKeyCheck, of: role)
         try pair.pair()
         #expect(pair.failure(of: role.peer) == .local(.dhKeyCheckFailed))
         #expect(pair.failure(of: role) == .peer(.dhKeyCheckFailed))
@@ -372,7 +372,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 @Test func alteredFeaturesFailDHKeyCheck() throws {
     for isRequest in [true, false] {
         var pair = PairedMachines()
-        pair.meddle = { frame, _ in
+        pair.alter = { frame, _ in
             frame.octets.first == (isRequest ? 1 : 2) ? frame.octets.replacing(3, with: 0x0d) : nil
         }
         try pair.pair()
@@ -384,7 +384,7 @@ func wrongDHKeyChecksAreRefused(from role: LinkRole) throws {
 @Test func reflectedConfirmValueIsRefused() throws {
     var pair = PairedMachines(legacy(PairingPolicy()), PairingPolicy())
     var sent: [UInt8] = []
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         guard frame.octets.first == 3 else { return nil }
         if frame.from == .central { sent = frame.octets }
         return sent
@@ -497,7 +497,7 @@ func keysOnUnencryptedLinkAreRefused(code: SMPCode) throws {
 @Test(arguments: [0x4000_0000_0001, 0x0000_0000_0001, 0x8000_0000_0001])
 func nonStaticRandomIdentityAddressIsRefused(address: UInt64) throws {
     var pair = PairedMachines()
-    pair.meddle = { frame, _ in
+    pair.alter = { frame, _ in
         frame.from == .central && frame.octets.first == 9
             ? SMPCommand.identityAddressInformation(DeviceAddress(address, type: .random)).encoded : nil
     }

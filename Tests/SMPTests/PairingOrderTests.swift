@@ -57,7 +57,7 @@ func packetsOutOfOrderEndPairing(kind: Int) throws {
     for (position, frame) in untouched.frames.enumerated() {
         for packet in packets where packet.code.rawValue != frame.octets.first {
             var pair = kinds[kind].pair()
-            pair.meddle = { _, index in index == position ? packet.encoded : nil }
+            pair.alter = { _, index in index == position ? packet.encoded : nil }
             try pair.pair()
             let isInitiator = frame.from == .peripheral
             let (failure, bond) =
@@ -91,7 +91,7 @@ func packetsOfWrongLengthEndPairing(kind: Int) throws {
     for (position, frame) in untouched.frames.enumerated() {
         for octets in [Array(frame.octets.dropLast()), frame.octets + [0]] {
             var pair = kinds[kind].pair()
-            pair.meddle = { _, index in index == position ? octets : nil }
+            pair.alter = { _, index in index == position ? octets : nil }
             try pair.pair()
             if position == 0 {
                 #expect(pair.responderEvents == [.refused(.pairingRequest, .invalidParameters)])
@@ -110,7 +110,7 @@ func unresponsivePeerEndsPairingAfterThirtySeconds(kind: Int) throws {
     try untouched.pair()
     for (position, frame) in untouched.frames.enumerated() where position > 0 {
         var pair = kinds[kind].pair()
-        pair.meddle = { _, index in index >= position ? [] : nil }
+        pair.alter = { _, index in index >= position ? [] : nil }
         try pair.pair()
         var machine = frame.from == .peripheral ? pair.initiator : pair.responder
         #expect(machine.isPairing)

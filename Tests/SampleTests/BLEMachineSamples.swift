@@ -25,7 +25,7 @@ struct BLEMachineSamples {
         acceptList: inout AcceptList, connecting: ConnectState, event: LEConnectionComplete
     ) {
         // Sources/BLE/Connecting/Initiator.swift
-        initiator.want(device)
+        initiator.add(device)
         if let command = initiator.nextCommand(
             under: conditions, &acceptList, for: { connecting.requests(for: $0) })
         {
@@ -92,7 +92,7 @@ struct BLEMachineSamples {
             try await bringUp()
         } while try !recovery.setUpEnded(at: now)
         // From then on:
-        recovery.meet(fault, links: 2, at: now)
+        recovery.handle(fault, links: 2, at: now)
         recovery.linksEnded(at: now)
         recovery.begun(attempt)
         recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)

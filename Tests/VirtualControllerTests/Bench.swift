@@ -11,7 +11,7 @@ struct Bench {
     private(set) var now = Instant.zero
     private var inbox: [ID: [HCIPacket]] = [:]
     /// The controllers whose hosts receive no packets.
-    var deaf: Set<ID> = []
+    var withoutReceiver: Set<ID> = []
 
     init(seed: UInt64 = 1, conditions: VirtualAir.Conditions = .init()) {
         air = VirtualAir(seed: seed, conditions: conditions)
@@ -43,14 +43,14 @@ struct Bench {
     }
 
     mutating func drain() {
-        if deaf.isEmpty {
+        if withoutReceiver.isEmpty {
             while let (id, packet) = air.nextPacket() { keep(packet, for: id) }
             return
         }
         var isDrained = false
         while !isDrained {
             isDrained = true
-            for id in air.controllers where !deaf.contains(id) {
+            for id in air.controllers where !withoutReceiver.contains(id) {
                 while let packet = air.nextPacket(for: id) {
                     isDrained = false
                     keep(packet, for: id)

@@ -33,7 +33,7 @@ import VirtualController
         var configuration = VirtualController.Configuration()
         configuration.aclPackets = 3
         var (bench, central, peripheral, one, _) = try Bench.pair(configuration)
-        bench.deaf = [peripheral]
+        bench.withoutReceiver = [peripheral]
         func send() {
             bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
         }
@@ -41,7 +41,7 @@ import VirtualController
         #expect(bench.events(central).isEmpty, "nothing is completed")
         send()
         #expect(bench.events(central) == [.dataBufferOverflow(DataBufferOverflow(linkType: .acl))])
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         #expect(bench.data(peripheral).count == 3)
         let completed = bench.events(central).flatMap { event -> [CompletedPackets] in
@@ -52,21 +52,21 @@ import VirtualController
 
     @Test func unreadCompletionsAreMerged() throws {
         var (bench, central, peripheral, one, _) = try Bench.pair()
-        bench.deaf = [central]
+        bench.withoutReceiver = [central]
         for _ in 0..<5 {
             bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
         }
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         #expect(bench.events(central) == [Self.completed(one, 5)])
 
-        bench.deaf = [central]
+        bench.withoutReceiver = [central]
         let packet = HCIPacket.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])).encoded
         for _ in 0..<0x1_0001 {
             bench.air.receive(packet.span, from: central, at: bench.now)
             while bench.air.nextPacket(for: peripheral) != nil {}
         }
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         #expect(bench.events(central) == [Self.completed(one, 0xffff), Self.completed(one, 2)])
     }
@@ -105,10 +105,10 @@ import VirtualController
 
     @Test func unreadDataPrecedesDisconnection() throws {
         var (bench, central, peripheral, one, other) = try Bench.pair()
-        bench.deaf = [peripheral]
+        bench.withoutReceiver = [peripheral]
         bench.send(.acl(ACLPacket(handle: one, boundary: .firstNonFlushable, data: [1])), on: central)
         bench.perform(Disconnect(connection: one), on: central)
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         let all = bench.packets(peripheral)
         #expect(all.count == 2, "the data, then the end")

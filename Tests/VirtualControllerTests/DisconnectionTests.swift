@@ -169,13 +169,13 @@ import VirtualController
         var bench = Bench()
         let (scanner, advertiser) = (bench.join(), bench.join())
         bench.scan(on: scanner)
-        bench.deaf = [scanner]
+        bench.withoutReceiver = [scanner]
         bench.advertise(on: advertiser)
         bench.run(for: .seconds(1))
         for command in [LERand().packet, Reset().packet] {
             bench.air.receive(HCIPacket.command(command).encoded.span, from: scanner, at: bench.now)
         }
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         let packets = bench.packets(scanner)
         #expect(packets.count == 2)

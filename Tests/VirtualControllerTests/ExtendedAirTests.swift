@@ -114,10 +114,10 @@ import VirtualController
         bench.make(
             Bench.parameters(0, [], interval: 16_000), on: advertiser,
             data: [UInt8](repeating: 1, count: 1650))
-        bench.deaf = [scanner]
+        bench.withoutReceiver = [scanner]
         bench.enable(on: advertiser)
         bench.run(for: .milliseconds(10))
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         let status = bench.extendedReports(scanner).map(\.type.dataStatus)
         #expect(status == [.moreToCome, .moreToCome, .truncated])

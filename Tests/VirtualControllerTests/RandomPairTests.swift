@@ -119,7 +119,7 @@ import VirtualController
             case 0, 1, 2: run(for: .milliseconds(Int64.random(in: 0...60, using: &random)))
             case 3, 4, 5, 6: sendData(on: id)
             case 7:
-                bench.deaf = bench.deaf.isEmpty ? [id] : []
+                bench.withoutReceiver = bench.withoutReceiver.isEmpty ? [id] : []
                 bench.drain()
             case 8: connect()
             case 9 where UInt8.random(in: 0..<8, using: &random) == 0:
@@ -147,7 +147,7 @@ import VirtualController
         }
         #expect(links > 3, "there was something to account for")
         // If the hosts receive packets and are in range, all commands are answered and all buffers are freed.
-        pair.bench.deaf = []
+        pair.bench.withoutReceiver = []
         pair.bench.setRSSI(-50, between: pair.ids[0], and: pair.ids[1])
         pair.bench.drain()
         pair.run(for: .seconds(60))
@@ -162,7 +162,7 @@ import VirtualController
         var pair = Pair(seed: seed)
         for _ in 0..<6 {
             for _ in 0..<150 { pair.step() }
-            pair.bench.deaf = []
+            pair.bench.withoutReceiver = []
             pair.bench.drain()
             pair.take()
             for id in pair.ids {

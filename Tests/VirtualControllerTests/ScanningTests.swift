@@ -75,10 +75,10 @@ import VirtualController
         let (advertiser, scanner) = (bench.join(), bench.join(configuration))
         bench.advertise(on: advertiser)
         bench.scan(on: scanner)
-        bench.deaf = [scanner]
+        bench.withoutReceiver = [scanner]
         bench.run(for: .seconds(2))
         #expect((bench.air.controller(scanner)?.droppedReports ?? 0) > 5)
-        bench.deaf = []
+        bench.withoutReceiver = []
         bench.drain()
         #expect(bench.reports(scanner).count == 10)
         bench.run(for: .milliseconds(500))

@@ -16,6 +16,17 @@ struct ContractTests {
         ("scan --name '' --adapter virtual", 1, "--name: is empty"),
         (#"advertise --dry-run --name "$(printf '\377')""#, 1, "argument 4: is not UTF-8"),
         ("gatt 11:22:33:44:55:66/public write 2a06 123 --adapter virtual", 1, "for a number u8:123"),
+        // Names that are almost those of the Bluetooth SIG, and the number of a company.
+        ("scan --service Batery --adapter virtual", 1, #"; did you mean "Battery"?"#),
+        (
+            "gatt 11:22:33:44:55:66/public read batery_level --adapter virtual", 1,
+            #"did you mean "Battery Level"?"#
+        ),
+        ("lookup uuid batery servce", 2, #"; did you mean "Battery Service"?"#),
+        ("advertise --manufacturer apple:0102 --dry-run", 1, "hint: `bletool lookup company WHAT` finds it"),
+        ("advertise --manufacturer 004c:0215 --dry-run", 1, "hint: hexadecimal numbers begin with 0x"),
+        // The failure of a command does not hide that its output is lost.
+        ("lookup uuid nothing-like-this --json >/dev/full", 2, "stdout: No space left on device"),
         // The options that all commands accept have a help page of their own.
         ("help options", 0, "--address-lifetime <duration>"),
         (
@@ -32,7 +43,9 @@ struct ContractTests {
         ("gatt X read --help", 0, "  --security, --io, --adapter, --timeout, --json, --capture and others"),
         ("help options", 0, "OPTIONS OF THE VERBS OF gatt, after the verb:\n  --io <capability>"),
         ("lookup --help", 0, "  --json and others: bletool help options"),
-        ("gatt x read --help", 0, "(values: auto, hex, utf8"),
+        ("capture --help", 0, "  --adapter, --timeout, --json and others: bletool help options"),
+        ("advertise --dry-run --name x --capture f", 1, "--capture: does not apply to --dry-run"),
+        ("gatt x read --help", 0, "(values: auto,"),
         // The number of devices is printed even if it is 0. Then follow commands of other tools and unknown
         // options.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),

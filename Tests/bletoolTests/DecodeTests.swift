@@ -38,7 +38,7 @@ private let lines = """
          5     0.004000 ← 0040 att Error Response Battery Level request=Read Request handle=0x0003 \
     error=Read Not Permitted (0x02) (1.000 ms after 4)
          6     0.005000 → hci HCI Command problem: HCI packet: Parameter_Total_Length at octet 3 needs 1 \
-    octets, 0 left
+    octet, 0 left
 
     """
 
@@ -52,7 +52,7 @@ private let objects = #"""
     "request":4,"latency":1}
     {"frame":6,"time":"2026-11-18T11:06:40.005000Z","direction":"host→controller","layer":"hci",\#
     "name":"HCI Command","fields":{},"bytes":"01030c","problem":"HCI packet: Parameter_Total_Length \#
-    at octet 3 needs 1 octets, 0 left","adapter":0}
+    at octet 3 needs 1 octet, 0 left","adapter":0}
 
     """#
 
@@ -194,7 +194,7 @@ struct DecodeTests {
             (.att, "0a0300", "att", nil),
             (.att, "0a03", "att", "Read Request: attribute handle at octet 1 needs 2 octets, 1 left"),
             (.smp, "0b00", "smp", nil), (.l2cap, "0300040002f700", "l2cap", nil),
-            (.l2cap, "03000400020000ff", "l2cap", "L2CAP frame: end at octet 7: 1 octets too many"),
+            (.l2cap, "03000400020000ff", "l2cap", "L2CAP frame: end at octet 7: 1 octet too many"),
             (.hci, "01030c00", "hci", nil),
         ] as [(DecodeCommand.Form, String, String, String?)])
     func hexInputIsDecoded(form: DecodeCommand.Form, hex: String, layer: String, problem: String?) throws {

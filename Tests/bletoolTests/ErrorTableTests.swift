@@ -277,7 +277,7 @@ struct ErrorTableTests {
             "read: Reset: the controller misbehaves: an answer without status"),
         Row(
             .controllerMisbehaved(command: .leReadBufferSize, .malformed(malformed)), .adapter,
-            "read: LE Read Buffer Size [v1]: the controller misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octets, 0 left"
+            "read: LE Read Buffer Size [v1]: the controller misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
             .att(ATTErrorResponse(.readRequest, 0x0012, .readNotPermitted)), .att,
@@ -297,11 +297,11 @@ struct ErrorTableTests {
             "read: the peer misbehaves: it answered Read Request with Write Response"),
         Row(
             .peerMisbehaved(.malformedResponse(malformed)), .linkLost,
-            "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octets, 0 left"
+            "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
             .peerMisbehaved(.malformedValue(malformed)), .linkLost,
-            "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octets, 0 left"
+            "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
             .peerMisbehaved(.missingConfiguration(0x2a37)), .linkLost,
@@ -641,11 +641,11 @@ struct ErrorTableTests {
             "read: answering for C0:DE:00:00:00:01/random: the kernel refuses: busy"),
         Row(
             .managementMalformed(.readAdapter(0), malformed), .adapter,
-            "read: reading the settings of hci0: the kernel's answer is malformed: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octets, 0 left"
+            "read: reading the settings of hci0: the kernel's answer is malformed: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
             .managementMalformed(.listLinks(0), malformed), .adapter,
-            "read: listing the links of hci0: the kernel's answer is malformed: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octets, 0 left"
+            "read: listing the links of hci0: the kernel's answer is malformed: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
             .bonds(.damaged(path: "/var/lib/bletool/bond", line: 3, .value("x", key: "peer"))), .input,

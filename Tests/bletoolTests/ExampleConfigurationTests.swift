@@ -66,14 +66,14 @@ struct ExampleConfigurationTests {
         let blocks = document.components(separatedBy: "```yaml\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }
         let minimal = "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read, write]}]}]"
-        var said = try ServeConfiguration(Array(blocks[1].utf8), context)
+        var explicit = try ServeConfiguration(Array(blocks[1].utf8), context)
         var left = try ServeConfiguration(Array(minimal.utf8), context)
-        let requests = try [said, left].map { try $0.advertising.request($0.advertising.plan()) }
+        let requests = try [explicit, left].map { try $0.advertising.request($0.advertising.plan()) }
         #expect(requests[0] == requests[1])
         // The document gives the advertising interval. The other file leaves it to the library.
-        said.advertising.interval = nil
+        explicit.advertising.interval = nil
         left.advertising.interval = nil
-        #expect(said == left)
+        #expect(explicit == left)
         #expect(document.contains("`--max-links` is \(try ServeCommand.parse(["config.yaml"]).maxLinks)."))
     }
 }

@@ -1,5 +1,6 @@
 import BLE
 import BLECore
+import GATTServer
 import HCI
 import Testing
 
@@ -8,28 +9,43 @@ import Testing
 /// The output of `maintain`, and the environment of its program.
 struct MaintainEventTests {
     private static let lamp = DeviceAddress(0xc102_0304_0506, type: .random)
+    private static let time = Timestamp.now
     private static let lost = DisconnectReason.status(.connectionTimeout)
 
     @Test func maintainEventsHaveJSON() {
         let events: [(MaintenanceEvent, String)] = [
             (
-                .connected(session: 1),
-                #"{"event":"connected","address":"C1:02:03:04:05:06","addressType":"random","session":1}"#
+                .connected(session: 1, LinkSecurity(level: .authenticated, isBonded: true)),
+                #"{"event":"connected","address":"C1:02:03:04:05:06","addressType":"random","session":1,"#
+                    + #""level":"high","keySize":16,"bonded":true,"time":"\#(Self.time)"}"#
             ),
             (
                 .disconnected(session: 1, Self.lost, pause: .milliseconds(500)),
                 #"{"event":"disconnected","address":"C1:02:03:04:05:06","addressType":"random","session":1,"#
-                    + #""reason":8,"reasonText":"\#(Self.lost)","pause":500}"#
+                    + #""reason":8,"reasonText":"\#(Self.lost)","pause":500,"time":"\#(Self.time)"}"#
             ),
             (
                 .failed(.busy(Self.lamp), pause: .seconds(2)),
                 #"{"event":"failed","address":"C1:02:03:04:05:06","addressType":"random","#
-                    + #""message":"\#(BLEError.busy(Self.lamp))","pause":2000}"#
+                    + #""message":"\#(BLEError.busy(Self.lamp))","pause":2000,"time":"\#(Self.time)"}"#
             ),
         ]
         for (what, text) in events {
-            #expect("\(MaintainEvent(device: Self.lamp, what: what).json)" == text)
+            #expect("\(MaintainEvent(device: Self.lamp, what: what, time: Self.time).json)" == text)
         }
+    }
+
+    @Test func connectedEventShowsSecurity() {
+        let bonded = LinkSecurity(level: .authenticated, keySize: 7, isBonded: true)
+        let secure = MaintainEvent(device: Self.lamp, what: .connected(session: 2, bonded))
+        #expect(
+            secure.lines(colored: false) == [
+                "C1:02:03:04:05:06 connected  link 2  high  key of 7 octets  bonded"
+            ])
+        #expect(secure.environment?["BLETOOL_SECURITY"] == "high")
+        let open = MaintainEvent(device: Self.lamp, what: .connected(session: 2, .none))
+        #expect(open.lines(colored: false) == ["C1:02:03:04:05:06 connected  link 2"])
+        #expect(open.environment?["BLETOOL_SECURITY"] == "low")
     }
 
     @Test func eventEnvironmentDescribesDisconnection() {

@@ -78,7 +78,7 @@ import Testing
         let refused = await #expect(throws: ProgramRunner.Problem.self) {
             _ = try await runner.run(.arguments(["true"]))
         }
-        #expect(refused?.reason == #""true" has no room: 202 octets may wait"#)
+        #expect(refused?.reason == #""true" has a full queue: at most 202 octets can wait"#)
         close(writer)
         #expect(await runner.finish(within: .seconds(600)) == 0)
         #expect(outcomes.withLock { $0 } == 4)

@@ -7,7 +7,8 @@ struct ValueFormatTests {
     @Test(
         arguments: [
             (.hex, "00ff", "00ff"), (.hex, "", ""), (.utf8, "48c3a9", "Hé"), (.u8, "ff", "255"),
-            (.u16, "0102", "513"),
+            (.u16, "0102", "513"), (.u16, "01000203", "1,770"), (.u8, "000102", "0,1,2"),
+            (.i16, "ffff0100", "-1,1"), (.f32, "0000c03f0000807f", "1.5,inf"),
             (.u32, "01000080", "2147483649"), (.i8, "ff", "-1"), (.i16, "0080", "-32768"),
             (.i32, "feffffff", "-2"),
             (.f32, "0000c03f", "1.5"), (.sfloat, "6ff1", "36.7"), (.float, "6f0100ff", "36.7"),
@@ -20,7 +21,9 @@ struct ValueFormatTests {
         #expect(try ValueFormat.octets(argument: "\(format.rawValue):\(text)", format: nil) == octets)
     }
 
-    @Test(arguments: [(.u16, "01"), (.u8, ""), (.json, "7b"), (.float, "0102")] as [(ValueFormat, String)])
+    @Test(
+        arguments: [(.u16, "01"), (.u16, "010203"), (.u8, ""), (.json, "7b"), (.float, "0102")]
+            as [(ValueFormat, String)])
     func mismatchedValuesAreShownAsHex(format: ValueFormat, hex: String) throws {
         let octets = try #require([UInt8](hex: hex))
         #expect(format.text(octets) == "hex:\(hex)")
@@ -38,8 +41,11 @@ struct ValueFormatTests {
         #expect(throws: BadInput.self) { try format.octets(text) }
     }
 
-    @Test func numberListsAreParsed() throws {
+    @Test func numberListsAreParsedAndShown() throws {
         #expect(try ValueFormat.u16.octets("1,0x0203").hex == "01000302")
+        #expect("\(ValueFormat.u16.jsonValue([1, 0, 2, 3]))" == "[1,770]")
+        #expect("\(ValueFormat.f32.jsonValue([0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0x7f]))" == #"[1.5,"inf"]"#)
+        #expect(!ValueFormat.u16.fits([1, 0, 2]))
     }
 
     @Test func argumentsAreHexByDefault() throws {

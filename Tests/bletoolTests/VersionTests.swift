@@ -19,15 +19,15 @@ struct VersionTests {
             set -e
             mkdir -p inner/Scripts inner/Sources
             cp '\(script)' inner/Scripts/
-            say() { inner/Scripts/commit "$PWD/out"; sed -n 's/^let .* = "\\(.*\\)"$/<\\1>/p' out; }
+            show() { inner/Scripts/commit "$PWD/out"; sed -n 's/^let .* = "\\(.*\\)"$/<\\1>/p' out; }
             make() { git -C "$1" -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; }
             git init -q . && make .
-            say
+            show
             git init -q inner && touch inner/Sources/a && git -C inner add . && make inner
-            [ "$(say)" = "<$(git -C inner rev-parse --short=9 HEAD)>" ] && echo same
-            ls -i out >before && say >said && ls -i out | cmp - before && echo untouched
-            touch inner/notes && say | grep -c dirty || true
-            touch inner/Sources/b && say | grep -o 'dirty>'
+            [ "$(show)" = "<$(git -C inner rev-parse --short=9 HEAD)>" ] && echo same
+            ls -i out >before && show >shown && ls -i out | cmp - before && echo untouched
+            touch inner/notes && show | grep -c dirty || true
+            touch inner/Sources/b && show | grep -o 'dirty>'
             """)
         #expect(result.output == "<>\nsame\nuntouched\n0\ndirty>\n")
         #expect(result.status == 0)

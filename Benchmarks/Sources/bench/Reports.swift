@@ -41,7 +41,7 @@ func measureReports() async throws -> [Figure] {
     let octets = crowd.live - before
     let memory = Figure(
         what: "memory that a million devices take", value: Double(octets) / 1_048_576, unit: "MiB", aim: 24)
-    line(memory.what, "\(octets / 1024) KiB", "(aim: 24 MiB, all told)")
+    line(memory.what, "\(octets / 1024) KiB", "(aim: 24 MiB, in total)")
     return [ratio, busy, memory]
 }
 

@@ -11,7 +11,7 @@ extension TourCentral {
                 _ = try await device.values(of: .tourAlarm)
             } catch BLEError.att(let refusal) {
                 let isKnown = [.insufficientAuthentication, .insufficientEncryption].contains(refusal.code)
-                Program.say("no alarm without pairing: \(isKnown)")
+                Program.printLine("no alarm without pairing: \(isKnown)")
             }
         }
         try await central.withConnection(to: id) { device in
@@ -21,7 +21,7 @@ extension TourCentral {
                     let text = String(decoding: value.value, as: UTF8.self)
                     let kind = value.isIndication ? "indication" : "notification"
                     let level = try await device.security.level
-                    Program.say("alarm by \(kind): \(text); the link is \(level)")
+                    Program.printLine("alarm by \(kind): \(text); the link is \(level)")
                     break
                 }
             }

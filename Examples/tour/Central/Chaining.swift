@@ -18,19 +18,19 @@ extension TourCentral {
             steps.append(step.rawValue)
             if step == .read { break }
         }
-        Program.say("chain: battery \(level.percent) % by \(steps.joined(separator: ", "))")
+        Program.printLine("chain: battery \(level.percent) % by \(steps.joined(separator: ", "))")
 
         let grand = channel.scan { $0.name = "Grand*" }.within(.seconds(60))
         let levels = try await grand.each(count) { (device) throws(BLEError) in
             try await device.read(.batteryLevel)
         }
-        Program.say("each: \(try levels.values.map { try $0.get().percent }.sorted()) %")
-        try await chainInVain()
+        Program.printLine("each: \(try levels.values.map { try $0.get().percent }.sorted()) %")
+        try await chainToAbsentDevice()
     }
 
     /// Shows a chain that fails: the error contains the step, and each channel has its own events.
-    private func chainInVain() async throws {
-        let channel = central.channel("in vain")
+    private func chainToAbsentDevice() async throws {
+        let channel = central.channel("absent")
         var events = channel.events().makeAsyncIterator()
         do throws(ChainError) {
             _ = try await channel.scan { $0.services = [.tourAbsent] }.within(.seconds(1)).first()
@@ -38,7 +38,8 @@ extension TourCentral {
             guard case .began(.scan, _)? = try await events.next(),
                 case .failed(let failure)? = try await events.next()
             else { return }
-            Program.say("chain in vain: \(error.step) failed, as its channel \(failure.channel) says")
+            Program.printLine(
+                "chain to an absent device: \(error.step) failed, as channel \(failure.channel) reports")
         }
     }
 }

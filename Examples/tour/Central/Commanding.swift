@@ -13,7 +13,7 @@ extension TourCentral {
             var answers = channel.answers.makeAsyncIterator()
             for word in words {
                 let answer = try await answers.next()?.value ?? []
-                Program.say("\(word): \(String(decoding: answer, as: UTF8.self))")
+                Program.printLine("\(word): \(String(decoding: answer, as: UTF8.self))")
             }
         }
     }

@@ -9,10 +9,10 @@ extension TourCentral {
         // Managers of one adapter share its links.
         let second = try await CentralManager(central.adapter).connect(to: id)
         await first.disconnect()
-        Program.say("a second connect has joined the first, and is \(await second.state) without it")
+        Program.printLine("a second connect has joined the first, and is \(await second.state) without it")
         await second.disconnect()
         let both = [try await events.next(), try await events.next()]
-        Program.say("events: \(both.map(word).joined(separator: ", "))")
+        Program.printLine("events: \(both.map(word).joined(separator: ", "))")
 
         central.suspend()
         for _ in 1...2 { await (try await central.connect(to: id)).disconnect() }
@@ -20,7 +20,7 @@ extension TourCentral {
         let last = try await events.next()
         try await central.withConnection(to: id) { _ in
             let next = try await events.next()
-            Program.say("suspended: of 4 events one came, \(word(last)); the next is \(word(next))")
+            Program.printLine("suspended: of 4 events one came, \(word(last)); the next is \(word(next))")
         }
     }
 
@@ -35,13 +35,14 @@ extension TourCentral {
         } while before == .disconnected
         waiting.cancel()
         do { _ = try await waiting.value } catch BLEError.cancelled {
-            Program.say("a connect without limit: \(before), cancelled, \(await central.state(of: absent))")
+            Program.printLine(
+                "a connect without limit: \(before), cancelled, \(await central.state(of: absent))")
         }
         var events = central.connectionEvents().makeAsyncIterator()
         do { _ = try await central.connect(to: absent, timeout: .seconds(1)) } catch
             BLEError.timedOut(.connecting, _), BLEError.connectFailed
         {
-            Program.say("a connect with a limit: no link, \(word(try await events.next()))")
+            Program.printLine("a connect with a limit: no link, \(word(try await events.next()))")
         }
     }
 

@@ -6,16 +6,16 @@ extension TourCentral {
     func discover() async throws {
         try await central.withConnection(to: id) { device in
             let services = try await device.discoverServices([.tour, .batteryService])
-            Program.say("services: \(services.map(\.uuid))")
+            Program.printLine("services: \(services.map(\.uuid))")
             guard let tour = services.first(where: { $0.uuid == .tour }) else { return }
             let included = try await device.discoverIncludedServices(for: tour)
-            Program.say("included in fff0: \(included.map(\.uuid))")
+            Program.printLine("included in fff0: \(included.map(\.uuid))")
             let characteristics = try await device.discoverCharacteristics(for: tour)
-            Program.say("characteristics of fff0: \(characteristics.map(\.uuid))")
+            Program.printLine("characteristics of fff0: \(characteristics.map(\.uuid))")
             for described in characteristics where [.tourAnswer, .tourLeft].contains(described.uuid) {
                 for descriptor in try await device.discoverDescriptors(for: described) {
                     let value = try await device.value(of: descriptor)
-                    Program.say("descriptor of \(described.uuid): \(meaning(value))")
+                    Program.printLine("descriptor of \(described.uuid): \(meaning(value))")
                 }
             }
         }

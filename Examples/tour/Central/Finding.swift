@@ -10,10 +10,10 @@ extension TourCentral {
         let found = try await central.first(options, within: .seconds(10)) { $0.name != nil }
         guard let id = found.id else { throw BLEError.notFound(.address) }
         let kind = found.isConnectable ? "connectable" : "not connectable"
-        Program.say("found \(found.name ?? "") with \(found.fields.serviceUUIDs), \(kind)")
+        Program.printLine("found \(found.name ?? "") with \(found.fields.serviceUUIDs), \(kind)")
         // The identifier of a peripheral with a private address and without a bond changes with its address.
         let keepsItsAddress = [.public, .static].contains(id.kind)
-        Program.say("its identifier is lasting: \(id.isLasting), public or static: \(keepsItsAddress)")
+        Program.printLine("its identifier is lasting: \(id.isLasting), public or static: \(keepsItsAddress)")
 
         // A background application on iOS advertises bits in place of services. The table assigns bits to
         // services; the assignment has to be determined by experiment.
@@ -21,7 +21,7 @@ extension TourCentral {
         let background = try await central.first(within: .seconds(10)) { found in
             found.fields.manufacturerData.contains { AppleOverflowArea($0)?.services(in: table) == [.tour] }
         }
-        Program.say("its overflow area has the bit of fff0: \(background.id == id)")
+        Program.printLine("its overflow area has the bit of fff0: \(background.id == id)")
         return id
     }
 }

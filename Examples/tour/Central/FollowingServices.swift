@@ -12,7 +12,7 @@ extension TourCentral {
                 try await device.write(word, to: .tourCommand)
                 _ = try await changes.next()
                 let guests = try await device.discoverServices([.tourGuest])
-                Program.say("guests after \(word): \(guests.count)")
+                Program.printLine("guests after \(word): \(guests.count)")
             }
         }
     }

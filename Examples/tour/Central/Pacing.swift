@@ -10,7 +10,8 @@ extension TourCentral {
             var expected: UInt16 = 1
             for try await number in flood {
                 guard number == expected else {
-                    Program.say(number == 0 ? "a flood came whole" : "\(number) came in place of \(expected)")
+                    Program.printLine(
+                        number == 0 ? "a flood came whole" : "\(number) came in place of \(expected)")
                     break
                 }
                 expected += 1
@@ -37,7 +38,8 @@ extension TourCentral {
             try await device.write([4], to: sink, type: .withoutResponse)
             let counted = try await device.read(.tourSink)
             let isAll = counted == count + 1
-            Program.say("without response: full \(wasFull), then ready \(isReady), all counted \(isAll)")
+            Program.printLine(
+                "without response: full \(wasFull), then ready \(isReady), all counted \(isAll)")
         }
     }
 }

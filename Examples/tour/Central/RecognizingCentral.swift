@@ -25,16 +25,16 @@ struct RecognizingCentral {
     }
 
     private func meet(_ first: Peripheral.Identifier) async throws {
-        Program.say("found one whose identifier is lasting: \(first.isLasting)")
+        Program.printLine("found one whose identifier is lasting: \(first.isLasting)")
         let (second, _) = try await find(except: first)
-        Program.say("found one with another identifier, which is lasting: \(second.isLasting)")
+        Program.printLine("found one with another identifier, which is lasting: \(second.isLasting)")
 
         let device = try await connect()
         let security = try await device.pair()
         let id = await device.id
-        Program.say("bonded: \(security.isBonded); its identifier is lasting: \(id.isLasting)")
+        Program.printLine("bonded: \(security.isBonded); its identifier is lasting: \(id.isLasting)")
         var alarms = try await device.values(of: .tourAlarm).makeAsyncIterator()
-        Program.say("alarm: \(try await alarms.next() ?? "none")")
+        Program.printLine("alarm: \(try await alarms.next() ?? "none")")
 
         let setting = try await device.characteristic(uuid: .tourSetting, in: .tour)
         guard let switched = setting.descriptor(.serverCharacteristicConfiguration) else {
@@ -47,7 +47,7 @@ struct RecognizingCentral {
         var (sender, received) = try await find()
         while received.fields.serviceData.isEmpty { (sender, received) = try await find() }
         let value = received.fields.serviceData.map { String(decoding: $0.data, as: UTF8.self) }
-        Program.say("broadcast by the bonded device: \(sender == id), \(value)")
+        Program.printLine("broadcast by the bonded device: \(sender == id), \(value)")
     }
 
     /// Connects to the peripheral. The peripheral can change its address while this host connects to the old
@@ -64,7 +64,7 @@ struct RecognizingCentral {
     }
 
     private func meetAgain(_ id: Peripheral.Identifier) async throws {
-        Program.say("recognized by the bond")
+        Program.printLine("recognized by the bond")
         try await central.withConnection(to: id) { device in
             let alarm = try await device.characteristic(.tourAlarm)
             try await device.pair()
@@ -74,7 +74,7 @@ struct RecognizingCentral {
             {
                 isSubscribed = bits.contains(.notify)
             }
-            Program.say("still subscribed: \(isSubscribed)")
+            Program.printLine("still subscribed: \(isSubscribed)")
         }
     }
 }

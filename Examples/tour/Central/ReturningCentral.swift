@@ -6,7 +6,7 @@ enum ReturningCentral {
     static func run(on adapter: Adapter, keepingIn folder: String) async throws {
         let central = try await CentralManager(adapter, restoring: "listener", in: folder)
         let restored = central.restored
-        Program.say("came back: \(restored.scans.count) scans, \(restored.peripherals.count) devices")
+        Program.printLine("came back: \(restored.scans.count) scans, \(restored.peripherals.count) devices")
 
         // Only the first start scans for all devices; the second start gives up that scan.
         let everything = restored.scans.isEmpty ? central.scan() : nil
@@ -19,7 +19,7 @@ enum ReturningCentral {
         var isNew = true
         for try await found in scan where isNew {
             guard let name = found.name else { continue }
-            Program.say("receives \(name)")
+            Program.printLine("receives \(name)")
             isNew = false
         }
         withExtendedLifetime(everything) {}

@@ -6,12 +6,12 @@ extension TourCentral {
     func sense() async throws {
         try await central.withConnection(to: id) { device in
             for try await measured in try await device.values(of: .heartRateMeasurement) {
-                Program.say("heart rate: \(measured.beatsPerMinute) a minute")
+                Program.printLine("heart rate: \(measured.beatsPerMinute) a minute")
                 break
             }
-            Program.say("battery: \(try await device.read(.batteryLevel).percent) %")
+            Program.printLine("battery: \(try await device.read(.batteryLevel).percent) %")
             let information = try await device.deviceInformation()
-            Program.say("made by \(information.manufacturer ?? ""), model \(information.model ?? "")")
+            Program.printLine("made by \(information.manufacturer ?? ""), model \(information.model ?? "")")
         }
     }
 }

@@ -10,7 +10,7 @@ extension TourCentral {
             let target = try await device.characteristic(.tourSigned)
             try await device.writeSigned(Array("by me".utf8), to: target)
             let (value, level) = (try await device.read(.tourSigned), try await device.security.level)
-            Program.say("signed: \(value); the link is \(level)")
+            Program.printLine("signed: \(value); the link is \(level)")
         }
     }
 }

@@ -35,7 +35,7 @@ struct TourCentral {
         do throws(BLEError) {
             for try await state in states { seen.append(state.rawValue) }
         } catch {
-            Program.say("states: \(seen.joined(separator: ", ")); \(error)")
+            Program.printLine("states: \(seen.joined(separator: ", ")); \(error)")
         }
     }
 }

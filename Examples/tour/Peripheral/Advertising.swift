@@ -18,6 +18,6 @@ extension TourPeripheral {
         _ = try await manager.advertise(AdvertisingRequest(area, kind: .nonconnectable))
         let moved = plan.overflow.map { "\($0.field) \($0.action) \($0.octets)" }
         let octets = "\(plan.octets) and \(plan.scanResponse.count) octets"
-        Program.say("on air: \(octets), \(moved.joined(separator: ", "))")
+        Program.printLine("on air: \(octets), \(moved.joined(separator: ", "))")
     }
 }

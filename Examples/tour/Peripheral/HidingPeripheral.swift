@@ -22,7 +22,7 @@ struct HidingPeripheral {
         let wasBroadcasting = manager.restored.advertising.contains { $0.request == broadcast }
         let request = wasBroadcasting ? broadcast : try request(broadcasting: false)
         let peripheral = HidingPeripheral(manager: manager, advertising: try await manager.advertise(request))
-        Program.say("on air for \(await adapter.address), broadcasting: \(wasBroadcasting)")
+        Program.printLine("on air for \(await adapter.address), broadcasting: \(wasBroadcasting)")
         for try await event in events {
             do { try await peripheral.handle(event) } catch BLEError.disconnected { continue }
         }
@@ -39,14 +39,14 @@ struct HidingPeripheral {
         switch event {
         case .subscribed(let central, let handle, .tourAlarm, _):
             // A bonded central is subscribed again as soon as its link is encrypted.
-            Program.say("a central is subscribed")
+            Program.printLine("a central is subscribed")
             try await manager.update(handle, to: Array("fire".utf8), for: [central])
-        case .security(_, let security) where security.isBonded: Program.say("a central is bonded")
+        case .security(_, let security) where security.isBonded: Program.printLine("a central is bonded")
         case .write(_, let write, _) where write.uuid == .serverCharacteristicConfiguration:
             // The server stores the descriptor; the application implements its effect.
             let isOn = write.value == [1, 0]
             try await advertising.update(Self.request(broadcasting: isOn))
-            Program.say("broadcasting: \(isOn)")
+            Program.printLine("broadcasting: \(isOn)")
         default: break
         }
     }

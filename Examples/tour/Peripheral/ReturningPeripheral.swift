@@ -14,7 +14,7 @@ enum ReturningPeripheral {
         ])
         let restored = manager.restored
         let setting = await manager.valueHandle(of: .tourSetting).flatMap { restored.values[$0] }
-        Program.say("came back: \(restored.advertising.count) on air, setting \(text(setting ?? []))")
+        Program.printLine("came back: \(restored.advertising.count) on air, setting \(text(setting ?? []))")
 
         // Resumes the restored advertising with the same content.
         var content = AdvertisingContent()
@@ -24,7 +24,7 @@ enum ReturningPeripheral {
         try await manager.dismissRestored()
         for try await event in events {
             guard case .write(_, let write, _) = event, write.uuid == .tourSetting else { continue }
-            Program.say("setting \(text(write.value))")
+            Program.printLine("setting \(text(write.value))")
         }
     }
 

@@ -25,23 +25,23 @@ struct TourPeripheral {
         case .write(let central, let write, _) where write.uuid == .tourCommand:
             let word = String(decoding: write.value, as: UTF8.self)
             let answer = try await answer(to: word, of: central)
-            Program.say("\(word): \(answer)")
+            Program.printLine("\(word): \(answer)")
             if let handle = await manager.valueHandle(of: .tourAnswer) {
                 try await manager.update(handle, to: Array(answer.utf8), for: [central])
             }
         case .subscribed(let central, let handle, .heartRateMeasurement, _):
             let subscriber = await manager.subscribers(of: handle).first { $0.central == central }
-            Program.say("heart rate: room for \(subscriber?.maximumUpdateLength ?? 0) octets")
+            Program.printLine("heart rate: room for \(subscriber?.maximumUpdateLength ?? 0) octets")
             let measured = HeartRateMeasurement(beatsPerMinute: 72)
             try await manager.update(.heartRateMeasurement, to: measured, for: [central])
         case .subscribed(let central, let handle, .tourAlarm, let indications):
             let security = try await manager.security(of: central)
             let kind = indications ? "indications" : "notifications"
-            Program.say("alarm: \(kind) for a link that is \(security.level)")
+            Program.printLine("alarm: \(kind) for a link that is \(security.level)")
             try await manager.update(handle, to: Array("fire".utf8), for: [central])
         case .write(let central, let write, _) where write.uuid == .tourSigned:
             let security = try await manager.security(of: central)
-            Program.say(
+            Program.printLine(
                 "signed: \(String(decoding: write.value, as: UTF8.self)) by a link that is \(security.level)")
         default: break
         }

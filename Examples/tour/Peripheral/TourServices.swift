@@ -48,9 +48,10 @@ extension TourPeripheral {
 
     /// Answers later: handlers must not block, so a handler that needs time returns `.later`.
     private func answerLater(_ request: GATTReadRequest) -> GATTReadOutcome {
-        Program.say("slow: asked from octet \(request.offset), in packets of \(request.mtu.octets) octets")
+        Program.printLine(
+            "slow: asked from octet \(request.offset), in packets of \(request.mtu.octets) octets")
         Task {
-            Program.say("slow: answered later")
+            Program.printLine("slow: answered later")
             await manager.complete(request.pending, with: .success(Array("worth waiting for".utf8)))
         }
         return .later
@@ -61,7 +62,7 @@ extension TourPeripheral {
     private func takeTogether(_ request: GATTWriteRequest) -> GATTWriteOutcome {
         guard request.write == request.transaction.first else { return .accept }
         let values = request.transaction.map { "\($0.uuid) \($0.value)" }
-        Program.say("together: \(values.joined(separator: ", "))")
+        Program.printLine("together: \(values.joined(separator: ", "))")
         return .accept
     }
 }

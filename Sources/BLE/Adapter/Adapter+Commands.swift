@@ -97,7 +97,7 @@ extension Adapter {
         case .failed(let ticket, let status):
             answers.resume(ticket, with: .failure(.hci(status, command: ticket.opcode)))
         case .timedOut(let ticket):
-            meet(.silence(command: ticket.opcode))
+            handle(.silence(command: ticket.opcode))
             answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
         // A command that was refused has changed nothing.
         case .foreign(let command, .success): observeForeignCommand(command.span)

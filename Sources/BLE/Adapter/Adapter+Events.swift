@@ -22,7 +22,7 @@ extension Adapter {
             encryptionChanged(event.connection, event.status, isOn: event.mode != .off)
         case .encryptionKeyRefreshComplete(let event):
             encryptionChanged(event.connection, event.status, isOn: true, isRefresh: true)
-        case .hardwareError(let event): meet(.hardwareError(event.hardwareCode))
+        case .hardwareError(let event): handle(.hardwareError(event.hardwareCode))
         case .dataBufferOverflow(let event):
             log.warning(
                 "the controller reports an overflow of its data buffers (link type \(event.linkType))")

@@ -220,7 +220,7 @@ extension Adapter {
                     receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },
                     writable: { [weak self] in self?.assumeIsolated { $0.pumpController() } },
                     closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } },
-                    wasReset: { [weak self] in self?.assumeIsolated { $0.meet(.lineLost) } }))
+                    wasReset: { [weak self] in self?.assumeIsolated { $0.handle(.lineLost) } }))
         } catch {
             throw .port(error)
         }

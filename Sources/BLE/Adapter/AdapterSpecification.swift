@@ -9,7 +9,7 @@ public enum AdapterSpecification: Hashable, Sendable {
     /// `user:hci0`: a kernel adapter through the HCI user channel, which only this process uses.
     case userChannel(KernelAdapter)
     /// `serial:/dev/ttyACM0?baud=1000000&flow=on`: a controller that speaks H4 on a UART. H4 requires RTS/CTS
-    /// (Core Specification 5.4, Vol 4, Part A, 4.4), so flow control is on unless the text says `off`.
+    /// (Core Specification 5.4, Vol 4, Part A, 4.4), so flow control is on unless the text contains `flow=off`.
     case serial(path: String, baud: UInt32, flowControl: Bool)
     /// `tcp:HOST:PORT` or `unix:PATH`: a controller that speaks H4 on a TCP or Unix stream socket, for this
     /// process alone.

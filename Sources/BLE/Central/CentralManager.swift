@@ -282,8 +282,8 @@ extension CentralManager {
     /// The stream ends with `BLEError.syncLost` when the train is lost, and with `BLEError.timedOut` when it is
     /// not found.
     /// ```swift
-    /// for try await said in central.periodicAdvertising(of: address, set: 1) {
-    ///     print(said.fields.serviceData)
+    /// for try await report in central.periodicAdvertising(of: address, set: 1) {
+    ///     print(report.fields.serviceData)
     /// }
     /// ```
     /// Core Specification 5.4, Vol 3, Part C, 9.5.

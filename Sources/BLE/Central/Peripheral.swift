@@ -347,7 +347,7 @@ extension Adapter {
     fileprivate func canSendUnsolicited(on id: LinkID) -> Bool { links[id]?.gatt.canSend ?? false }
 
     fileprivate func untilCanSendUnsolicited(on id: LinkID) async throws(BLEError) {
-        try await perform(on: id) { $0.gatt.waitForRoom() }
+        try await perform(on: id) { $0.gatt.waitUntilReady() }
     }
 
     fileprivate func tryCommand(

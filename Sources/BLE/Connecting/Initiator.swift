@@ -13,7 +13,7 @@ import HCI
 /// initiator is unanswered at a time.
 ///
 /// ```swift
-/// initiator.want(device)
+/// initiator.add(device)
 /// if let command = initiator.nextCommand(
 ///     under: conditions, &acceptList, for: { connecting.requests(for: $0) })
 /// {
@@ -150,7 +150,7 @@ struct Initiator: Sendable {
 
 extension Initiator {
     /// Adds a device to connect to.
-    mutating func want(_ device: DeviceAddress) {
+    mutating func add(_ device: DeviceAddress) {
         if !wanted.contains(device) { wanted.append(device) }
     }
 

@@ -50,7 +50,9 @@ extension Adapter {
         guard let limit = kernel?.management.maximumCommand else { return }
         let keys = KernelKeys(security.options.bonds.records(at: identity), within: limit)
         if keys.leftOut > 0 {
-            log.warning("the kernel has no room for \(keys.leftOut) keys of bonds that were used least")
+            log.warning(
+                "the kernel's list of keys is full: \(keys.leftOut) keys of the least used bonds are left out"
+            )
         }
         for command in keys.loading { try await runOnKernel(command) }
     }
@@ -267,7 +269,7 @@ extension Adapter {
     /// peers.
     func loadKeysSoon(insteadOf peers: [DeviceAddress]) {
         guard let pairing = kernelPairing, pairing.isSetUp, security.options.isBonding else { return }
-        pairing.oweKeys(insteadOf: peers)
+        pairing.requestKeys(insteadOf: peers)
         withholdBonds()
         loadOwedKeys()
     }

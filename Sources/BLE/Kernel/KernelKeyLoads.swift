@@ -17,40 +17,40 @@ struct KernelKeyLoads {
     static let pause = Duration.seconds(10)
 
     /// Identities whose keys in the kernel are not those of their bonds.
-    private var distrusted: Set<DeviceAddress> = []
-    /// The distrusted identities when the load under way began; nil while there is no load.
+    private var outdated: Set<DeviceAddress> = []
+    /// The outdated identities when the load under way began; nil while there is no load.
     private var replaced: Set<DeviceAddress>?
-    private var isOwed = false
+    private var isDue = false
     /// The earliest time at which the kernel can be asked again.
     private var retry: Instant?
 
     /// Returns whether the kernel's encryption of a link to this identity proves that the peer is the bonded
     /// device.
-    func proves(_ peer: DeviceAddress) -> Bool { !distrusted.contains(peer) }
+    func provesIdentity(of peer: DeviceAddress) -> Bool { !outdated.contains(peer) }
 
     /// Requests a load, because the kernel has keys other than those of the bonds for these peers, or lacks
     /// the keys of a bond.
-    mutating func owe(insteadOf peers: [DeviceAddress]) {
-        distrusted.formUnion(peers)
-        isOwed = true
+    mutating func requestLoad(insteadOf peers: [DeviceAddress]) {
+        outdated.formUnion(peers)
+        isDue = true
     }
 
     /// Returns the next step. `quiet` is the time at which no device is pairing any more, unless more events
     /// arrive.
     mutating func next(quiet: Instant?, at now: Instant) -> Step {
-        guard isOwed, replaced == nil else { return .none }
+        guard isDue, replaced == nil else { return .none }
         if let wait = [quiet, retry].compactMap(\.self).max(), wait > now { return .wait(until: wait) }
-        isOwed = false
-        replaced = distrusted
-        return .load(replacing: distrusted)
+        isDue = false
+        replaced = outdated
+        return .load(replacing: outdated)
     }
 
     /// Handles the end of a load, which the kernel has accepted or not. Changes since it began wait for the
     /// next load.
     mutating func ended(isDone: Bool, at now: Instant) {
         let replaced = replaced.take() ?? []
-        if isDone, !isOwed { distrusted.subtract(replaced) }
-        if !isDone { isOwed = true }
+        if isDone, !isDue { outdated.subtract(replaced) }
+        if !isDone { isDue = true }
         retry = isDone ? nil : now + Self.pause
     }
 }

@@ -7,8 +7,8 @@ import Logging
 /// This process's use of a kernel adapter, and what is to be switched off after it.
 ///
 /// Processes that use an adapter find each other by names that they claim. The last of them switches off what
-/// the first one had to switch on: a process that starts to use the adapter in between takes over what is
-/// owed.
+/// the first one had to switch on: a process that starts to use the adapter in between takes over what
+/// the last one must switch off.
 final class KernelLease: Sendable {
     /// The settings that are switched on for the use of an adapter.
     struct Switches: OptionSet, Hashable, Sendable {
@@ -19,10 +19,10 @@ final class KernelLease: Sendable {
 
     private struct State {
         /// The settings that the last process that uses the adapter has to switch off.
-        var owed: Switches
+        var toSwitchOff: Switches
         /// The devices to which this process had links recently. The kernel keeps a link for a while.
         var peers: Deque<DeviceAddress> = []
-        /// The claimed name that shows other processes that this one uses the adapter, and what it owes.
+        /// The claimed name that shows other processes that this one uses the adapter, and what it must switch off.
         var claim: (any Sendable)?
         var isOver = false
     }
@@ -48,7 +48,8 @@ final class KernelLease: Sendable {
             throw .adapter(.unsupported(.lowEnergy))
         }
         let lease = KernelLease(
-            index, management, State(owed: others(index, management).reduce(into: []) { $0.formUnion($1) }))
+            index, management,
+            State(toSwitchOff: others(index, management).reduce(into: []) { $0.formUnion($1) }))
         do throws(BLEError) {
             if !information.current.contains(.lowEnergy) {
                 try await lease.switchOn(
@@ -67,7 +68,7 @@ final class KernelLease: Sendable {
 
     /// Ends the use and restores nothing: the adapter is gone, or another program has switched it off. If it
     /// is on again, the program that did so needs it on.
-    func forget() { state.withLock { ($0.owed, $0.claim) = ([], nil) } }
+    func forget() { state.withLock { ($0.toSwitchOff, $0.claim) = ([], nil) } }
 
     /// Notes that this process has a link to `peer`, so that the link does not count as another program's.
     func note(_ peer: DeviceAddress) {
@@ -86,7 +87,7 @@ final class KernelLease: Sendable {
         return count - peers.count { own.contains($0) }
     }
 
-    /// Ends the use of the adapter. Switches off what is owed, unless others use the adapter. Further calls
+    /// Ends the use of the adapter. Switches off what was switched on for it, unless others use the adapter. Further calls
     /// do nothing.
     func giveBack() async {
         let wasOver = state.withLock { state in
@@ -100,34 +101,34 @@ final class KernelLease: Sendable {
         withExtendedLifetime(turn) {}
     }
 
-    /// Switches off what is owed if nothing else uses the adapter: no other lease, of this process or of
+    /// Switches off what was switched on if nothing else uses the adapter: no other lease, of this process or of
     /// another one, and no link of other programs.
     private func settle() async {
-        let owed = state.withLock { $0.owed }
-        guard !owed.isEmpty, Self.others(index, management).isEmpty else { return }
+        let toSwitchOff = state.withLock { $0.toSwitchOff }
+        guard !toSwitchOff.isEmpty, Self.others(index, management).isEmpty else { return }
         if let links = try? await othersLinks(), links > 0 {
             Logger(label: "ble.hci\(index)").info("hci\(index) stays on: other programs have links on it")
             return
         }
-        if owed.contains(.power) {
+        if toSwitchOff.contains(.power) {
             try? await request(.setPowered(false), .switchPower(index, on: false))
         }
-        if owed.contains(.lowEnergy) {
+        if toSwitchOff.contains(.lowEnergy) {
             try? await request(.setLowEnergy(false), .switchLowEnergy(index, on: false))
         }
     }
 
-    /// Switches a setting on, and owes to switch it off, also when the kernel has not answered in time,
+    /// Switches a setting on, and notes that it must be switched off, also when the kernel has not answered in time,
     /// because it may carry the command out later.
     private func switchOn(
         _ new: Switches, by command: ManagementCommand, _ operation: BLEError.KernelOperation
     ) async throws(BLEError) {
-        state.withLock { $0.owed.formUnion(new) }
+        state.withLock { $0.toSwitchOff.formUnion(new) }
         do throws(BLEError) {
             try await request(command, operation)
         } catch {
             if case .timedOut = error { throw error }
-            state.withLock { $0.owed.subtract(new) }
+            state.withLock { $0.toSwitchOff.subtract(new) }
             throw error
         }
     }
@@ -159,7 +160,7 @@ extension KernelLease {
         }
     }
 
-    /// Returns what each process that uses the adapter owes, once for each of its leases.
+    /// Returns what each process that uses the adapter must switch off, once for each of its leases.
     private static func others(_ index: UInt16, _ management: KernelManagement) -> [Switches] {
         management.kernel.claims(beginningWith: prefix(index) + "use/").map { name in
             Switches(rawValue: name.split(separator: "/").last.flatMap { UInt8($0) } ?? 0)
@@ -167,10 +168,10 @@ extension KernelLease {
     }
 
     private func show() {
-        let owed = state.withLock { $0.owed }
+        let toSwitchOff = state.withLock { $0.toSwitchOff }
         // A process can have several `Adapter`s that use the same adapter.
         for number in 0..<100 {
-            let name = Self.prefix(index) + "use/\(getpid())-\(number)/\(owed.rawValue)"
+            let name = Self.prefix(index) + "use/\(getpid())-\(number)/\(toSwitchOff.rawValue)"
             do throws(PortError) {
                 guard let claim = try management.kernel.claim(name) else { continue }
                 return state.withLock { $0.claim = claim }

@@ -87,7 +87,7 @@ extension KernelPairing {
 extension KernelPairing {
     /// Returns whether the kernel's encryption of a link to this identity proves that the peer is the bonded
     /// device.
-    func proves(_ peer: DeviceAddress) -> Bool { loads.proves(peer) }
+    func provesIdentity(of peer: DeviceAddress) -> Bool { loads.provesIdentity(of: peer) }
 
     /// Returns whether the kernel already has the keys of this bond, because it has paired with the device
     /// itself.
@@ -95,7 +95,7 @@ extension KernelPairing {
 
     /// Requests a load, because the kernel has keys other than those of the bonds for these peers, or lacks
     /// the keys of a bond.
-    func oweKeys(insteadOf peers: [DeviceAddress]) { loads.owe(insteadOf: peers) }
+    func requestKeys(insteadOf peers: [DeviceAddress]) { loads.requestLoad(insteadOf: peers) }
 
     /// Returns the next step of a load, if the kernel is to have the keys of bonds. The owner calls `loaded`
     /// after `.load`.

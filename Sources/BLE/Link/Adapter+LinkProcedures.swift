@@ -53,11 +53,11 @@ extension Adapter {
         try await run(procedure, by: .nothing, on: id)
     }
 
-    /// Requests the connection update that a peripheral was promised.
-    func promise(_ wanted: LEConnectionParameters, to link: Link) {
+    /// Requests the connection update with the parameters that a peripheral asked for and that were accepted.
+    func updateAsAccepted(_ wanted: LEConnectionParameters, to link: Link) {
         guard let handle = link.handle else { return }
         let command = MachineCommand(LEConnectionUpdate(connection: handle, parameters: wanted))
-        link.procedures.promise(nextNumber(), by: .command(command))
+        link.procedures.updateAsAccepted(nextNumber(), by: .command(command))
         proceed(with: link)
     }
 
@@ -75,7 +75,8 @@ extension Adapter {
                 }
             case .ended(let number, let result):
                 procedures.resume(ProcedureKey(link: link.id, number: number), with: result)
-            case .brokenPromise(let error): log.info("the parameters that a peer was promised: \(error)")
+            case .acceptedUpdateFailed(let error):
+                log.info("the accepted connection parameters of a peer could not be set: \(error)")
             }
         }
         wake(by: link.procedures.deadline)

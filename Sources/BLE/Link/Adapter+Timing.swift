@@ -76,7 +76,7 @@ extension Adapter {
         case .parameterUpdateRequested(let identifier, let wanted):
             let isAccepted = parameterRequests.admits(wanted, of: link.peer)
             link.signaling.answer(identifier, isAccepted: isAccepted)
-            if isAccepted { promise(wanted, to: link) }
+            if isAccepted { updateAsAccepted(wanted, to: link) }
         case .parameterUpdateAnswered(false), .requestRejected:
             end(.timing, on: id, .failure(.parametersRefused))
         case .parameterUpdateAnswered(true):

@@ -35,16 +35,16 @@ struct LinkProcedures: Sendable {
         case begin(UInt64, LinkProcedure, Start)
         /// A procedure has ended that a caller waits for.
         case ended(UInt64, Result<Void, BLEError>)
-        /// The connection update that the peer was promised has failed.
-        case brokenPromise(BLEError)
+        /// The connection update with the accepted parameters of the peer has failed.
+        case acceptedUpdateFailed(BLEError)
     }
 
     fileprivate struct Asked: Sendable {
         let number: UInt64
         let procedure: LinkProcedure
         var start: Start
-        /// Whether this is the connection update that the peer was promised last.
-        var isPromise = false
+        /// Whether this is the connection update with the parameters of the peer that were accepted last.
+        var isAcceptedUpdate = false
     }
 
     fileprivate struct Running: Sendable {
@@ -91,11 +91,11 @@ extension LinkProcedures {
         }
     }
 
-    /// Requests the connection update that the peer was promised. If the peer is promised others before the
-    /// update starts, it gets the last one.
-    mutating func promise(_ number: UInt64, by start: Start) {
+    /// Requests the connection update with the accepted parameters of the peer. If others are accepted before the
+    /// update starts, the last ones are set.
+    mutating func updateAsAccepted(_ number: UInt64, by start: Start) {
         control.ask(
-            Asked(number: number, procedure: .timing, start: start, isPromise: true))
+            Asked(number: number, procedure: .timing, start: start, isAcceptedUpdate: true))
     }
 
     /// The caller no longer waits for a procedure. A procedure that has not begun is dropped.
@@ -146,7 +146,7 @@ extension LinkProcedures.Lane {
     var deadline: Instant? { running?.end }
 
     mutating func ask(_ asked: LinkProcedures.Asked) {
-        if asked.isPromise, let index = queue.firstIndex(where: \.isPromise) {
+        if asked.isAcceptedUpdate, let index = queue.firstIndex(where: \.isAcceptedUpdate) {
             queue[index].start = asked.start
         } else {
             queue.append(asked)
@@ -209,10 +209,10 @@ extension LinkProcedures.Lane {
 
     private mutating func emit(_ running: LinkProcedures.Running, _ result: Result<Void, BLEError>) {
         guard running.isWanted else { return }
-        if !running.asked.isPromise {
+        if !running.asked.isAcceptedUpdate {
             ends.append(.ended(running.asked.number, result))
         } else if case .failure(let error) = result {
-            ends.append(.brokenPromise(error))
+            ends.append(.acceptedUpdateFailed(error))
         }
     }
 }

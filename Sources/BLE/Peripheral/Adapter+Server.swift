@@ -314,7 +314,7 @@ extension Adapter {
 
     /// Throws the error of an operation on a link, unless the link or its bearer ends or has ended, which is
     /// no failure of the operations on other links.
-    func forgive(_ error: BLEError, of id: LinkID) throws(BLEError) {
+    func throwUnlessEnded(_ error: BLEError, link id: LinkID) throws(BLEError) {
         guard end == nil, error != .cancelled, (try? linkThatTakes(id)) == nil else { throw error }
     }
 

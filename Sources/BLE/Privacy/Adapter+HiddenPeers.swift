@@ -36,7 +36,7 @@ extension Adapter {
             connecting.search(for: peer)
         } else {
             endSearch(for: peer)
-            initiator.want(peer)
+            initiator.add(peer)
             privacy.trustController(toFind: peer, at: loop.now)
             armPrivacy()
         }
@@ -139,7 +139,7 @@ extension Adapter {
         // The peer no longer uses its earlier addresses.
         for old in before { initiator.forget(old) }
         log.debug("\(peer) is \(address)")
-        initiator.want(address)
+        initiator.add(address)
         reconcileConnecting()
     }
 
@@ -149,7 +149,7 @@ extension Adapter {
         for peer in connecting.endSearches() {
             if initiator.wanted.contains(peer) {
                 endSearch(for: peer)
-                initiator.want(peer)
+                initiator.add(peer)
             } else {
                 failPending(peer, error)
             }

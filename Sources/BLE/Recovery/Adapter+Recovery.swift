@@ -21,9 +21,9 @@ extension Adapter {
     /// Handles a failure of the controller. Recovers it at once, unless that would end links: then when they
     /// have ended, or at once if the caller requires it. A controller that was already reset has lost its
     /// links.
-    func meet(_ fault: AdapterFault) {
+    func handle(_ fault: AdapterFault) {
         guard end == nil else { return }
-        recovery.meet(fault, links: linkCount, at: loop.now)
+        recovery.handle(fault, links: linkCount, at: loop.now)
         takeRecoveryEvents()
     }
 

@@ -14,7 +14,7 @@ import HCI
 ///     try await bringUp()
 /// } while try !recovery.setUpEnded(at: now)
 /// // From then on:
-/// recovery.meet(fault, links: 2, at: now)
+/// recovery.handle(fault, links: 2, at: now)
 /// recovery.linksEnded(at: now)
 /// recovery.begun(attempt)
 /// recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)
@@ -121,7 +121,7 @@ extension Recovery {
             phase = .working(postponed: nil)
             return true
         }
-        guard ladder.climb(at: now) != nil else { throw .adapter(.failed(disturbance)) }
+        guard ladder.nextStep(at: now) != nil else { throw .adapter(.failed(disturbance)) }
         return false
     }
 }
@@ -130,7 +130,7 @@ extension Recovery {
 
 extension Recovery {
     /// Handles a fault of the controller, which has `links` links.
-    mutating func meet(_ fault: AdapterFault, links: Int, at now: Instant) {
+    mutating func handle(_ fault: AdapterFault, links: Int, at now: Instant) {
         switch phase {
         case .gaveUp: break
         // The set-up detects a silence by its command.
@@ -139,7 +139,7 @@ extension Recovery {
             if !fault.isSilence { phase = .attempting(attempt, disturbance: fault) }
         // A silence that is postponed already stays so until links end, or the controller answers.
         case .working(let postponed?) where fault.isSilence && postponed.isSilence: break
-        case .working: climb(against: fault, links: links, at: now)
+        case .working: takeStep(against: fault, links: links, at: now)
         }
     }
 
@@ -147,7 +147,7 @@ extension Recovery {
     mutating func linksEnded(at now: Instant) {
         guard case .working(let fault?) = phase else { return }
         phase = .working(postponed: nil)
-        meet(fault, links: 0, at: now)
+        handle(fault, links: 0, at: now)
     }
 
     /// Handles an answer to a command. It can be the command whose silence was postponed because of links;
@@ -174,14 +174,14 @@ extension Recovery {
         case .notMade(let others):
             ladder.stepBack()
             if let disturbance {
-                climb(against: disturbance, links: links, at: now)
+                takeStep(against: disturbance, links: links, at: now)
             } else {
                 leave(attempt.fault, links: others)
             }
-        case .failed: climb(against: disturbance ?? attempt.fault, links: links, at: now)
+        case .failed: takeStep(against: disturbance ?? attempt.fault, links: links, at: now)
         case .done(let wasReset):
             if let disturbance {
-                climb(against: disturbance, links: links, at: now)
+                takeStep(against: disturbance, links: links, at: now)
             } else {
                 phase = .working(postponed: nil)
                 events += [.note(.recovered(by: attempt.step)), .resume(wasReset: wasReset)]
@@ -190,9 +190,9 @@ extension Recovery {
     }
 
     /// Takes the next step, or postpones it until it ends no links.
-    private mutating func climb(against fault: AdapterFault, links: Int, at now: Instant) {
+    private mutating func takeStep(against fault: AdapterFault, links: Int, at now: Instant) {
         var ladder = ladder
-        let step = ladder.climb(at: now)
+        let step = ladder.nextStep(at: now)
         let hasCost = hasCostLinks(fault)
         if let step, links > 0, !hasCost, !costsLinks, !isKernel || step == .powerCycle {
             return leave(fault, links: links)

@@ -22,10 +22,10 @@ extension RecoveryStep: CustomStringConvertible {
     }
 }
 
-/// The order of the steps to recover a controller that has failed: the gentlest step first, each for a
+/// The order of the steps to recover a controller that has failed: the least disruptive step first, each for a
 /// limited number of times, until the controller has worked for a minute.
 struct RecoveryLadder: Hashable, Sendable {
-    private struct Rung: Hashable {
+    private struct Entry: Hashable {
         let step: RecoveryStep
         let attempts: Int
     }
@@ -33,29 +33,29 @@ struct RecoveryLadder: Hashable, Sendable {
     /// The time without a fault after which the next fault starts with the first step again.
     static let calm = Duration.seconds(60)
 
-    private let rungs: [Rung]
-    private var rung = 0
+    private let entries: [Entry]
+    private var entry = 0
     private var attempts = 0
     private var latest: Instant?
 
     /// The steps for a controller that only this host uses: five resets.
-    static let own = RecoveryLadder([Rung(step: .reset, attempts: 5)])
+    static let own = RecoveryLadder([Entry(step: .reset, attempts: 5)])
     /// The steps for a kernel's controller: two resets, one power cycle.
     static let kernel = RecoveryLadder([
-        Rung(step: .reset, attempts: 2), Rung(step: .powerCycle, attempts: 1),
+        Entry(step: .reset, attempts: 2), Entry(step: .powerCycle, attempts: 1),
     ])
 
-    private init(_ rungs: [Rung]) { self.rungs = rungs }
+    private init(_ entries: [Entry]) { self.entries = entries }
 
     /// Returns the step for a fault at `now`, whether it is a new fault or the last step did not help; nil
     /// when all steps were tried.
-    mutating func climb(at now: Instant) -> RecoveryStep? {
-        if let latest, latest + Self.calm <= now { (rung, attempts) = (0, 0) }
+    mutating func nextStep(at now: Instant) -> RecoveryStep? {
+        if let latest, latest + Self.calm <= now { (entry, attempts) = (0, 0) }
         latest = now
-        if rung < rungs.count, attempts == rungs[rung].attempts { (rung, attempts) = (rung + 1, 0) }
-        guard rung < rungs.count else { return nil }
+        if entry < entries.count, attempts == entries[entry].attempts { (entry, attempts) = (entry + 1, 0) }
+        guard entry < entries.count else { return nil }
         attempts += 1
-        return rungs[rung].step
+        return entries[entry].step
     }
 
     /// Takes back the last step, which was not made.

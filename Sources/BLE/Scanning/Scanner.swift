@@ -494,7 +494,7 @@ extension Scanner {
     ) {
         var refused = Array(change.demands)
         if case .hci(let status, _) = error {
-            refused = suspects(among: change.demands)
+            refused = possibleCauses(among: change.demands)
             if status.mayPass, !refused.isEmpty, accepted.isSuperset(of: refused) {
                 let wait = Duration.seconds(1 << min(postponements, 5))
                 postponements += 1
@@ -519,7 +519,7 @@ extension Scanner {
     /// Returns the demands that may have caused the refusal: of those that were added since the last scan,
     /// the ones that require more than a preset on LE 1M, else all of them; if none were added, those of all
     /// demands that require more than a preset, else all.
-    private func suspects(among demands: Set<Demand>) -> [Demand] {
+    private func possibleCauses(among demands: Set<Demand>) -> [Demand] {
         let all = self.demands.filter { demands.contains($0.demand) }
         let new = all.filter { !accepted.contains($0.demand) }
         let choices = [new.filter(\.options.isSpecial), new, all.filter(\.options.isSpecial), all]

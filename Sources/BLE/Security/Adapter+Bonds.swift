@@ -71,7 +71,7 @@ extension Adapter {
     /// moment.
     @discardableResult
     func isProven(_ bond: Bond, of link: Link) -> Bool {
-        if kernelPairing?.proves(bond.peer) ?? true { return true }
+        if kernelPairing?.provesIdentity(of: bond.peer) ?? true { return true }
         link.protection.withhold()
         protect(link)
         return false

@@ -143,7 +143,7 @@ extension Adapter {
     private func securityRequested(_ wanted: AuthenticationRequirements, of link: Link) {
         guard link.role == .central else { return }
         let level: SecurityLevel = wanted.contains(.mitm) ? .authenticated : .encrypted
-        guard link.protection.wanted(level, raisesSecurity: link.raisesSecurity) else {
+        guard link.protection.securityRequested(level, raisesSecurity: link.raisesSecurity) else {
             return answer(.refuse(.pairingNotSupported), on: link.id)
         }
         protect(link)

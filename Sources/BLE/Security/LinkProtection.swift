@@ -172,7 +172,7 @@ extension LinkProtection {
 
     /// Handles a peripheral's request for security. The request is met with the bond's key, else, with
     /// `raisesSecurity`, by pairing. Returns false when it is not met.
-    mutating func wanted(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
+    mutating func securityRequested(_ level: SecurityLevel, raisesSecurity: Bool) -> Bool {
         guard raisesSecurity || bond?.strength.reaches(level) ?? false else { return false }
         requested = max(level, requested ?? level)
         guard !isFulfilling else { return true }
@@ -214,14 +214,14 @@ extension LinkProtection {
     /// 2.4.4.1). Otherwise it is that of the bond with the peer, or with a peer whose address identifies no
     /// bond and that names its key (2.4.4.2).
     mutating func key(
-        named ediv: UInt16, _ random: UInt64, orOf stranger: () -> Bond?
+        named ediv: UInt16, _ random: UInt64, orOf otherPeer: () -> Bond?
     ) -> LongTermKey? {
         if let offered {
             guard ediv == 0, random == 0 else { return nil }
             given = .pairing
             return offered
         }
-        guard let bond = bond ?? stranger(), let key = bond.peripheralKey, key.ediv == ediv,
+        guard let bond = bond ?? otherPeer(), let key = bond.peripheralKey, key.ediv == ediv,
             key.random == random
         else { return nil }
         given = .bond(bond)

@@ -140,7 +140,7 @@ final class KeptState<Value: StateText>: Sendable {
                 log.error("the last changes of \(file.path) cannot be written: \(error)")
             }
         }
-        file.letGo()
+        file.release()
     }
 
     /// Calls run one after the other, because the file is an actor, so the changes that an earlier call has

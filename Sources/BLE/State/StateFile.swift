@@ -53,5 +53,5 @@ actor StateFile {
     }
 
     /// Releases the file for another process.
-    func letGo() { claim.letGo() }
+    func release() { claim.release() }
 }

@@ -118,7 +118,7 @@ final class StreamBuffer<Element: Sendable>: Sendable {
             state -> (Waiter?, Result<Element?, BLEError>?, [@Sendable () -> Void]) in
             guard state.end == nil else { return (nil, nil, []) }
             state.end = end
-            letGo(&state)
+            deliverHeld(&state)
             let actions = state.onEnd
             state.onEnd = []
             guard let waiter = state.waiter.take() else { return (nil, nil, actions) }
@@ -198,7 +198,7 @@ extension StreamBuffer {
     /// Delivers the values that were held back.
     func release() {
         let (outcome, value) = state.withLock { state -> (Outcome, Element?) in
-            letGo(&state)
+            deliverHeld(&state)
             if case .overflow(let limit, _) = policy, state.values.count > limit {
                 return (.full(.values(limit)), nil)
             }
@@ -223,7 +223,7 @@ extension StreamBuffer {
     }
 
     /// Adds the values that were held back as if they arrived now.
-    private func letGo(_ state: inout State) {
+    private func deliverHeld(_ state: inout State) {
         guard let held = state.held.take() else { return }
         for value in held.newest(held.count).reversed() {
             state.values.append(value)

@@ -3,9 +3,9 @@ import BLECore
 /// The data of a sensor or button in BTHome v2 (bthome.io/format), in service data of 0xFCD2.
 ///
 /// ```swift
-/// for case .success(.bthome(var news)) in found.fields.beacons {
-///     if news.isEncrypted { news = try news.opened(with: key, from: found.address) }
-///     for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+/// for case .success(.bthome(var packet)) in found.fields.beacons {
+///     if packet.isEncrypted { packet = try packet.opened(with: key, from: found.address) }
+///     for case .measurement(.temperature, let value) in packet.objects { print(value) }  // 25.06 °C
 /// }
 /// ```
 public struct BTHome: Hashable, Sendable {

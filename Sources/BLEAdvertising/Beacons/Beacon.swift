@@ -31,8 +31,8 @@ public enum Beacon: Hashable, Sendable {
     public init?(_ service: ServiceData) throws(DecodeError) {
         if let frame = try EddystoneFrame(service) {
             self = .eddystone(frame)
-        } else if let news = try BTHome(service) {
-            self = .bthome(news)
+        } else if let packet = try BTHome(service) {
+            self = .bthome(packet)
         } else {
             return nil
         }
@@ -129,7 +129,7 @@ extension Beacon {
             ]
         case .eddystone(let frame): frame.readings
         case .ruuvi(let measurement): measurement.readings
-        case .bthome(let news): news.readings
+        case .bthome(let packet): packet.readings
         }
     }
 }

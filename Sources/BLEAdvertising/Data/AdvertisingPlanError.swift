@@ -15,7 +15,7 @@ public enum AdvertisingPlanError: Error, Hashable, Sendable {
     public enum Problem: Hashable, Sendable {
         /// A raw packet is sent unchanged, so it cannot be combined with the other field.
         case rawBeside(AdvertisingContent.Field)
-        /// Apple's packets have room for services and a name only.
+        /// Apple's packets contain services and a name only.
         case appleField
         /// Apple's packets use the scan response only for the name.
         case appleScanResponse

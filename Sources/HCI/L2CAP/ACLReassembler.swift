@@ -125,7 +125,7 @@ extension ACLReassemblyError: CustomStringConvertible {
         case .incomplete(let received):
             "a frame began while the one before was incomplete, with \(received) octets received"
         case .overlong(let received, let payload):
-            "\(received) octets came for a frame with \(payload) octets of payload"
+            "\(received) octets were received for a frame with \(payload) octets of payload"
         case .tooLong(let payload, let limit):
             "a frame claims \(payload) octets of payload, more than the limit of \(limit)"
         case .boundaryNotForLE: "a packet boundary flag that LE does not use"

@@ -260,7 +260,7 @@ extension ACLFlowError: CustomStringConvertible {
         case .queueFull(let handle, let octets, let limit):
             "\(octets) octets wait on connection \(handle), and the limit is \(limit)"
         case .tooManyCompleted(let handle, let claimed, let sent):
-            "\(claimed) packets of connection \(handle) are said to be completed, but \(sent) were sent"
+            "the controller reports \(claimed) packets of connection \(handle) as completed, but \(sent) were sent"
         }
     }
 }

@@ -65,25 +65,25 @@ package struct PHYSet: OptionSet, HCICode {
 /// The PHYs that a host prefers (Core Specification 5.4, Vol 4, Part E, 7.8.48).
 package struct PHYPreference: HCIParameters, HCIField {
     /// The directions for which the host has no preference.
-    package struct Indifference: OptionSet, HCICode {
+    package struct NoPreference: OptionSet, HCICode {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The host has no preferred PHY for sending.
-        package static let transmit = Indifference(rawValue: 1 << 0)
+        package static let transmit = NoPreference(rawValue: 1 << 0)
         /// The host has no preferred PHY for receiving.
-        package static let receive = Indifference(rawValue: 1 << 1)
+        package static let receive = NoPreference(rawValue: 1 << 1)
     }
 
     /// The fields in the order of the wire.
     package static let layout = HCILayout("All_PHYs, TX_PHYs, RX_PHYs", Self.init) {
-        ($0.indifferent, $0.transmit, $0.receive)
+        ($0.noPreference, $0.transmit, $0.receive)
     }
     package static let packetName = "PHY preference"
 
     /// The directions for which the sets below are ignored.
-    package var indifferent: Indifference
+    package var noPreference: NoPreference
     /// The PHYs that the host prefers for sending.
     package var transmit: PHYSet
     /// The PHYs that the host prefers for receiving.
@@ -91,13 +91,13 @@ package struct PHYPreference: HCIParameters, HCIField {
 
     /// Creates a preference for those sets; nil stands for no preference in that direction.
     package init(transmit: PHYSet?, receive: PHYSet?) {
-        var indifferent: Indifference = []
-        if transmit == nil { indifferent.insert(.transmit) }
-        if receive == nil { indifferent.insert(.receive) }
-        self.init(indifferent, transmit ?? [], receive ?? [])
+        var noPreference: NoPreference = []
+        if transmit == nil { noPreference.insert(.transmit) }
+        if receive == nil { noPreference.insert(.receive) }
+        self.init(noPreference, transmit ?? [], receive ?? [])
     }
 
-    init(_ indifferent: Indifference, _ transmit: PHYSet, _ receive: PHYSet) {
-        (self.indifferent, self.transmit, self.receive) = (indifferent, transmit, receive)
+    init(_ noPreference: NoPreference, _ transmit: PHYSet, _ receive: PHYSet) {
+        (self.noPreference, self.transmit, self.receive) = (noPreference, transmit, receive)
     }
 }

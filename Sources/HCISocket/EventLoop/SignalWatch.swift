@@ -67,7 +67,7 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Ends the process with `signal` as if it had not been caught, so that the parent process can see that
     /// the signal was the cause.
-    package static func die(by signal: CInt) -> Never {
+    package static func terminate(by signal: CInt) -> Never {
         others.withLock { $0.beforeDeath }?()
         set(signal, to: SIG_DFL)
         var unblocked = sigset_t()
@@ -126,7 +126,7 @@ extension SignalWatch {
                 // A second signal ends the process without waiting for `body`.
                 if caught.withLock({ $0 != nil }) {
                     beforeDeath()
-                    die(by: signal)
+                    terminate(by: signal)
                 }
                 caught.withLock { $0 = signal }
                 listener(signal)
@@ -140,7 +140,7 @@ extension SignalWatch {
         }
         if let signal = caught.withLock({ $0 }) {
             beforeDeath()
-            die(by: signal)
+            terminate(by: signal)
         }
         loop.execute { watch?.close() }
         return result

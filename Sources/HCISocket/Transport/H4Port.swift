@@ -137,14 +137,14 @@ extension H4Port {
                     output.removeFirst(written)
                     written = 0
                 }
-                socket.want([.read, .write])
+                socket.setInterest([.read, .write])
                 return nil
             case let error: return .system(error, during: "send")
             }
         }
         output.removeAll(keepingCapacity: true)
         written = 0
-        socket.want(.read)
+        socket.setInterest(.read)
         return nil
     }
 

@@ -26,7 +26,7 @@ package final class Listener: @unchecked Sendable {
     /// Starts to accept connections. `failed` is called with the error that ends the listener, such as the
     /// removal of the adapter.
     package func start(failed: @escaping @Sendable (PortError) -> Void) throws(PortError) {
-        rest = LoopTimer(on: socket.loop) { [weak self] in self?.socket.want(.read) }
+        rest = LoopTimer(on: socket.loop) { [weak self] in self?.socket.setInterest(.read) }
         try socket.watch(for: .read) { [weak self] readiness in self?.ready(readiness, failed) }
     }
 
@@ -43,7 +43,7 @@ package final class Listener: @unchecked Sendable {
             while socket.isOpen, let accepted = try acceptNext(socket.descriptor) { accepted() }
             guard readiness.isDisjoint(with: [.error, .hangUp]) else { throw .ended }
         } catch  where error.isShortage && readiness.isDisjoint(with: [.error, .hangUp]) {
-            socket.want([])
+            socket.setInterest([])
             rest?.set(socket.loop.now + Self.restTime)
         } catch {
             close()

@@ -58,7 +58,7 @@ struct PacketBatch: ~Copyable {
     }
 
     /// Returns whether the packet was truncated because it did not fit into the buffer.
-    func isCut(_ index: Int) -> Bool {
+    func isTruncated(_ index: Int) -> Bool {
         precondition(index < capacity)
         return headers[index].msg_hdr.msg_flags & CInt(MSG_TRUNC) != 0
     }

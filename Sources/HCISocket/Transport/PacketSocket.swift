@@ -62,7 +62,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         case .failure(.wouldBlock), .failure(.socketNotConnected):
             // ENOTCONN: the kernel blocks the channel while it pairs.
             kept = [UInt8](copying: packet)
-            socket.want([.read, .write])
+            socket.setInterest([.read, .write])
         // An adapter that is off accepts nothing, and can be on again soon: the packet is dropped without an
         // error.
         case .failure(.networkDown): break
@@ -73,7 +73,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     /// Calls `writable` when the descriptor accepts packets again, for cases in which the cause is not a full
     /// buffer.
     func expectRoom() {
-        if socket.isOpen { socket.want([.read, .write]) }
+        if socket.isOpen { socket.setInterest([.read, .write]) }
     }
 
     package func close() {
@@ -114,7 +114,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         if readiness.contains(.write) {
             let packet = kept
             kept = nil
-            socket.want(.read)
+            socket.setInterest(.read)
             if let packet { send(packet.span) }
             if isWritable { handlers?.writable() }
         }
@@ -157,7 +157,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         var areReports = true
         for index in 0..<count {
             guard socket.isOpen else { return false }
-            if input.isCut(index) {
+            if input.isTruncated(index) {
                 fail(.protocolViolation(.oversized(maximum: input.maximumPacket)))
                 return false
             }
@@ -231,7 +231,7 @@ extension PacketSocket {
         guard socket.isOpen else { return }
         guard let reports else { return hurry() }
         guard kept == nil, let end = pace?.read(reports, at: socket.loop.now) else { return }
-        socket.want([])
+        socket.setInterest([])
         rest?.set(end)
     }
 
@@ -243,7 +243,7 @@ extension PacketSocket {
 
     private func endRest() {
         rest?.set(nil)
-        if socket.isOpen { socket.want(kept == nil ? .read : [.read, .write]) }
+        if socket.isOpen { socket.setInterest(kept == nil ? .read : [.read, .write]) }
     }
 }
 

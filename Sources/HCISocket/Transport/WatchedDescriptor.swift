@@ -36,7 +36,7 @@ final class WatchedDescriptor: @unchecked Sendable {
         }
     }
 
-    func want(_ interest: Readiness) {
+    func setInterest(_ interest: Readiness) {
         guard let registration, interest != self.interest else { return }
         loop.change(registration, to: interest)
         self.interest = interest

@@ -355,7 +355,7 @@ extension DecodedFields {
             case .octets(let octets): append(reading.name, .octets(octets))
             }
         }
-        if case .bthome(let news) = beacon, let ending = news.ending { append("problem", .name(ending)) }
+        if case .bthome(let packet) = beacon, let ending = packet.ending { append("problem", .name(ending)) }
     }
 
     private mutating func append(_ name: String, _ uuids: [BluetoothUUID]) {

@@ -8,9 +8,10 @@ struct DissectedLink: Sendable {
     enum Owner: Hashable, Sendable {
         /// The adapter of the recorded host.
         case host(UInt16)
-        /// A peer. A peer without a known address is a `stranger`, identified by its connection.
+        /// A peer with a known address.
         case peer(DeviceAddress)
-        case stranger(UInt16, ConnectionHandle)
+        /// A peer without a known address, which its connection identifies.
+        case unknownPeer(UInt16, ConnectionHandle)
     }
 
     /// A request whose answer is pending.
@@ -37,7 +38,7 @@ struct DissectedLink: Sendable {
     init(adapter: UInt16, handle: ConnectionHandle, peer: DeviceAddress?) {
         self.peer = peer
         host = .host(adapter)
-        remote = peer.map { .peer($0) } ?? .stranger(adapter, handle)
+        remote = peer.map { .peer($0) } ?? .unknownPeer(adapter, handle)
     }
 
     /// Returns the direction of a data packet. A continuation fragment whose direction the file does not give

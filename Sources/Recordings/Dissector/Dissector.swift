@@ -161,7 +161,7 @@ package struct Dissector: Sendable {
     private mutating func begin(_ key: Key, _ peer: DeviceAddress?) {
         if links.count >= Self.linkLimit, links[key] == nil { links = [:] }
         links[key] = DissectedLink(adapter: key.adapter, handle: key.handle, peer: peer)
-        attributes -= databases.removeValue(forKey: .stranger(key.adapter, key.handle))?.count ?? 0
+        attributes -= databases.removeValue(forKey: .unknownPeer(key.adapter, key.handle))?.count ?? 0
     }
 }
 

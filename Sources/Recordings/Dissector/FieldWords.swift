@@ -81,7 +81,7 @@ extension EncryptionMode: FieldWords {
 extension PHYSet: FieldWords {
     static let words = ["1m", "2m", "coded"]
 }
-extension PHYPreference.Indifference: FieldWords {
+extension PHYPreference.NoPreference: FieldWords {
     static let words = ["transmit", "receive"]
 }
 extension PHYAndCoding: FieldWords {

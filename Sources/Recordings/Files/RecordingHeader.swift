@@ -13,15 +13,18 @@ struct RecordingHeader {
         if start.starts(with: Pcapng.magic) {
             // A section header is a block like others, so nothing is consumed.
             guard bytes.count >= 12 || whole else { return nil }
-            guard let pcapng = Pcapng(bytes) else { throw .unknownFormat(start) }
+            guard let pcapng = Pcapng(bytes) else {
+                throw bytes.count < 12 ? .incompleteHeader(bytes.count) : .unknownFormat(start)
+            }
             (format, count) = (pcapng, 0)
             return
         }
         let pcap = Self.pcapMagics.first { start.starts(with: $0.magic) }
         count = pcap == nil ? BTSnoopHeader.count : Pcap.fileHeaderCount
         guard bytes.count >= count else {
-            if whole { throw .unknownFormat(start) }
-            return nil
+            guard whole else { return nil }
+            throw pcap != nil || start == BTSnoopHeader.magic
+                ? .incompleteHeader(bytes.count) : .unknownFormat(start)
         }
         if let pcap {
             let order = pcap.bigEndian

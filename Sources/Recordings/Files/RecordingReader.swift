@@ -46,7 +46,7 @@ package struct RecordingReader: Sendable {
             case .wait: return nil
             case .end:
                 consume(available)
-                return damage.take().map { .damage($0) }
+                return damage.take().map { .damage($0.atEndOfFile) }
             case .good(let header, let end):
                 // State changes of an invalid record are discarded with this copy.
                 var after = format

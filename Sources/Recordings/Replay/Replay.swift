@@ -66,7 +66,7 @@ package struct Replay {
         case .client(let pdu, let link):
             open(link)
             connections[link]?.receive(pdu.encoded.span, at: .zero)
-            let ours = said(on: link)
+            let ours = sentOctets(on: link)
             if case .request = pdu {
                 asked[link] = (pdu.encoded, ours)
             } else {
@@ -80,8 +80,8 @@ package struct Replay {
         case .server(.request(let request), let link):
             open(link)
             _ = connections[link]?.session.run(RawRequest(request), raisesSecurity: false)
-            compare(request.encoded, with: said(on: link))
-        case .server(let pdu, let link): compare(pdu.encoded, with: said(on: link))
+            compare(request.encoded, with: sentOctets(on: link))
+        case .server(let pdu, let link): compare(pdu.encoded, with: sentOctets(on: link))
         case .encryption(let isOn, let link):
             open(link)
             server.setSecurity(isOn ? security : .none, of: ClientID(rawValue: UInt64(link)))
@@ -125,23 +125,23 @@ package struct Replay {
             }
         }
         _ = connections[link]?.deliver(delivery)
-        compare(unsolicited.encoded, with: said(on: link))
+        compare(unsolicited.encoded, with: sentOctets(on: link))
     }
 
     /// Returns all octets that this server sends on a link now.
-    private mutating func said(on link: Int) -> [UInt8] {
+    private mutating func sentOctets(on link: Int) -> [UInt8] {
         guard var connection = connections[link] else { return [] }
-        var said: [UInt8] = []
+        var sent: [UInt8] = []
         var isThere = true
         while isThere {
             while connection.nextEvent(serving: &server) != nil {}
             while connection.session.nextEvent() != nil {}
-            said += [UInt8](capacity: ATTMTU.maximum.octets) {
+            sent += [UInt8](capacity: ATTMTU.maximum.octets) {
                 isThere = connection.nextFrame(into: &$0, at: .zero)
             }
         }
         connections[link] = connection
-        return said
+        return sent
     }
 
     private mutating func compare(_ recorded: [UInt8], with ours: [UInt8], to asked: [UInt8] = []) {

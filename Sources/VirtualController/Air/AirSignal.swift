@@ -117,7 +117,7 @@ protocol ChainedSignal {
     /// The data of all packets of the chain.
     var data: [UInt8] { get set }
     /// Whether packets of the chain were lost, so that `data` contains only the first part.
-    var isCut: Bool { get set }
+    var isTruncated: Bool { get set }
 }
 
 extension ChainedSignal {
@@ -129,7 +129,7 @@ extension ChainedSignal {
         guard let chain, count < packets, count > 0 else { return self }
         var beginning = self
         beginning.data = Array(data.prefix(chain.octets(in: count)))
-        beginning.isCut = true
+        beginning.isTruncated = true
         return beginning
     }
 }
@@ -195,7 +195,7 @@ extension AirSignal {
         /// The advertising data; the scan response data when `isResponse` is true.
         package var data: [UInt8]
         /// Whether packets of the chain were lost, so that `data` contains only the first part.
-        package var isCut = false
+        package var isTruncated = false
 
         /// Whether the event consists of legacy packets, which every controller can receive.
         package var isLegacy: Bool { properties.contains(.legacy) }
@@ -245,7 +245,7 @@ extension AirSignal {
         /// The periodic advertising data of the whole chain.
         package var data: [UInt8]
         /// Whether packets of the chain were lost, so that `data` contains only the first part.
-        package var isCut = false
+        package var isTruncated = false
     }
 }
 

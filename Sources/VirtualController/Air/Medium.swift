@@ -17,7 +17,7 @@ struct Medium: Sendable {
     }
 
     /// The outcome of sending a signal.
-    enum Fate {
+    enum Outcome {
         /// The signal arrives at once, possibly without the end of its chain.
         case arrives(AirSignal)
         /// The signal arrives later, or was lost and is not retransmitted.
@@ -26,7 +26,7 @@ struct Medium: Sendable {
         case broken(AirLinkID)
     }
 
-    private struct Flight: Sendable {
+    private struct InTransit: Sendable {
         var arrival: Arrival
         var sender: VirtualController.ID
         var due: Instant
@@ -42,7 +42,7 @@ struct Medium: Sendable {
 
     private var levels: [Pair: Int8?] = [:]
     /// The signals in transit, in the order of their arrival.
-    private var flights: Deque<Flight> = []
+    private var inTransit: Deque<InTransit> = []
 
     /// Returns the level in dBm at which two controllers receive each other's signals of 0 dBm; nil if they
     /// are out of range.
@@ -59,19 +59,19 @@ struct Medium: Sendable {
     /// those that it would have had to send again, which arrive after `limit`, do not.
     mutating func forget(_ id: VirtualController.ID, keepingUntil limit: Instant) {
         levels = levels.filter { $0.key.low != id && $0.key.high != id }
-        flights.removeAll { flight in
-            if flight.arrival.receiver == id { return true }
-            if case .link = flight.arrival.signal { return flight.sender == id && flight.due > limit }
-            return flight.sender == id
+        inTransit.removeAll { sent in
+            if sent.arrival.receiver == id { return true }
+            if case .link = sent.arrival.signal { return sent.sender == id && sent.due > limit }
+            return sent.sender == id
         }
     }
 
-    var deadline: Instant? { flights.first?.due }
+    var deadline: Instant? { inTransit.first?.due }
 
     /// Removes and returns the next signal that arrives by `now`, with its sender.
     mutating func nextArrival(by now: Instant) -> (Arrival, VirtualController.ID)? {
-        guard let first = flights.first, first.due <= now else { return nil }
-        flights.removeFirst()
+        guard let first = inTransit.first, first.due <= now else { return nil }
+        inTransit.removeFirst()
         return (first.arrival, first.sender)
     }
 
@@ -79,7 +79,7 @@ struct Medium: Sendable {
     mutating func carry(
         _ transmission: Transmission, from sender: VirtualController.ID, to receiver: VirtualController.ID,
         at now: Instant, _ conditions: VirtualAir.Conditions, _ random: inout SplitMix64
-    ) -> Fate {
+    ) -> Outcome {
         var signal = transmission.signal
         // Silence is not a packet, so it is neither lost nor delayed.
         if case .link(_, .silence) = signal { return .arrives(signal) }
@@ -94,19 +94,19 @@ struct Medium: Sendable {
             }
             due = due + silence
             // The packets of a link keep their order.
-            let earlier = flights.last { $0.sender == sender && $0.arrival.receiver == receiver }
+            let earlier = inTransit.last { $0.sender == sender && $0.arrival.receiver == receiver }
             due = max(due, earlier?.due ?? due)
         } else if level.adding(transmission.power) < VirtualAir.sensitivity || conditions.loses(&random) {
             return .settled
         } else {
             signal = signal.withoutLostPackets(conditions, &random)
         }
-        guard due > now || flights.contains(where: { $0.sender == sender && $0.due <= now }) else {
+        guard due > now || inTransit.contains(where: { $0.sender == sender && $0.due <= now }) else {
             return .arrives(signal)
         }
-        let place = flights.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
-        flights.insert(
-            Flight(
+        let place = inTransit.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+        inTransit.insert(
+            InTransit(
                 arrival: Arrival(
                     receiver: receiver, signal: signal, power: transmission.power, level: level),
                 sender: sender, due: due), at: place)

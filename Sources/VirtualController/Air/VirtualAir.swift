@@ -48,13 +48,13 @@ public struct VirtualAir: Sendable {
     /// The conditions of the medium. A change applies to later signals.
     package var conditions: Conditions {
         didSet {
-            for index in seats.indices { seats[index].controller.adopt(conditions) }
+            for index in entries.indices { entries[index].controller.adopt(conditions) }
             if conditions.isDead != oldValue.isDead { reach(none: conditions.isDead) }
         }
     }
 
     /// A controller on the air, with its properties.
-    private struct Seat: Sendable {
+    private struct Entry: Sendable {
         var controller: VirtualController
         var processID: UInt32?
         var name: [UInt8]?
@@ -62,7 +62,7 @@ public struct VirtualAir: Sendable {
     }
 
     /// The controllers, ordered by identifier.
-    private var seats: [Seat] = []
+    private var entries: [Entry] = []
     private var random: SplitMix64
     private(set) var now = Instant.zero
     private var agenda = AirAgenda()
@@ -90,16 +90,16 @@ public struct VirtualAir: Sendable {
 
 extension VirtualAir {
     /// The controllers in the order in which they joined.
-    package var controllers: [ControllerID] { seats.map(\.controller.id) }
+    package var controllers: [ControllerID] { entries.map(\.controller.id) }
 
     /// Returns the current state of a controller.
     package func controller(_ id: ControllerID) -> VirtualController? {
-        index(of: id).map { seats[$0].controller }
+        index(of: id).map { entries[$0].controller }
     }
 
     /// Returns the controller whose public address or current random address is `address`.
     package func controller(with address: DeviceAddress) -> ControllerID? {
-        seats.first {
+        entries.first {
             $0.controller.configuration.publicAddress == address
                 || $0.controller.settings.randomAddress == address
         }?.controller.id
@@ -114,7 +114,7 @@ extension VirtualAir {
         let id = ControllerID(number: lastNumber)
         var controller = VirtualController(configuration, id: id, seed: random.next())
         controller.adopt(conditions)
-        seats.append(Seat(controller: controller, processID: processID))
+        entries.append(Entry(controller: controller, processID: processID))
         return id
     }
 
@@ -123,10 +123,10 @@ extension VirtualAir {
     package mutating func remove(_ id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
-        seats.remove(at: index)
+        entries.remove(at: index)
         agenda.forget(id)
         medium.forget(id, keepingUntil: self.now + conditions.delay)
-        for index in seats.indices {
+        for index in entries.indices {
             change(index) { (controller, now) in controller.peerFellSilent(id, isGone: true, at: now) }
         }
         settle()
@@ -142,7 +142,7 @@ extension VirtualAir {
         medium.setRSSI(rssi, between: one, and: other)
         for (id, peer) in [(one, other), (other, one)] {
             guard let index = index(of: id), let place = self.index(of: peer) else { continue }
-            let power = seats[place].controller.configuration.transmitPower
+            let power = entries[place].controller.configuration.transmitPower
             change(index) { [isDead = conditions.isDead] (controller, now) in
                 if let rssi { controller.peerChanged(peer, rssi: rssi.adding(power)) }
                 if rssi == nil || isDead {
@@ -164,8 +164,8 @@ extension VirtualAir {
     /// dBm over ten meters, and is not received beyond one kilometer. Distances below 10 cm count as 10 cm.
     package mutating func setPosition(_ position: AirPosition, of id: ControllerID, at now: Instant) {
         guard let index = index(of: id) else { return }
-        seats[index].position = position
-        for other in seats where other.controller.id != id {
+        entries[index].position = position
+        for other in entries where other.controller.id != id {
             guard let place = other.position else { continue }
             setRSSI(position.rssi(from: place), between: id, and: other.controller.id, at: now)
         }
@@ -173,9 +173,9 @@ extension VirtualAir {
 
     /// Puts all connected controllers out of each other's range, or back into range.
     private mutating func reach(none: Bool) {
-        for index in seats.indices {
-            let own = seats[index].controller.id
-            for peer in Set(seats[index].controller.links.map(\.peer))
+        for index in entries.indices {
+            let own = entries[index].controller.id
+            for peer in Set(entries[index].controller.links.map(\.peer))
             where medium.rssi(between: own, and: peer) != nil {
                 change(index) { (controller, now) in
                     if none {
@@ -191,19 +191,19 @@ extension VirtualAir {
 
     /// Returns the index of a controller, if it is on the air.
     private func index(of id: ControllerID) -> Int? {
-        let index = seats.partition(of: id) { $0.controller.id }
-        return index < seats.count && seats[index].controller.id == id ? index : nil
+        let index = entries.partition(of: id) { $0.controller.id }
+        return index < entries.count && entries[index].controller.id == id ? index : nil
     }
 
     /// Calls `body` with a controller, and then updates its needs in the agenda.
     private mutating func change(_ index: Int, _ body: (inout VirtualController, Instant) -> Void) {
-        body(&seats[index].controller, now)
+        body(&entries[index].controller, now)
         note(index)
     }
 
     /// Updates the needs of a controller in the agenda after a change.
     private mutating func note(_ index: Int) {
-        let (id, needs) = (seats[index].controller.id, seats[index].controller.needs)
+        let (id, needs) = (entries[index].controller.id, entries[index].controller.needs)
         agenda.note(id, needs)
     }
 }
@@ -215,7 +215,7 @@ extension VirtualAir {
     package mutating func receive(_ packet: Span<UInt8>, from id: ControllerID, at now: Instant) {
         advance(to: now)
         guard let index = index(of: id) else { return }
-        if !claim(packet, for: index) { seats[index].controller.receive(packet, at: self.now) }
+        if !claim(packet, for: index) { entries[index].controller.receive(packet, at: self.now) }
         note(index)
         settle()
         advance(to: now)
@@ -245,7 +245,7 @@ extension VirtualAir {
     }
 
     private mutating func nextPacket(at index: Int) -> [UInt8]? {
-        guard let packet = seats[index].controller.nextPacket() else { return nil }
+        guard let packet = entries[index].controller.nextPacket() else { return nil }
         note(index)
         settle()
         return packet
@@ -278,7 +278,7 @@ extension VirtualAir {
     private mutating func settle() {
         while let sender = agenda.nextSender() {
             while let index = index(of: sender),
-                let transmission = seats[index].controller.nextTransmission()
+                let transmission = entries[index].controller.nextTransmission()
             {
                 carry(transmission, from: sender)
             }
@@ -328,7 +328,7 @@ extension VirtualAir {
             case .command(let command)? = try? HCIPacket(packet), command.opcode == ClaimName.opcode
         else { return false }
         let answer = claim(command.parameters, for: index)
-        seats[index].controller.complete(ClaimName.opcode, returning: answer.encoded)
+        entries[index].controller.complete(ClaimName.opcode, returning: answer.encoded)
         return true
     }
 
@@ -337,13 +337,13 @@ extension VirtualAir {
             return ClaimName.Answer(status: .invalidCommandParameters)
         }
         guard !name.isEmpty else {
-            seats[index].name = nil
+            entries[index].name = nil
             return ClaimName.Answer(status: .success, address: .randomStatic(random.next()))
         }
-        if let holder = seats.firstIndex(where: { $0.name == name }), holder != index {
-            return ClaimName.Answer(status: .commandDisallowed, holder: seats[holder].processID ?? 0)
+        if let holder = entries.firstIndex(where: { $0.name == name }), holder != index {
+            return ClaimName.Answer(status: .commandDisallowed, holder: entries[holder].processID ?? 0)
         }
-        seats[index].name = name
+        entries[index].name = name
         return ClaimName.Answer(status: .success, address: .randomStatic(named: name))
     }
 }

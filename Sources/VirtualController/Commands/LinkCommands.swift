@@ -90,10 +90,10 @@ extension VirtualController {
 
     /// Rejects a direction with a preference but without PHYs, and PHYs that the controller does not support.
     private func check(_ preference: PHYPreference) throws(HCIStatus) {
-        try Self.check(preference.indifferent.rawValue <= 3)
+        try Self.check(preference.noPreference.rawValue <= 3)
         for (direction, wanted) in [
-            (PHYPreference.Indifference.transmit, preference.transmit), (.receive, preference.receive),
-        ] where !preference.indifferent.contains(direction) {
+            (PHYPreference.NoPreference.transmit, preference.transmit), (.receive, preference.receive),
+        ] where !preference.noPreference.contains(direction) {
             try Self.check(!wanted.isEmpty)
             try Self.check(wanted.isSubset(of: phys), .unsupportedFeatureOrParameterValue)
         }

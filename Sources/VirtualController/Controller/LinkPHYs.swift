@@ -51,8 +51,8 @@ extension VirtualController {
     private func preference(on index: Int) -> PHYPreference {
         let preference = links[index].phyPreference
         return PHYPreference(
-            transmit: preference.indifferent.contains(.transmit) ? phys : preference.transmit,
-            receive: preference.indifferent.contains(.receive) ? phys : preference.receive)
+            transmit: preference.noPreference.contains(.transmit) ? phys : preference.transmit,
+            receive: preference.noPreference.contains(.receive) ? phys : preference.receive)
     }
 
     private mutating func decidePHYs(

@@ -234,7 +234,7 @@ extension AirSignal.Advertising {
         return stride(from: 0, to: max(data.count, 1), by: capacity).map { start in
             let end = min(start + capacity, data.count)
             let status: AdvertisingEventType.DataStatus =
-                end < data.count ? .moreToCome : isCut ? .truncated : .complete
+                end < data.count ? .moreToCome : isTruncated ? .truncated : .complete
             return LEExtendedAdvertisingReports.Report(
                 type: eventType.with(status), address: advertiser, primaryPHY: primaryPHY,
                 secondaryPHY: secondaryPHY, sid: sid ?? 0xff, txPower: txPower ?? 127, rssi: rssi,

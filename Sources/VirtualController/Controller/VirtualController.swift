@@ -234,6 +234,15 @@ extension VirtualController {
         toHost.insert(.answer(HCIPacket.event(answer).encoded), at: min(place, toHost.count))
     }
 
+    /// Returns whether the command belongs to no family or to the same family, legacy or extended, as the
+    /// commands that the host has used. The first command of a family selects it, even if the command is then
+    /// refused for another reason.
+    private mutating func admits(_ opcode: HCIOpcode) -> Bool {
+        guard let family = CommandFamily(opcode) else { return true }
+        settings.family = settings.family ?? family
+        return settings.family == family
+    }
+
     /// Completes a command that the air has executed.
     mutating func complete(_ opcode: HCIOpcode, returning parameters: [UInt8]) {
         let event = CommandComplete(credits: 1, opcode: opcode, returnParameters: parameters)

@@ -138,7 +138,7 @@ extension VirtualController {
     private mutating func report(_ packet: AirSignal.TrainPacket, rssi: Int8, of index: Int) {
         let follower = settings.followers[index]
         guard follower.reports.contains(.reports), reports(.periodicAdvertisingReport) else { return }
-        if follower.reports.contains(.filterDuplicates), let data = packet.dataID, !packet.isCut {
+        if follower.reports.contains(.filterDuplicates), let data = packet.dataID, !packet.isTruncated {
             guard follower.lastData != data else { return }
             settings.followers[index].lastData = data
         }
@@ -162,7 +162,7 @@ extension AirSignal.TrainPacket {
         return stride(from: 0, to: max(data.count, 1), by: capacity).map { start in
             let end = min(start + capacity, data.count)
             let status: LEPeriodicAdvertisingReport.DataStatus =
-                end < data.count ? .moreToCome : isCut ? .truncated : .complete
+                end < data.count ? .moreToCome : isTruncated ? .truncated : .complete
             return LEPeriodicAdvertisingReport(
                 sync: sync, txPower: txPower ?? 127, rssi: rssi, dataStatus: status,
                 data: Array(data[start..<end]))

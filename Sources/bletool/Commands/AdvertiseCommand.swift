@@ -54,6 +54,7 @@ struct AdvertiseCommand: RadioCommand {
     func perform(_ console: Console) async throws(Failure) {
         try check()
         guard dryRun else { return try await performOnRadio(console) }
+        if global.radio.capture != nil { throw .meaningless("--capture", to: "--dry-run") }
         for request in try wanted() {
             console.show(PacketsEvent(plan: request.plan, periodic: request.periodic))
             // The text output already contains this note.

@@ -73,7 +73,7 @@ struct AirCommand: ToolCommand {
         try global.radio.refuse(for: "air")
         let limit = try global.time.limit()
         if let controllers, controllers < 1 {
-            throw Failure(.usage, "--controllers", "an air needs room for at least one controller")
+            throw Failure(.usage, "--controllers", "at least one controller is required")
         }
         if let loss, !(0...1).contains(loss) {
             throw Failure(.usage, "--loss", "\(loss) is not between 0 and 1")

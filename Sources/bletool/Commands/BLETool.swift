@@ -37,12 +37,19 @@ struct BLETool: ParsableCommand {
             }
         } catch {
             console.show(error)
+            // The output that is lost can explain the failure, as the report of `doctor` does.
+            if let problem = outputProblem(console) { console.note("stdout: \(problem)") }
             return error.kind.status
         }
-        guard let problem = console.output.error, problem != EPIPE else { return .done }
-        console.show(
-            Failure(.input, "stdout", strerror(problem).map { String(cString: $0) } ?? "error \(problem)"))
+        guard let problem = outputProblem(console) else { return .done }
+        console.show(Failure(.input, "stdout", problem))
         return .badInput
+    }
+
+    /// Returns the reason why output could not be written; nil if it was, or if its reader does not need it.
+    private static func outputProblem(_ console: Console) -> String? {
+        guard let problem = console.output.error, problem != EPIPE else { return nil }
+        return strerror(problem).map { String(cString: $0) } ?? "error \(problem)"
     }
 
     /// The index of the first argument that is not UTF-8. `CommandLine.arguments` does not show this, because

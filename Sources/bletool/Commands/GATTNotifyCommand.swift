@@ -35,8 +35,8 @@ struct GATTNotifyCommand: GATTVerb {
     @Option(
         help: ArgumentHelp(
             """
-            How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
-            the octets as they are, without lines. (values: \(ValueFormat.list))
+            How to show the values; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; several \
+            numbers are a list, 1,770, with --json an array; raw is the octets as they are, without lines. (values: \(ValueFormat.list))
             """, valueName: "format"), completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 
@@ -103,6 +103,9 @@ struct GATTNotifyCommand: GATTVerb {
         let selector = try DeviceSelector.parsed(options.device)
         var connection = try options.link.connection()
         connection.establishmentAttempts = .max
+        if !radio.console.isJSON, radio.console.errors.isTerminal {
+            radio.console.note("waiting for \(options.device.printable)")
+        }
         let (shown, failure) = (Counter(), Lock<Failure?>(nil))
         let limit = try limit(radio)
         let ended = try await radio.attempt(what) { () throws(BLEError) in

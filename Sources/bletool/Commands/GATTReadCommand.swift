@@ -27,8 +27,8 @@ struct GATTReadCommand: GATTVerb {
     @Option(
         help: ArgumentHelp(
             """
-            How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; raw is \
-            the octets as they are. (values: \(ValueFormat.list))
+            How to show the value; default: auto, and hex with --json. utf8 has line ends and the like as \\u{a}; several \
+            numbers are a list, 1,770, with --json an array; raw is the octets as they are. (values: \(ValueFormat.list))
             """, valueName: "format"), completion: .list(ValueFormat.allCases.map(\.rawValue)))
     var format: String?
 

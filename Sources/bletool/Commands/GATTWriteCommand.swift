@@ -10,7 +10,7 @@ struct GATTWriteCommand: GATTVerb {
         usage:
             "bletool gatt <device> write <attr> <value> [--without-response | --reliable | --signed] [--chunk <n>]",
         discussion: """
-            A value is hex, or has a prefix with its type: utf8:Hello, u16:500. --format selects another \
+            A value is hex, or has a prefix with its type: utf8:Hello, u16:500, u8:1,2,3. --format selects another \
             format; auto is the one in which `read` shows the attribute.
 
             A value of more than MTU - 3 octets is sent as a long write, whose parts take effect together; \
@@ -158,7 +158,7 @@ struct GATTWriteCommand: GATTVerb {
         }
         guard count > room else { return }
         throw Failure(
-            .input, attribute, "\(count) octets do not fit into one packet, which has room for \(room)",
+            .input, attribute, "\(count) octets do not fit into one packet, which carries at most \(room)",
             hint: "--chunk \(room) writes them in parts")
     }
 

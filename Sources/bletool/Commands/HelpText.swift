@@ -15,8 +15,11 @@ struct HelpText {
         let isCommon = { (index: Int) in isOfAll(index) || isVerb && isOfVerbs(index) }
         // The options that users look for first.
         let names = Set(lines.indices.filter(isCommon).map(name))
-        let known = ["--security", "--io", "--adapter", "--timeout", "--json", "--capture"].filter(
-            names.contains)
+        // `capture` itself refuses the option.
+        let isCapture = lines.contains { $0.hasPrefix("USAGE: bletool capture ") }
+        let known = ["--security", "--io", "--adapter", "--timeout", "--json", "--capture"].filter {
+            names.contains($0) && !(isCapture && $0 == "--capture")
+        }
         let others = names.count > known.count ? " and others" : ""
         var shown: [Substring] = []
         for index in lines.indices {

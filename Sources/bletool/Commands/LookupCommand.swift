@@ -69,8 +69,9 @@ struct LookupCommand: ToolCommand {
             case .oui: try Self.organizations(text)
             }
         guard !found.isEmpty else {
+            let suggestion = kind == .uuid ? Names.suggestion(for: text) : ""
             throw Failure(
-                .notFound, text.quoted, "no \(kind.rawValue) has that number or name",
+                .notFound, text.quoted, "no \(kind.rawValue) has that number or name\(suggestion)",
                 hint: kind == .oui
                     ? "random addresses have none: only public addresses name a manufacturer" : nil)
         }

@@ -14,7 +14,8 @@ struct MaintainCommand: RadioCommand {
             --exec runs a /bin/sh command whenever the device has connected or disconnected, one at a time, \
             for 10 s at most. Its environment has BLETOOL_EVENT (connected or disconnected), BLETOOL_SESSION \
             (the number of the link in this run: 1, 2, …), BLETOOL_ADDRESS and BLETOOL_ADDRESS_TYPE of the \
-            device, and after a disconnection its reason in BLETOOL_REASON. Its output is shown on stderr.
+            device, after a connection its security level in BLETOOL_SECURITY, and after a disconnection its \
+            reason in BLETOOL_REASON. Its output is shown on stderr.
 
             As a systemd service (Type=notify) it is ready when it waits for the device; its status is the \
             last event.
@@ -107,7 +108,7 @@ struct MaintainCommand: RadioCommand {
         }
         let links = radio.central.maintain(id, options: options) { event in
             switch event {
-            case .connected(let session):
+            case .connected(let session, _):
                 open.withLock { $0 = session }
                 _ = linked.increment()
             case .disconnected:

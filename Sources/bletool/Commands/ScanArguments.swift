@@ -223,7 +223,8 @@ extension [CompanyIdentifier] {
             }
             guard !isEmpty else {
                 throw BadInput(
-                    "no company has \(text.quoted) in its name", hint: "`bletool lookup company` finds them")
+                    "no company has \(text.quoted) in its name",
+                    hint: "`bletool lookup company WHAT` finds names")
             }
         }
     }

@@ -7,7 +7,7 @@ struct ScanCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Scan: show what advertises nearby.",
         discussion: """
-            A device is shown when it is new and when its data changes, unless --repeats says otherwise. A \
+            A device is shown when it is new and when its data changes, unless --repeats selects other packets. A \
             scan response has a line of its own, which also has the fields of the advertisement; the line of \
             the advertisement may lack the name. With --json its "data" is the scan response alone. On a \
             terminal, devices are shown in a live table; ? shows its keys, c connects to a device as `gatt \

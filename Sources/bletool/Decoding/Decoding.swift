@@ -34,7 +34,7 @@ struct Decoding: Sendable {
         let deadline = timeout.map { ContinuousClock.now.advanced(by: $0) }
         var pass = DecodingPass(self, names: inputs.map(\.name))
         for (index, input) in inputs.enumerated() {
-            if index > 0, try !pass.goOn() { break }
+            if index > 0, try !pass.endRecording() { break }
             var isOpen = true
             while isOpen {
                 guard input.isReady(until: deadline) else {
@@ -111,6 +111,7 @@ struct DecodingPass {
     /// Whether no more packets are needed, because enough were shown or the output has no reader.
     private var isOver = false
     private var damage: (name: String, first: RecordingDamage, parts: Int, octets: Int)?
+    private var hasRecordAfterDamage = false
 
     /// Creates a pass through recordings with these names, of which there is at least one.
     init(_ decoding: Decoding, names: [String]) {
@@ -130,7 +131,7 @@ struct DecodingPass {
 
     /// Ends a recording, so that the next one can follow. Known connections and attributes are kept for it.
     /// Returns false if no more octets are needed.
-    mutating func goOn() throws(Failure) -> Bool {
+    mutating func endRecording() throws(Failure) -> Bool {
         try end()
         reader = RecordingReader()
         names.removeFirst()
@@ -169,9 +170,10 @@ struct DecodingPass {
         }
         if let damage {
             let parts = damage.parts == 1 ? "" : ", and \(damage.parts - 1) more"
+            let place = damage.first.isCutOff && !hasRecordAfterDamage ? "before" : "around"
             throw Failure(
                 .input, damage.name, "\(damage.first)\(parts)",
-                hint: "\(damage.octets) octets could not be read; all packets around them were")
+                hint: "\(damage.octets) octets could not be read; all packets \(place) them were")
         }
     }
 
@@ -211,6 +213,7 @@ struct DecodingPass {
                     (damage?.octets ?? 0) + gap.skipped
                 )
             case .record(let record):
+                if damage != nil { hasRecordAfterDamage = true }
                 let first = start ?? record.time
                 start = first
                 let packet = dissector.dissect(record)

@@ -11,19 +11,19 @@ struct LadderDiagram {
     static let peerLimit = 6
 
     /// The start or the end of an arrow.
-    enum Party: Hashable {
+    enum Endpoint: Hashable {
         case host
         case controller
         case peer(Int)
     }
 
-    /// An arrow of the diagram, from one party to another.
+    /// An arrow of the diagram, from one endpoint to another.
     struct Row: Hashable {
         var frame: Int
         /// Microseconds since the recording began.
         var time: Int64
-        var from: Party
-        var to: Party
+        var from: Endpoint
+        var to: Endpoint
         var text: String
         var isError: Bool
     }
@@ -41,7 +41,7 @@ struct LadderDiagram {
             leftOut += 1
             return
         }
-        let other: Party
+        let other: Endpoint
         if packet.inner.isEmpty {
             other = .controller
         } else {
@@ -135,9 +135,9 @@ extension LadderDiagram {
             """
     }
 
-    private func x(_ party: Party) -> Int {
+    private func x(_ endpoint: Endpoint) -> Int {
         let column =
-            switch party {
+            switch endpoint {
             case .host: 0
             case .controller: 1
             case .peer(let index): 2 + index

@@ -308,7 +308,7 @@ extension DeviceImage.Shown {
                 ?? []
         }
         let kept = Array(value.prefix(StoredValue.limit))
-        var comment = kept.count < value.count ? "cut: it has \(value.count) octets" : nil
+        var comment = kept.count < value.count ? "truncated: it has \(value.count) octets" : nil
         if let text = String(validating: kept, as: UTF8.self), text.printable == text,
             kept.count > 2 || type == .text
         {

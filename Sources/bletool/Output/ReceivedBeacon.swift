@@ -27,9 +27,9 @@ struct ReceivedBeacon: Hashable, Sendable {
                 (beacon, problem) = (.success(found), nil)
                 return
             }
-            let (news, problem) = keys.opened(closed, from: senders)
-            beacon = .success(.bthome(news))
-            self.problem = problem ?? news.ending?.description
+            let (packet, problem) = keys.opened(closed, from: senders)
+            beacon = .success(.bthome(packet))
+            self.problem = problem ?? packet.ending?.description
         } catch {
             (beacon, problem) = (.failure(error), error.description)
         }
@@ -54,8 +54,8 @@ struct ReceivedBeacon: Hashable, Sendable {
                 }
             return "\(reading.name.spaced) \(value)"
         }
-        let said = readings.isEmpty ? beacon.format : "\(beacon.format) \(readings.joined(separator: ", "))"
-        return problem.map { "\(said) (\($0))" } ?? said
+        let text = readings.isEmpty ? beacon.format : "\(beacon.format) \(readings.joined(separator: ", "))"
+        return problem.map { "\(text) (\($0))" } ?? text
     }
 
     /// All readings. Names end with the unit, and those of further values of a kind with `_2`, `_3`.

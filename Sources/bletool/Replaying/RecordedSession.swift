@@ -30,7 +30,10 @@ struct RecordedSession {
             while let item = try next(&reader, path) {
                 switch item {
                 case .record(let record): records.append(record)
-                case .damage(let damage): throw Failure(.input, path, "\(damage)")
+                case .damage(let damage):
+                    throw Failure(
+                        .input, path, "\(damage)",
+                        hint: "bletool decode FILE --write NEW.btsnoop keeps the packets that can be read")
                 }
             }
         }

@@ -33,7 +33,9 @@ struct ScriptFile: Sendable {
                     guard let step = try ScriptStep(line, json: device.console.isJSON) else { continue }
                     try await runner.run(step, line: number)
                 } catch {
-                    failures = (failures.count + 1, try goOn(after: error, at: number, device.console))
+                    failures = (
+                        failures.count + 1, try continueScript(after: error, at: number, device.console)
+                    )
                 }
             }
         } else {
@@ -41,7 +43,9 @@ struct ScriptFile: Sendable {
                 do throws(Failure) {
                     try await runner.run(step, line: number)
                 } catch {
-                    failures = (failures.count + 1, try goOn(after: error, at: number, device.console))
+                    failures = (
+                        failures.count + 1, try continueScript(after: error, at: number, device.console)
+                    )
                 }
             }
         }
@@ -64,7 +68,9 @@ struct ScriptFile: Sendable {
 
     /// Handles a failure at a line. Throws it if the script does not continue after failures, or if the link
     /// was lost; otherwise shows it and returns it.
-    private func goOn(after failure: Failure, at line: Int, _ console: Console) throws(Failure) -> Failure {
+    private func continueScript(after failure: Failure, at line: Int, _ console: Console) throws(Failure)
+        -> Failure
+    {
         let placed = failure.at("\(place):\(line)")
         guard keepsGoing, failure.kind != .linkLost else { throw placed }
         var console = console

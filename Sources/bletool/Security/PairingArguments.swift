@@ -119,7 +119,7 @@ extension PairingArguments {
     }
 
     /// Whether the command line has any options for pairing.
-    private var saysHow: Bool {
+    private var selectsMethod: Bool {
         io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly || minKeySize != nil
     }
 
@@ -148,7 +148,7 @@ extension PairingArguments {
     /// Returns whether this command manages pairing on kernel adapters. If neither the command line nor the
     /// configuration has settings for pairing, pairing stays as the kernel does it.
     private func managesKernelPairing(_ configured: SecurityConfiguration) -> Bool {
-        saysHow || configured != SecurityConfiguration()
+        selectsMethod || configured != SecurityConfiguration()
     }
 
     /// Returns the input and output capabilities: those of the command line, otherwise those of the

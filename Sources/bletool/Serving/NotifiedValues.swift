@@ -39,12 +39,12 @@ struct NotifiedValues: Sendable {
     private func send(
         _ source: NotifyConfiguration.Source, every interval: Duration, _ group: inout DiscardingTaskGroup
     ) async {
-        let (runner, takers) = (ProgramRunner(), Takers(limit: 1))
+        let (runner, unaccepted) = (ProgramRunner(), UnacceptedValues(limit: 1))
         var counter: UInt32 = 0
         while await loop.sleep(for: interval) {
-            let free = await freeSubscribers(among: takers)
+            let free = await freeSubscribers(among: unaccepted)
             guard !free.isEmpty, let value = await value(of: source, &counter, by: runner) else { continue }
-            update(to: value, for: free, takers, &group)
+            update(to: value, for: free, unaccepted, &group)
         }
     }
 
@@ -71,7 +71,7 @@ struct NotifiedValues: Sendable {
     private func send(
         linesOf program: Program, _ format: ValueFormat, _ group: inout DiscardingTaskGroup
     ) async {
-        let takers = Takers(limit: Self.limit)
+        let unaccepted = UnacceptedValues(limit: Self.limit)
         var pause = Self.pauses.first
         while !Task.isCancelled {
             let began = loop.now
@@ -80,7 +80,7 @@ struct NotifiedValues: Sendable {
                 var lines = try ProgramLines(of: program, on: loop)
                 while let line = try await lines.next() {
                     do throws(BadInput) {
-                        await send(value: try value(line, format), takers, &group)
+                        await send(value: try value(line, format), unaccepted, &group)
                     } catch {
                         note("\(error.reason)")
                     }
@@ -100,7 +100,7 @@ struct NotifiedValues: Sendable {
     // MARK: - A file
 
     private func send(_ path: String, _ format: ValueFormat?, _ group: inout DiscardingTaskGroup) async {
-        let takers = Takers(limit: Self.limit, repeatsLatest: true)
+        let unaccepted = UnacceptedValues(limit: Self.limit, repeatsLatest: true)
         var last: [UInt8]?
         var pause = Self.pauses.first
         if access(path, F_OK) != 0 { note("the file \(path.quoted) is not there yet") }
@@ -110,7 +110,7 @@ struct NotifiedValues: Sendable {
                 pause = Self.pauses.first
                 var change: FileChanges.Change? = .written
                 while change == .written {
-                    await send(contentsOf: path, format, &last, takers, &group)
+                    await send(contentsOf: path, format, &last, unaccepted, &group)
                     change = await changes.next()
                 }
                 guard change == .folderGone else { return }
@@ -125,7 +125,8 @@ struct NotifiedValues: Sendable {
 
     /// Sends the contents of a file, unless they are those that were sent last.
     private func send(
-        contentsOf path: String, _ format: ValueFormat?, _ last: inout [UInt8]?, _ takers: Takers,
+        contentsOf path: String, _ format: ValueFormat?, _ last: inout [UInt8]?,
+        _ unaccepted: UnacceptedValues,
         _ group: inout DiscardingTaskGroup
     ) async {
         do throws(BadInput) {
@@ -136,9 +137,9 @@ struct NotifiedValues: Sendable {
             if let format {
                 // As with programs, one line end at the end is not part of the value.
                 let text = octets.last == UInt8(ascii: "\n") ? octets.dropLast() : octets
-                await send(value: try value(text, format), takers, &group)
+                await send(value: try value(text, format), unaccepted, &group)
             } else {
-                await send(value: octets, takers, &group)
+                await send(value: octets, unaccepted, &group)
             }
             last = octets
         } catch {
@@ -154,37 +155,40 @@ struct NotifiedValues: Sendable {
         format == .utf8 ? text : try format.octets(String(decoding: text, as: UTF8.self).trimmed)
     }
 
-    private func send(value: [UInt8], _ takers: Takers, _ group: inout DiscardingTaskGroup) async {
-        takers.latest(value)
-        let free = await freeSubscribers(among: takers)
+    private func send(value: [UInt8], _ unaccepted: UnacceptedValues, _ group: inout DiscardingTaskGroup)
+        async
+    {
+        unaccepted.latest(value)
+        let free = await freeSubscribers(among: unaccepted)
         // Centrals that read get the value, even if none has subscribed.
         guard !free.isEmpty else { return await update(to: value, for: []) }
-        update(to: value, for: free, takers, &group)
+        update(to: value, for: free, unaccepted, &group)
     }
 
     /// Returns the subscribers that accept another value. Reports those that have become late.
-    private func freeSubscribers(among takers: Takers) async -> [Central] {
+    private func freeSubscribers(among unaccepted: UnacceptedValues) async -> [Central] {
         let subscribers = await manager.subscribers(of: characteristic.valueHandle)
-        let (free, late) = takers.sort(subscribers.map(\.central))
+        let (free, late) = unaccepted.sort(subscribers.map(\.central))
         for central in late {
-            let what = takers.limit == 1 ? "the last value" : "the last \(takers.limit) values"
+            let what = unaccepted.limit == 1 ? "the last value" : "the last \(unaccepted.limit) values"
             note("\(central.address) has not accepted \(what) yet, and gets no other until it has")
         }
         return free
     }
 
     private func update(
-        to value: [UInt8], for centrals: [Central], _ takers: Takers, _ group: inout DiscardingTaskGroup
+        to value: [UInt8], for centrals: [Central], _ unaccepted: UnacceptedValues,
+        _ group: inout DiscardingTaskGroup
     ) {
         for central in centrals {
-            takers.begin(central)
+            unaccepted.begin(central)
             // Immediate tasks reach the adapter in the order of the values.
             group.addImmediateTask {
                 await update(to: value, for: [central])
-                while let left = takers.end(central) {
+                while let left = unaccepted.end(central) {
                     note("\(central.address) accepts values again; \(left.count) were left out")
                     guard let latest = left.latest else { return }
-                    takers.begin(central)
+                    unaccepted.begin(central)
                     await update(to: latest, for: [central])
                 }
             }
@@ -204,7 +208,7 @@ struct NotifiedValues: Sendable {
 
 /// Tracks which centrals have accepted the values that they were sent, so that a slow central does not delay
 /// the others.
-private final class Takers: Sendable {
+private final class UnacceptedValues: Sendable {
     private struct State {
         /// The number of values that each central has not accepted yet.
         var waiting: [Central: Int] = [:]

@@ -105,7 +105,8 @@ final class ProgramRunner: Sendable {
                     continuation.resume(returning: $0)
                 }
                 if !isTaken {
-                    let problem = Problem(reason: "\(program.name) has no room: \(limit) octets may wait")
+                    let problem = Problem(
+                        reason: "\(program.name) has a full queue: at most \(limit) octets can wait")
                     continuation.resume(returning: .failure(problem))
                 }
             }

@@ -24,8 +24,8 @@ actor GATTShell {
     private let radio: Radio
     private let terminal: RawTerminal
     private let connect: @Sendable () async throws(Failure) -> Peripheral
-    private let news: AsyncStream<News>
-    private let events: AsyncStream<News>.Continuation
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
     private var console: Console { radio.console }
 
     private var session: Session?
@@ -50,22 +50,22 @@ actor GATTShell {
         self.connect = connect
         // Unbounded, because no key and no end of a command must be lost. A user types more slowly than keys
         // are processed.
-        (news, events) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
     /// Reads and runs lines until `quit`, Ctrl-D or the end of input.
     func run(on first: Peripheral) async {
-        terminal.take { [events] in events.yield(.redraw) }
-        let keys = Task { [events, terminal, loop = radio.adapter.loop] in
+        terminal.take { [continuation] in continuation.yield(.redraw) }
+        let keys = Task { [continuation, terminal, loop = radio.adapter.loop] in
             var reader = KeyReader(terminal, on: loop)
-            while let keys = await reader.next() { events.yield(.keys(keys)) }
-            events.yield(.keys(nil))
+            while let keys = await reader.next() { continuation.yield(.keys(keys)) }
+            continuation.yield(.keys(nil))
         }
-        TerminalQuestion.shell.withLock { $0 = Self.asking(events) }
+        TerminalQuestion.shell.withLock { $0 = Self.asking(continuation) }
         defer {
             TerminalQuestion.shell.withLock { $0 = nil }
             question?.answer.resume(returning: nil)
-            events.finish()
+            continuation.finish()
             keys.cancel()
             running?.cancel()
             session?.watch.cancel()
@@ -74,7 +74,7 @@ actor GATTShell {
         console.output.line("connected; help lists the commands, Ctrl-D ends the shell")
         await begin(first)
         draw()
-        for await event in news {
+        for await event in events {
             guard await take(event) else { break }
             draw()
         }
@@ -83,23 +83,23 @@ actor GATTShell {
 
     /// Returns the function that asks the user while the shell has the terminal.
     private static func asking(
-        _ events: AsyncStream<News>.Continuation
+        _ continuation: AsyncStream<Event>.Continuation
     ) -> @Sendable (String) async -> String? {
         { question in
             await withTaskCancellationHandler {
                 await withCheckedContinuation { answer in
-                    if case .terminated = events.yield(.question(question, answer)) {
+                    if case .terminated = continuation.yield(.question(question, answer)) {
                         answer.resume(returning: nil)
                     }
                 }
             } onCancel: {
-                events.yield(.noQuestion)
+                continuation.yield(.noQuestion)
             }
         }
     }
 
     /// Handles an event. Returns false at the end of the shell.
-    private func take(_ event: News) async -> Bool {
+    private func take(_ event: Event) async -> Bool {
         switch event {
         case .redraw: PinnedLine.show(nil, on: console.output)
         case .keys(nil): return false
@@ -138,9 +138,9 @@ actor GATTShell {
             let kept = value.count <= ShellCompletion.longest ? value : nil
             values.withLock { if $0.count < Self.valueLimit || $0[handle] != nil { $0[handle] = kept } }
         }
-        let watch = Task { [events, number = sessions] in
+        let watch = Task { [continuation, number = sessions] in
             guard let reason = try? await peripheral.disconnection() else { return }
-            events.yield(.lost(number: number, reason))
+            continuation.yield(.lost(number: number, reason))
         }
         session = Session(number: sessions, device: device, runner: ScriptRunner(device), watch: watch)
         name = peripheral.address.text
@@ -252,8 +252,8 @@ extension GATTShell {
             case "help": for line in ShellVerbs.help(words.dropFirst().first) { console.output.line(line) }
             case "connect":
                 guard session == nil else { throw Failure(.input, "connect", "there is a link") }
-                launch { [connect, events] () throws(Failure) in
-                    events.yield(.connected(try await connect()))
+                launch { [connect, continuation] () throws(Failure) in
+                    continuation.yield(.connected(try await connect()))
                     return false
                 }
             case "disconnect":
@@ -284,11 +284,11 @@ extension GATTShell {
     /// Runs a command while keys are handled. `body` returns whether its end is to be reported.
     private func launch(_ body: @escaping @Sendable () async throws(Failure) -> Bool) {
         PinnedLine.show(nil, on: console.output)
-        running = Task { [events] in
+        running = Task { [continuation] in
             do throws(Failure) {
-                if try await body() { events.yield(.done(nil)) }
+                if try await body() { continuation.yield(.done(nil)) }
             } catch {
-                events.yield(.done(error))
+                continuation.yield(.done(error))
             }
         }
     }
@@ -296,7 +296,7 @@ extension GATTShell {
 
 extension GATTShell {
     /// An event that the shell handles.
-    enum News: Sendable {
+    enum Event: Sendable {
         /// The window has a new size, or has lost its contents.
         case redraw
         /// Keys were pressed; nil if no more can follow.

@@ -116,7 +116,14 @@ extension AdvertisingFlags {
 extension CompanyIdentifier {
     /// Parses the number of a company.
     init(text: some StringProtocol) throws(BadInput) {
-        self.init(rawValue: try UInt16(text: text, "a company's number"))
+        do throws(BadInput) {
+            self.init(rawValue: try UInt16(text: text, "a company's number"))
+        } catch {
+            guard text.contains(where: \.isLetter), text.first != "0" else { throw error }
+            throw BadInput(
+                "\(text.quoted) is not a company's number",
+                hint: "`bletool lookup company WHAT` finds it; 0xffff is for tests")
+        }
     }
 }
 

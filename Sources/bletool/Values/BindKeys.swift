@@ -34,18 +34,18 @@ struct BindKeys: Hashable, Sendable {
     }
 
     /// Returns a sensor's data, decrypted if a key is correct, otherwise with the reason why they are not.
-    func opened(_ news: BTHome, from senders: [DeviceAddress?]) -> (news: BTHome, problem: String?) {
-        guard news.sealed != nil else { return (news, nil) }
+    func opened(_ packet: BTHome, from senders: [DeviceAddress?]) -> (packet: BTHome, problem: String?) {
+        guard packet.sealed != nil else { return (packet, nil) }
         var problem = "no --bindkey is given for it"
-        for address in news.address.map({ [$0] }) ?? senders.compactMap({ $0 }) {
+        for address in packet.address.map({ [$0] }) ?? senders.compactMap({ $0 }) {
             for key in own[address.value].map({ [$0] }) ?? common {
                 do throws(BTHomeKeyError) {
-                    return (try news.opened(with: key, from: address), nil)
+                    return (try packet.opened(with: key, from: address), nil)
                 } catch {
                     problem = error.description
                 }
             }
         }
-        return (news, problem)
+        return (packet, problem)
     }
 }

@@ -20,6 +20,23 @@ enum Names {
     /// for services, so the name does not apply to a vendor's characteristic with the same number.
     static func isOfMember(_ uuid: BluetoothUUID) -> Bool { AssignedNumbers.kind(of: uuid) == .member }
 
+    /// Returns `; did you mean "Battery Level"?` with the name that is most similar to an unknown one, or an
+    /// empty text. If a name of `kind` is similar enough, others are not considered. A service's name may lack
+    /// the word Service.
+    static func suggestion(
+        for text: some StringProtocol, of kind: AssignedNumbers.UUIDKind? = nil
+    ) -> String {
+        let all = AssignedNumbers.uuids(containing: "").filter {
+            let its = AssignedNumbers.kind(of: $0.uuid)
+            return its != .member && (kind == nil || its == kind)
+        }
+        let word = text.lowercased().map { $0 == "_" || $0 == "-" ? " " : String($0) }.joined()
+        let found = all.flatMap { entry in
+            entry.name.hasSuffix(" Service") ? [entry.name, String(entry.name.dropLast(8))] : [entry.name]
+        }.suggestion(for: word)
+        return found.isEmpty && kind != nil ? suggestion(for: text) : found
+    }
+
     @Sendable static func company(_ company: CompanyIdentifier) -> String? {
         AssignedNumbers.companyName(company.rawValue)
     }
@@ -40,7 +57,8 @@ extension BluetoothUUID {
             throw BadInput(
                 isNumber
                     ? "\(text.quoted) is not a UUID: those have 4, 8, or 32 hex digits with dashes"
-                    : "\(text.quoted) is neither a UUID nor a name that the Bluetooth SIG gave to one",
+                    : "\(text.quoted) is neither a UUID nor a name that the Bluetooth SIG gave to one"
+                        + Names.suggestion(for: text, of: kind),
                 hint: isNumber ? nil : "`bletool lookup uuid WHAT` finds names")
         }
         self = uuid

@@ -49,11 +49,11 @@ extension [UInt8] {
 
     private static func notHex(_ text: some StringProtocol) -> String {
         if text.hasPrefix("0x") { return "is not plain hex: leave out the 0x" }
-        guard let stranger = text.first(where: { !$0.isHexDigit || !$0.isASCII }) else {
+        guard let invalid = text.first(where: { !$0.isHexDigit || !$0.isASCII }) else {
             return "is not hex: it has an odd number of digits"
         }
-        return ":- ".contains(stranger)
+        return ":- ".contains(invalid)
             ? "is not plain hex: leave out the separators"
-            : "is not hex: \(String(stranger).quoted) is no digit"
+            : "is not hex: \(String(invalid).quoted) is no digit"
     }
 }

@@ -9,7 +9,7 @@ enum ValueFormat: String, Hashable, CaseIterable, Sendable {
     case hex
     /// Text; what a terminal would interpret, including line ends, is escaped, as in `\u{a}`.
     case utf8
-    /// Integers of 8 to 32 bits, little-endian.
+    /// Integers of 8 to 32 bits, little-endian. A value of several numbers is a list of them: `1,770`.
     case u8, u16, u32, i8, i16, i32
     /// An IEEE 754 number of 32 bits.
     case f32
@@ -64,6 +64,9 @@ extension ValueFormat {
         }
         switch reading(value, type) {
         case .string(let text)?: return text.printable
+        case .array(let numbers)? where number != nil:
+            return numbers.map { if case .string(let text) = $0 { text } else { "\($0)" } }.joined(
+                separator: ",")
         case let other?:
             guard case .number(_, let unit)? = type?.reading(value), self == .auto, !unit.isEmpty else {
                 return "\(other)"
@@ -93,7 +96,12 @@ extension ValueFormat {
             case .number(let text, _)?: return JSONValue(number: text)
             case nil: return nil
             }
-        default: return number?.text(value).map { JSONValue(number: $0) }
+        default:
+            guard let number, !value.isEmpty, value.count.isMultiple(of: number.octets) else { return nil }
+            let numbers = stride(from: 0, to: value.count, by: number.octets).compactMap { start in
+                number.text([UInt8](value[start..<(start + number.octets)])).map { JSONValue(number: $0) }
+            }
+            return numbers.count == 1 ? numbers[0] : .array(numbers)
         }
     }
 }

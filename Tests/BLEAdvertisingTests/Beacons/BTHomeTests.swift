@@ -4,19 +4,20 @@ import TestSupport
 import Testing
 
 @Suite struct BTHomeTests {
-    private func news(_ hex: String) throws -> BTHome {
+    private func packet(_ hex: String) throws -> BTHome {
         try #require(try BTHome(ServiceData(0xfcd2, octets(hex))))
     }
 
     @Test func decodesSpecificationExample() throws {
-        let news = try news("40 02c409 03bf13")
+        let packet = try packet("40 02c409 03bf13")
         #expect(
-            news.objects == [
+            packet.objects == [
                 .measurement(.temperature, Quantity(2500, exponent: -2, .celsius)),
                 .measurement(.humidity, Quantity(5055, exponent: -2, .percent)),
             ])
-        #expect(news.ending == nil && news.sealed == nil && news.address == nil && news.counter == nil)
-        #expect(!news.information.isEncrypted && !news.information.isTriggerBased)
+        #expect(
+            packet.ending == nil && packet.sealed == nil && packet.address == nil && packet.counter == nil)
+        #expect(!packet.information.isEncrypted && !packet.information.isTriggerBased)
     }
 
     @Test(
@@ -48,7 +49,7 @@ import Testing
             ("6407", "lightLevel 7"),
         ])
     func measurementsDecodeTableExamples(_ hex: String, _ expected: String) throws {
-        let found = try news("40" + hex)
+        let found = try packet("40" + hex)
         guard case .measurement(let property, let value)? = found.objects.first else {
             Issue.record("\(found)")
             return
@@ -56,7 +57,7 @@ import Testing
         #expect("\(property.rawValue) \(value)" == expected)
         #expect(found.objects.count == 1 && found.ending == nil)
         // A measurement without its last octet is reported as truncated.
-        let short = try news("40" + hex.dropLast(2))
+        let short = try packet("40" + hex.dropLast(2))
         #expect(short.objects.isEmpty)
         guard case .malformed(let error)? = short.ending, case .truncated = error.reason else {
             Issue.record("\(short)")
@@ -67,7 +68,7 @@ import Testing
     @Test(arguments: BTHomeState.allCases)
     func statesDecodeBothValues(_ state: BTHomeState) throws {
         #expect(
-            try news("40" + [state.rawValue, 0, state.rawValue, 1].hex).objects == [
+            try packet("40" + [state.rawValue, 0, state.rawValue, 1].hex).objects == [
                 .state(state, false), .state(state, true),
             ])
         #expect(state.word(false) != state.word(true))
@@ -91,23 +92,23 @@ import Testing
         ("f2000106", .firmware([6, 1, 0])),
     ])
     func decodesOtherObjects(_ hex: String, _ expected: BTHomeObject) throws {
-        let found = try news("44" + hex)
+        let found = try packet("44" + hex)
         #expect(found.objects == [expected] && found.ending == nil && found.information.isTriggerBased)
     }
 
     @Test func repeatedObjectsAreKept() throws {
-        #expect(try news("40 3a00 3a01").objects == [.button(.noEvent), .button(.press)])
+        #expect(try packet("40 3a00 3a01").objects == [.button(.noEvent), .button(.press)])
     }
 
     @Test("an unknown object ends decoding, and earlier objects are kept")
     func unknownObjectEndsDecoding() throws {
-        let found = try news("40 0161 fe 5d09 03b718")
+        let found = try packet("40 0161 fe 5d09 03b718")
         #expect(found.objects == [.measurement(.battery, Quantity(97, .percent))])
         #expect(found.ending == .unknownObject(0xfe, left: 5))
     }
 
     @Test func invalidDimmerEventEndsDecoding() throws {
-        let found = try news("40 0161 3c0301")
+        let found = try packet("40 0161 3c0301")
         #expect(found.objects.count == 1)
         #expect(
             found.ending
@@ -117,7 +118,7 @@ import Testing
     }
 
     @Test func decodesEmbeddedAddress() throws {
-        let found = try news("42 b2188d38c1a4 04138a01")
+        let found = try packet("42 b2188d38c1a4 04138a01")
         #expect(found.address?.text == "A4:C1:38:8D:18:B2")
         #expect(found.objects == [.measurement(.pressure, Quantity(100883, exponent: -2, .hectopascal))])
     }
@@ -133,7 +134,7 @@ import Testing
             ("43 a5808fe64854 f196c06ffb49 00112233 f08ecbde", 0x3322_1100),
         ] as [(String, UInt32)])
     func decryptsEncryptedData(_ hex: String, _ counter: UInt32) throws {
-        let closed = try news(hex)
+        let closed = try packet(hex)
         #expect(closed.objects.isEmpty && closed.counter == counter && closed.sealed?.counter == counter)
         let opened = try closed.opened(with: Self.key, from: closed.address == nil ? sender : nil)
         #expect(
@@ -146,7 +147,7 @@ import Testing
     }
 
     @Test func wrongKeyOrAddressFailsToDecrypt() throws {
-        let closed = try news("41 e445f3c9962b 33221100 6c7c4519")
+        let closed = try packet("41 e445f3c9962b 33221100 6c7c4519")
         #expect(throws: BTHomeKeyError.mismatch) { try closed.opened(with: Self.key + 1, from: sender) }
         let other = DeviceAddress(0x5448_e68f_80a6, type: .public)
         #expect(throws: BTHomeKeyError.mismatch) { try closed.opened(with: Self.key, from: other) }

@@ -54,12 +54,12 @@ import Testing
                 "uuid e2c56db5-dffb-48d2-b060-d0f5a71096e0", "major 1", "minor 2", "measuredPowerDBm -59",
             ])
         #expect(throws: DecodeError.self) { try beacons[1].get() }
-        guard case .bthome(let news) = try beacons[2].get() else {
+        guard case .bthome(let packet) = try beacons[2].get() else {
             Issue.record("not BTHome")
             return
         }
-        #expect(news.objects == [.measurement(.battery, Quantity(97, .percent))])
-        #expect(news.ending?.description.contains("needs 2 octets, 0 left") == true)
+        #expect(packet.objects == [.measurement(.battery, Quantity(97, .percent))])
+        #expect(packet.ending?.description.contains("needs 2 octets, 0 left") == true)
         #expect(AdvertisingData(octets("05ff4c001005")).beacons.isEmpty)
     }
 

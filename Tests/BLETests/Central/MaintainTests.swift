@@ -49,11 +49,12 @@ struct MaintainTests {
             let reason = DisconnectReason.status(.remoteDeviceTerminatedLowResources)
             #expect(
                 reported.withLock { $0 } == [
-                    .connected(session: 1), .disconnected(session: 1, reason, pause: .milliseconds(500)),
-                    .connected(session: 2), .disconnected(session: 2, reason, pause: .seconds(1)),
-                    .connected(session: 3), .disconnected(session: 3, reason, pause: .seconds(2)),
-                    .connected(session: 4), .disconnected(session: 4, reason, pause: .zero),
-                    .connected(session: 5),
+                    .connected(session: 1, .none),
+                    .disconnected(session: 1, reason, pause: .milliseconds(500)),
+                    .connected(session: 2, .none), .disconnected(session: 2, reason, pause: .seconds(1)),
+                    .connected(session: 3, .none), .disconnected(session: 3, reason, pause: .seconds(2)),
+                    .connected(session: 4, .none), .disconnected(session: 4, reason, pause: .zero),
+                    .connected(session: 5, .none),
                 ])
             dropping.cancel()
         }

@@ -384,7 +384,7 @@ extension FakeKernel {
     }
 
     /// Sends all raw sockets an event that the controller has not sent.
-    func say(_ event: HCIEventPacket) {
+    func emit(_ event: HCIEventPacket) {
         for raw in raws { raw.port.send(HCIPacket.event(event).encoded.span) }
     }
 

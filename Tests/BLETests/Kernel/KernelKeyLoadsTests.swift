@@ -12,7 +12,7 @@ struct KernelKeyLoadsTests {
     func pendingLoadWaitsForPairings() {
         var loads = KernelKeyLoads()
         #expect(loads.next(quiet: nil, at: start) == .none)
-        loads.owe(insteadOf: [lamp])
+        loads.requestLoad(insteadOf: [lamp])
         let quiet = start + .seconds(30)
         #expect(loads.next(quiet: quiet, at: start) == .wait(until: quiet))
         #expect(loads.next(quiet: quiet, at: quiet) == .load(replacing: [lamp]))
@@ -22,12 +22,12 @@ struct KernelKeyLoadsTests {
     @Test("a bond is untrusted until the kernel has loaded its keys")
     func bondIsUntrustedUntilKeysAreLoaded() {
         var loads = KernelKeyLoads()
-        loads.owe(insteadOf: [lamp])
-        #expect(!loads.proves(lamp) && loads.proves(lock))
+        loads.requestLoad(insteadOf: [lamp])
+        #expect(!loads.provesIdentity(of: lamp) && loads.provesIdentity(of: lock))
         #expect(loads.next(quiet: nil, at: start) == .load(replacing: [lamp]))
-        #expect(!loads.proves(lamp))
+        #expect(!loads.provesIdentity(of: lamp))
         loads.ended(isDone: true, at: start)
-        #expect(loads.proves(lamp))
+        #expect(loads.provesIdentity(of: lamp))
         #expect(loads.next(quiet: nil, at: start) == .none)
     }
 
@@ -36,30 +36,30 @@ struct KernelKeyLoadsTests {
         arguments: [[lamp], [lock], []])
     func changeDuringLoadCausesAnotherLoad(peers: [DeviceAddress]) {
         var loads = KernelKeyLoads()
-        loads.owe(insteadOf: [lamp])
+        loads.requestLoad(insteadOf: [lamp])
         _ = loads.next(quiet: nil, at: start)
-        loads.owe(insteadOf: peers)
+        loads.requestLoad(insteadOf: peers)
         #expect(loads.next(quiet: nil, at: start) == .none)
         loads.ended(isDone: true, at: start)
-        #expect(!loads.proves(lamp))
+        #expect(!loads.provesIdentity(of: lamp))
         #expect(loads.next(quiet: nil, at: start) == .load(replacing: Set([lamp] + peers)))
         loads.ended(isDone: true, at: start)
-        #expect(loads.proves(lamp) && loads.proves(lock))
+        #expect(loads.provesIdentity(of: lamp) && loads.provesIdentity(of: lock))
     }
 
     @Test("a refused load is retried after 10 s, even when more changes arrive")
     func refusedLoadIsRetriedAfterTenSeconds() {
         var loads = KernelKeyLoads()
-        loads.owe(insteadOf: [lamp])
+        loads.requestLoad(insteadOf: [lamp])
         _ = loads.next(quiet: nil, at: start)
         loads.ended(isDone: false, at: start)
-        #expect(!loads.proves(lamp))
+        #expect(!loads.provesIdentity(of: lamp))
         let again = start + .seconds(10)
-        loads.owe(insteadOf: [lock])
+        loads.requestLoad(insteadOf: [lock])
         #expect(loads.next(quiet: nil, at: start) == .wait(until: again))
         #expect(loads.next(quiet: again + .seconds(1), at: again) == .wait(until: again + .seconds(1)))
         #expect(loads.next(quiet: nil, at: again) == .load(replacing: [lamp, lock]))
         loads.ended(isDone: true, at: again)
-        #expect(loads.proves(lamp) && loads.proves(lock))
+        #expect(loads.provesIdentity(of: lamp) && loads.provesIdentity(of: lock))
     }
 }

@@ -123,7 +123,7 @@ import VirtualController
             await host.wait(.seconds(3))
             // A link of another program with the next handle ends.
             let handle = ConnectionHandle(rawValue: last.rawValue + 1)
-            host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
+            host.kernel.emit(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
             await host.wait(.seconds(1))
             let second = try await host.adapter.connect(to: other)
             let socket = try #require(host.kernel.socket(to: address))
@@ -141,8 +141,8 @@ import VirtualController
             let device = try await host.adapter.connect(to: other)
             let socket = try #require(host.kernel.socket(to: await other.address))
             let handle = socket.connectionHandle()
-            host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
-            host.kernel.say(
+            host.kernel.emit(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
+            host.kernel.emit(
                 LEConnectionComplete(
                     connection: handle, role: .peripheral,
                     peer: HCIAddress(DeviceAddress(7, type: .public)),
@@ -190,7 +190,7 @@ import VirtualController
             let socket = try #require(host.kernel.socket(to: central.address))
             host.port.script(
                 .leConnectionUpdate,
-                .says([
+                .sends([
                     CommandStatus(status: .success, opcode: .leConnectionUpdate).packet,
                     LEConnectionUpdateComplete(
                         status: .unsupportedRemoteFeature, connection: socket.connectionHandle(),
@@ -217,7 +217,7 @@ import VirtualController
             _ = await host.link(
                 to: central, over: KernelSocket(on: host.loop, handle: ConnectionHandle(0x40)))
             for handle in [0x40, 0x41] {
-                host.kernel.say(
+                host.kernel.emit(
                     LEConnectionComplete(
                         connection: ConnectionHandle(rawValue: UInt16(handle)), role: .peripheral,
                         peer: HCIAddress(central), interval: ConnectionInterval(rawValue: 24), latency: 0,
@@ -237,7 +237,7 @@ import VirtualController
         try await KernelHost.run { host in
             let advertising = try await PeripheralManager(host.adapter).advertise(.beacon("ours"))
             let handle = ConnectionHandle(0x40)
-            host.kernel.say(
+            host.kernel.emit(
                 LEConnectionComplete(
                     connection: handle, role: .central, peer: HCIAddress(DeviceAddress(7, type: .public)),
                     interval: ConnectionInterval(rawValue: 24), latency: 0,
@@ -248,10 +248,10 @@ import VirtualController
                 .refuses(.leSetExtendedAdvertisingEnable, .commandDisallowed))
             host.kernel.emit(LESetExtendedAdvertisingEnable(enable: false, sets: []))
             await host.wait(.seconds(600))
-            host.port.forgive()
+            host.port.removeRules()
             let watcher = CentralManager(try await host.other("watcher"))
             await host.wait(.seconds(1))
-            host.kernel.say(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
+            host.kernel.emit(DisconnectionComplete(connection: handle, reason: .connectionTimeout).packet)
             _ = try await watcher.first(within: .seconds(5)) { $0.name == "ours" }
             await advertising.stop()
             await watcher.adapter.close()

@@ -628,7 +628,7 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             #expect(await host.kernel.nextCommand() == .userConfirmationReply(other))
             host.kernel.emit(0x000a, longTermKey(kind: 3))
             await host.wait(.milliseconds(1))
-            host.port.say(
+            host.port.emit(
                 EncryptionChange(status: .success, connection: ConnectionHandle(0x41), mode: .on).packet)
             await host.wait(.seconds(29))
             #expect(host.commands.last == .userConfirmationReply(other))

@@ -308,7 +308,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
             let asked = Lock<[[UInt8]]>([])
             let read = try await refusedRead(host, socket, id, asked)
             let handle = socket.connectionHandle()
-            host.kernel.say(DisconnectionComplete(connection: handle, reason: .authenticationFailure).packet)
+            host.kernel.emit(DisconnectionComplete(connection: handle, reason: .authenticationFailure).packet)
             socket.lose()
             await #expect(throws: BLEError.encryption(.authenticationFailure)) { try await read.value }
         }
@@ -374,7 +374,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         try await run { host, _, id in
             let raised = raising(host, id)
             _ = await host.loop.sleep(for: .seconds(1))
-            host.port.say(
+            host.port.emit(
                 EncryptionChange(
                     status: .pinOrKeyMissing, connection: ConnectionHandle(0x40), mode: .off
                 ).packet)
@@ -420,7 +420,7 @@ private let lampOctets: [UInt8] = [6, 5, 4, 3, 2, 0xc1, 2]
         try await run { host, socket, id in
             let events = PeripheralManager(host.adapter).events()
             host.port.script(.readRSSI, .late(.milliseconds(3)))
-            host.port.say(
+            host.port.emit(
                 EncryptionChange(status: .success, connection: ConnectionHandle(0x40), mode: .on).packet
             )
             _ = await host.loop.sleep(for: .milliseconds(1))

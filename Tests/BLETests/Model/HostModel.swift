@@ -53,7 +53,7 @@ final class HostModel: @unchecked Sendable {
         var scan: Scan?
         var users: [Int: [User]] = [:]
         /// Whether the model has made the host's controller misbehave.
-        var isMeddled = false
+        var isAltered = false
 
         init(_ adapter: Adapter, _ port: ScriptedPort) async {
             (self.adapter, self.port, address) = (adapter, port, await adapter.address)
@@ -166,8 +166,8 @@ extension HostModel {
             await bed.setRSSI(nil, between: hosts[one].adapter, and: hosts[other].adapter)
         case .reunite(let one, let other):
             await bed.setRSSI(-50, between: hosts[one].adapter, and: hosts[other].adapter)
-        case .meddle(let number, let command, let fault):
-            hosts[number].isMeddled = true
+        case .alter(let number, let command, let fault):
+            hosts[number].isAltered = true
             for opcode in command.opcodes {
                 hosts[number].port.script(opcode, fault.behavior(for: opcode), times: 1)
             }
@@ -211,7 +211,7 @@ extension HostModel {
 extension HostModel {
     /// Ends all faults and separations, and waits for three minutes.
     private func settle() async {
-        for host in hosts { host.port.forgive() }
+        for host in hosts { host.port.removeRules() }
         for one in hosts.indices {
             for other in hosts.indices where other > one {
                 await bed.setRSSI(-50, between: hosts[one].adapter, and: hosts[other].adapter)
@@ -250,11 +250,11 @@ extension HostModel {
             expect(centrals >= Self.links, "host \(number) has not begun to advertise")
             return false
         case .failure(let error):
-            expect(hosts[number].isMeddled, "host \(number) does not advertise: \(error)")
+            expect(hosts[number].isAltered, "host \(number) does not advertise: \(error)")
             return false
         case .success(let advertising):
             guard let end = advertising.record.end else { return true }
-            expect(hosts[number].isMeddled, "host \(number) advertises no more: \(end)")
+            expect(hosts[number].isAltered, "host \(number) advertises no more: \(end)")
             return false
         }
     }
@@ -298,7 +298,7 @@ extension HostModel {
             return
         case .failure(let error):
             return expect(
-                hosts[number].isMeddled || hosts[other].isMeddled, "\(name) has no link to \(other): \(error)"
+                hosts[number].isAltered || hosts[other].isAltered, "\(name) has no link to \(other): \(error)"
             )
         case .success(let peripheral): device = peripheral
         }
@@ -344,7 +344,7 @@ extension HostModel {
             return expect(
                 onAir.isSubset(of: scan.seen), "host \(number) does not find \(onAir.subtracting(scan.seen))")
         }
-        expect(hosts[number].isMeddled, "the scan of host \(number) has ended: \(end)")
+        expect(hosts[number].isAltered, "the scan of host \(number) has ended: \(end)")
     }
 
     /// Ends the operations of all users, and checks that no advertisement and no link remains.

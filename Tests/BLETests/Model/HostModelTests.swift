@@ -18,7 +18,7 @@ import Testing
         (
             4,
             [
-                .meddle(1, .disconnect, .refusal), .connect(0, to: 1), .advertise(1),
+                .alter(1, .disconnect, .refusal), .connect(0, to: 1), .advertise(1),
                 .wait(milliseconds: 7000),
                 .expel(0, by: 1),
             ]
@@ -26,7 +26,7 @@ import Testing
         (
             7,
             [
-                .meddle(0, .cancel, .silence), .connect(0, to: 1), .advertise(1), .leave(0, from: 1),
+                .alter(0, .cancel, .silence), .connect(0, to: 1), .advertise(1), .leave(0, from: 1),
                 .wait(milliseconds: 7000), .advertise(0), .connect(2, to: 0),
             ]
         ),
@@ -42,7 +42,7 @@ import Testing
         (
             7,
             [
-                .advertise(1), .connect(0, to: 1), .wait(milliseconds: 10), .meddle(1, .advertise, .refusal),
+                .advertise(1), .connect(0, to: 1), .wait(milliseconds: 10), .alter(1, .advertise, .refusal),
                 .stopAdvertising(1), .wait(milliseconds: 1),
             ]
         ),

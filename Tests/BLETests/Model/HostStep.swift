@@ -22,7 +22,7 @@ enum HostStep: Hashable, Sendable {
     case separate(Int, Int)
     case reunite(Int, Int)
     /// The controller misbehaves with the next such command.
-    case meddle(Int, Command, Fault)
+    case alter(Int, Command, Fault)
     case wait(milliseconds: Int)
 
     enum Command: CaseIterable {
@@ -61,7 +61,7 @@ extension HostStep {
         case 22..<32:
             return .wait(milliseconds: [0, 0, 1, 10, 100, 1000, 7000].randomElement(using: &random) ?? 0)
         default:
-            return .meddle(
+            return .alter(
                 one, Command.allCases.randomElement(using: &random) ?? .scan,
                 Fault.allCases.randomElement(using: &random) ?? .delay)
         }
@@ -104,7 +104,7 @@ extension HostStep.Fault {
     func behavior(for opcode: HCIOpcode) -> ScriptedPort.Behavior {
         switch self {
         case .refusal where [.leCreateConnection, .leExtendedCreateConnection, .disconnect].contains(opcode):
-            .says([CommandStatus(status: .commandDisallowed, opcode: opcode).packet])
+            .sends([CommandStatus(status: .commandDisallowed, opcode: opcode).packet])
         case .refusal: .refuses(opcode, .commandDisallowed)
         case .delay: .late(.milliseconds(1500))
         case .silence: .silence

@@ -95,14 +95,14 @@ import Testing
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 2)
             let manager = PeripheralManager(server)
-            let port = MeddledPort(await bed.port(), on: bed.loop)
-            let deaf = try await bed.host("deaf", on: port).connect(to: server)
+            let port = AlteringPort(await bed.port(), on: bed.loop)
+            let unreceptive = try await bed.host("unreceptive", on: port).connect(to: server)
             let client = try await bed.host("client")
             let device = try await client.connect(to: server)
             let sample = try await device.sample()
-            let lost = try await deaf.values(of: try await deaf.sample(), indications: true)
+            let lost = try await unreceptive.values(of: try await unreceptive.sample(), indications: true)
             var values = try await device.values(of: sample, indications: true).makeAsyncIterator()
-            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            port.alter { $0 == [0x1e] ? [] : [$0] }
             let reached = try await manager.update(sample.valueHandle, to: [7])
             #expect(reached.map(\.address) == [await client.address])
             let again = try await manager.update(sample.valueHandle, to: [8])
@@ -122,7 +122,7 @@ import Testing
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 3)
             let manager = PeripheralManager(server)
-            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let port = AlteringPort(await bed.port(), on: bed.loop)
             // The central that does not confirm connects first.
             let silent = try await bed.host("silent", on: port).connect(to: server)
             let hosts = [try await bed.host("one"), try await bed.host("two")]
@@ -134,7 +134,7 @@ import Testing
             var one = try await devices[0].indications().makeAsyncIterator()
             var two = try await devices[1].indications().makeAsyncIterator()
             #expect(await manager.subscribers(of: handle).count == 3)
-            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            port.alter { $0 == [0x1e] ? [] : [$0] }
             let began = bed.loop.now
             var updates: [Task<([DeviceAddress], Instant), any Error>] = []
             for number in [7, 8] as [UInt8] {
@@ -172,7 +172,7 @@ import Testing
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 2)
             let manager = PeripheralManager(server)
-            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let port = AlteringPort(await bed.port(), on: bed.loop)
             let hosts = [try await bed.host("silent", on: port), try await bed.host("other")]
             var devices: [Peripheral] = []
             for host in hosts { devices.append(try await host.connect(to: server)) }
@@ -181,7 +181,7 @@ import Testing
             var values = try await devices[1].indications().makeAsyncIterator()
             let centrals = await manager.subscribers(of: handle).map(\.central)
             #expect(centrals.map(\.address) == [await hosts[0].address, await hosts[1].address])
-            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            port.alter { $0 == [0x1e] ? [] : [$0] }
             var sent: UInt8 = 0
             while sent < 100, try await manager.tryUpdate(handle, to: [sent], for: [centrals[0]]) {
                 sent += 1
@@ -211,11 +211,11 @@ import Testing
             let server = try await bed.host("server")
             try await server.serveIndications()
             let manager = PeripheralManager(server)
-            let port = MeddledPort(await bed.port(), on: bed.loop)
+            let port = AlteringPort(await bed.port(), on: bed.loop)
             let device = try await bed.host("client", on: port).connect(to: server)
             let handle = try await device.sample().valueHandle
             let values = try await device.indications()
-            port.meddle { $0 == [0x1e] ? [] : [$0] }
+            port.alter { $0 == [0x1e] ? [] : [$0] }
             let began = bed.loop.now
             let reached = try await manager.update(handle, to: [7])
             #expect(reached.isEmpty)

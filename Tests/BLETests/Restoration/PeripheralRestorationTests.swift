@@ -114,11 +114,11 @@ struct PeripheralRestorationTests {
             await world.die(first)
 
             let second = try await world.rise()
-            let heir = try await world.server(second)
-            try await heir.publish([Self.service()])
+            let successor = try await world.server(second)
+            try await successor.publish([Self.service()])
             _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "before" }
-            _ = try await heir.advertise(Self.request("sensor"))
-            try await heir.dismissRestored()
+            _ = try await successor.advertise(Self.request("sensor"))
+            try await successor.dismissRestored()
             _ = try await Self.read(world)
             await world.die(second)
 
@@ -137,12 +137,12 @@ struct PeripheralRestorationTests {
             await world.die(first)
 
             let second = try await world.rise()
-            let heir = try await world.server(second)
-            try await heir.publish([Self.service()])
+            let successor = try await world.server(second)
+            try await successor.publish([Self.service()])
             _ = try await CentralManager(world.peer).first(within: .seconds(5)) { $0.name == "before" }
-            _ = try await heir.advertise(Self.request("sensor"))
+            _ = try await successor.advertise(Self.request("sensor"))
             await world.die(second)
-            withExtendedLifetime(heir) {}
+            withExtendedLifetime(successor) {}
 
             let third = try await world.server(try await world.rise())
             #expect(third.restored.advertising.map(\.request) == [try Self.request("sensor")])

@@ -40,7 +40,7 @@ struct RestoredSubscriptionTests {
 
     @Test func streamEndedByLinkFailureStaysKept() async throws {
         try await LivesAndDeaths.run { world in
-            let port = MeddledPort(await world.bed.air.attach(), on: world.bed.loop)
+            let port = AlteringPort(await world.bed.air.attach(), on: world.bed.loop)
             let silent = try await world.bed.host("silent", on: port)
             try await silent.serve()
             let host = try await world.rise()
@@ -49,7 +49,7 @@ struct RestoredSubscriptionTests {
             for try await device in links {
                 let sample = try await device.sample()
                 let values = try await device.values(of: sample)
-                port.meddle(silencing(.readResponse))
+                port.alter(silencing(.readResponse))
                 let silence = BLEError.timedOut(.response, after: .seconds(30))
                 let asked = await failure { () throws(BLEError) in _ = try await device.read(sample) }
                 #expect(asked == silence)

@@ -37,7 +37,7 @@ private func compare(seed: UInt64, requests: Int, isWild: Bool = false, _ tally:
             isRight,
             """
             seed \(seed), request \(step) at MTU \(links[number].mtu), security \(links[number].level): \
-            \(pdu.hex) is answered with \(sent.map(\.hex)), the model says \(allowed.map(\.hex))
+            \(pdu.hex) is answered with \(sent.map(\.hex)), the model requires \(allowed.map(\.hex))
             """)
         guard let answer = sent.first else { continue }
         if answer[0] == 0x01 {

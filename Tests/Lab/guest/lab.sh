@@ -170,7 +170,7 @@ two_adapters() {
 
 # Adds two adapters whose controllers are on an air of bletool, C0:00:00:00:00:00 and C0:00:00:00:00:01, with the kernel as
 # the host. $air_options are options of `bletool air`, the arguments are additional settings of mgmt.
-our_air() {
+virtual_air() {
     local number setting
     # bletool reads the addresses from debugfs.
     mount -t debugfs debugfs /sys/kernel/debug
@@ -191,7 +191,7 @@ our_air() {
 }
 
 # Ends the air of bletool, and checks that it ends by the signal.
-our_air_ends() {
+end_virtual_air() {
     finish kernel0 TERM >/dev/null
     finish kernel1 TERM >/dev/null
     umount /sys/kernel/debug
@@ -259,13 +259,13 @@ bluetoothctl() {
 }
 bluez() { echo "$*" >&8; }
 
-# says UNITS PATTERN COMMAND…: succeeds if bluetoothctl prints PATTERN after COMMAND.
-says() {
+# prints UNITS PATTERN COMMAND…: succeeds if bluetoothctl prints PATTERN after COMMAND.
+prints() {
     local limit=$1 pattern=$2 lines
     lines=$(wc -l <bluetoothctl.out)
     bluez "${@:3}"
-    said() { tail -n +$((lines + 1)) bluetoothctl.out | output "$pattern" cat; }
-    wait_for "$limit" said
+    printed() { tail -n +$((lines + 1)) bluetoothctl.out | output "$pattern" cat; }
+    wait_for "$limit" printed
 }
 
 # Starts bluetoothd with the GATT server of `gatt-server` on hci0, and advertises it.
@@ -310,7 +310,7 @@ toured() {
         'no alarm without pairing: true' 'alarm by notification: fire; the link is encrypted' \
         'alarm by indication: fire; the link is encrypted' \
         'chain: battery 80 % by scan, connect, read' 'each: [80] %' \
-        'chain in vain: scan failed, as its channel in vain says' \
+        'chain to an absent device: scan failed, as channel absent reports' \
         'states: poweredOn, poweredOff; the adapter was closed'; do
         check "central: $line" grep -qxF "$line" visitor.out
     done

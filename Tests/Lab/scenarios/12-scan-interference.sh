@@ -29,13 +29,13 @@ mgmt 0 rm-adv 1 >/dev/null
 
 bluetoothd
 bluetoothctl
-check 'bluetoothctl has the adapter' says 10 "$central" "select $central"
-check 'bluetoothd scans beside the scan' says 10 'Discovery started' 'scan on'
+check 'bluetoothctl has the adapter' prints 10 "$central" "select $central"
+check 'bluetoothd scans beside the scan' prints 10 'Discovery started' 'scan on'
 advertise Fourth
 check 'the scan receives advertising beside a scan of bluetoothd' wait_for 10 receives Fourth
 check 'bluetoothd receives advertising' wait_for 30 grep -q "Device $peripheral" bluetoothctl.out
 mgmt 0 rm-adv 1 >/dev/null
-check 'bluetoothd stops its scan' says 10 'Discovery stopped' 'scan off'
+check 'bluetoothd stops its scan' prints 10 'Discovery stopped' 'scan off'
 sleep 1
 advertise Fifth
 check 'the scan receives advertising after that scan' wait_for 10 receives Fifth

@@ -1,5 +1,5 @@
 # A periodic train: the kernel does not forward its events, so only the user channel can follow it.
-our_air
+virtual_air
 background train bletool advertise --adapter unix:/scratch/air --name Train --periodic 100ms \
     --periodic-service-data 181a:0102 --sid 6 --json
 ready train
@@ -11,4 +11,4 @@ check 'sync through the user channel succeeds' run sync bletool sync name:Train 
     --timeout "$(units 20)s"
 check 'sync prints the data of the train' ndjson sync.out "event == 'periodic' and data == '05161a180102'"
 check 'Ctrl-C ends advertise by that signal' ends train 'signal INT' INT
-our_air_ends
+end_virtual_air

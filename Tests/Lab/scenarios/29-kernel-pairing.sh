@@ -24,8 +24,8 @@ from_central() {
     bletool "$1" "$peripheral/public" "${@:2}" --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/central
 }
 bonds_of() { bletool bonds list --json --state-dir "/scratch/$1"; }
-# anew: ends the server and removes the bonds of both sides.
-anew() {
+# end_and_unpair: ends the server and removes the bonds of both sides.
+end_and_unpair() {
     check 'Ctrl-C ends the server' ends serve 'signal INT' INT
     wait_for 10 unlinked
     rm -rf /scratch/central /scratch/peripheral
@@ -44,7 +44,7 @@ check 'a key of the bond signs a write on a link without encryption' from_centra
 check 'the server accepts the signed write' wait_for 5 ndjson serve.out "event == 'write' and type == 'signed' and value == '0102'"
 wait_for 10 unlinked
 check 'Just Works does not suffice for a value that requires authentication' exits 6 from_central gatt read fff2
-anew
+end_and_unpair
 
 # Numeric comparison on both sides.
 serving --io displayYesNo --accept-comparison
@@ -72,7 +72,7 @@ check 'the central does not pair again with a server that has lost the bond' exi
 # The central's kernel may have dropped its key too, and pair by Just Works. The error then is that Just Works is weaker
 # than the bond.
 check 'the error contains the reason' grep -Eq 'no longer has the key of the bond|Authentication Requirements' lost.err
-anew
+end_and_unpair
 
 # Passkey entry: the server shows the passkey, and it is typed on the central's terminal.
 serving --io display
@@ -96,7 +96,7 @@ wait_for 30 at_least 2 '"event":"passkey"' serve.out
 check 'the central asks again' type_passkey "$(shown)"
 check 'the right passkey pairs' ends typing 'exit 0'
 check 'the link is authenticated' grep -q '"level":"fips"' typing.out
-anew
+end_and_unpair
 
 # LE legacy pairing, because one side supports no other.
 serving
@@ -107,7 +107,7 @@ wait_for 10 unlinked
 check 'the server has a bond of legacy pairing' wait_for 5 output '"secureConnections":false' bonds_of peripheral
 mgmt 1 unpair -t 1 "$peripheral" >/dev/null
 check 'the bond encrypts the next link' run legacy2 from_central gatt read fff1
-anew
+end_and_unpair
 
 # At the end, the settings of the adapters are restored.
 check 'the adapter is not bondable any more' not output 'current settings:.* bondable' mgmt 0 info

@@ -6,7 +6,7 @@ ready air
 background serve bletool serve "$here/serve.yaml" --adapter unix:/scratch/air --json
 ready serve
 served=$(grep -o '"address":"[^"]*"' serve.out | head -1 | cut -d'"' -f4)
-background kernel "$here/kernel-host" /scratch/air /scratch/deaf
+background kernel "$here/kernel-host" /scratch/air /scratch/faults
 wait_for 10 grep -q hci0 kernel.out || die 'no adapter'
 wait_for 10 output 'with 1 item' btmgmt info || die 'the kernel does not set it up'
 for setting in 'static-addr C0:00:00:00:00:01' 'le on' 'power on'; do
@@ -17,7 +17,7 @@ record hci0
 
 gatt() { bletool gatt "$served/random" "$@" --adapter hci0 --json --connect-timeout "$(units 20)s"; }
 
-echo late-end >/scratch/deaf
+echo late-end >/scratch/faults
 check 'a first read succeeds' run first gatt read fff1
 ending() { btmon -r session.btsnoop | grep -q 'Disconnect (0x01|0x0006)'; }
 check 'the kernel begins to end the link' wait_for 15 ending

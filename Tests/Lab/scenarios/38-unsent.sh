@@ -1,7 +1,7 @@
 # Writes without response are sent before the kernel's link is closed, also if data are sent only at connection events.
 # limit: 150
 air_options=--connection-events
-our_air
+virtual_air
 background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
 ready serve
 head -c 4000 /dev/urandom >sent
@@ -16,4 +16,4 @@ arrived() {
 }
 check 'all parts arrive in order' wait_for 10 arrived
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
-our_air_ends
+end_virtual_air

@@ -3,8 +3,8 @@
 mount -t debugfs debugfs /sys/kernel/debug
 background air bletool air --listen unix:/scratch/air --json
 ready air
-echo 0x0c03 >/scratch/deaf
-background kernel "$here/kernel-host" /scratch/air /scratch/deaf
+echo 0x0c03 >/scratch/faults
+background kernel "$here/kernel-host" /scratch/air /scratch/faults
 wait_for 10 grep -q hci0 kernel.out || die 'no adapter'
 # The kernel waits ten seconds for the answer, and then does not set up the adapter.
 set_up_fails() { dmesg | grep -q 'hci0: .*\(0x0c03\|c03\).*\(timeout\|failed\)'; }
@@ -23,6 +23,6 @@ check 'doctor names the adapter, and firmware as the usual cause' ndjson doctor.
     c['check'] == 'adapter' and c['subject'] == 'hci0' and c['status'] != 'ok' and 'firmware' in (c['fix'] or '')
     for c in checks)"
 finish kernel TERM >/dev/null
-rm /scratch/deaf
+rm /scratch/faults
 finish air TERM >/dev/null
 umount /sys/kernel/debug

@@ -1,7 +1,7 @@
 """HCI commands as bytes, with the packet type. The default parameters are valid."""
 import struct
 
-NOBODY, SOMEBODY = 0, 0xC0FFEE000001  # random addresses
+NO_DEVICE, SOME_DEVICE = 0, 0xC0FFEE000001  # random addresses
 PUBLIC, RANDOM = 0, 1
 LE_1M, LE_2M, LE_CODED = 1, 2, 3
 
@@ -36,13 +36,13 @@ def host_buffers(length=255, packets=8):
     return command(0x0C33, "HBHH", length, 0, packets, 0)
 
 
-def random_address(value=SOMEBODY):
+def random_address(value=SOME_DEVICE):
     return command(0x2005, data=address(value))
 
 
 # The legacy family
 
-def advertising_parameters(interval=(160, 160), kind=0, own=RANDOM, peer=(PUBLIC, NOBODY), channels=7, policy=0):
+def advertising_parameters(interval=(160, 160), kind=0, own=RANDOM, peer=(PUBLIC, NO_DEVICE), channels=7, policy=0):
     return command(0x2006, "HHBBB6sBB", *interval, kind, own, peer[0], address(peer[1]), channels, policy)
 
 
@@ -71,7 +71,7 @@ def scan_enable(enable=1, filter_duplicates=0):
 
 
 def create_connection(
-        scan=(16, 16), policy=0, peer=(RANDOM, SOMEBODY), own=RANDOM, interval=(24, 40), latency=0, timeout=42):
+        scan=(16, 16), policy=0, peer=(RANDOM, SOME_DEVICE), own=RANDOM, interval=(24, 40), latency=0, timeout=42):
     return command(
         0x200D, "HHBB6sBHHHHHH", *scan, policy, peer[0], address(peer[1]), own, *interval, latency, timeout, 0, 0)
 
@@ -82,7 +82,7 @@ CREATE_CONNECTION_CANCEL = command(0x200E)
 # Lists
 
 def device(opcode):
-    return lambda peer=(RANDOM, SOMEBODY): command(opcode, "B6s", peer[0], address(peer[1]))
+    return lambda peer=(RANDOM, SOME_DEVICE): command(opcode, "B6s", peer[0], address(peer[1]))
 
 
 CLEAR_ACCEPT_LIST = command(0x2010)
@@ -95,7 +95,7 @@ read_peer_resolvable_address = device(0x202B)
 read_local_resolvable_address = device(0x202C)
 
 
-def add_to_resolving_list(peer=(RANDOM, SOMEBODY), peer_key=1, local_key=2):
+def add_to_resolving_list(peer=(RANDOM, SOME_DEVICE), peer_key=1, local_key=2):
     return command(
         0x2027, "B6s16s16s", peer[0], address(peer[1]), peer_key.to_bytes(16, "little"),
         local_key.to_bytes(16, "little"))
@@ -109,18 +109,18 @@ def resolvable_address_timeout(seconds=900):
     return command(0x202E, "H", seconds)
 
 
-def privacy_mode(peer=(RANDOM, SOMEBODY), mode=0):
+def privacy_mode(peer=(RANDOM, SOME_DEVICE), mode=0):
     return command(0x204E, "B6sB", peer[0], address(peer[1]), mode)
 
 
 # Advertising sets
 
-def set_random_address(handle=0, value=SOMEBODY):
+def set_random_address(handle=0, value=SOME_DEVICE):
     return command(0x2035, "B6s", handle, address(value))
 
 
 def set_parameters(
-        handle=0, properties=0, interval=(160, 160), channels=7, own=RANDOM, peer=(PUBLIC, NOBODY), policy=0,
+        handle=0, properties=0, interval=(160, 160), channels=7, own=RANDOM, peer=(PUBLIC, NO_DEVICE), policy=0,
         power=127, primary=LE_1M, secondary=LE_1M, sid=0, notify=0):
     return command(
         0x2036, "BH3s3sBBB6sBbBBBBB", handle, properties, interval[0].to_bytes(3, "little"),
@@ -164,7 +164,7 @@ def train_enable(enable=1, handle=0):
     return command(0x2040, "BB", enable, handle)
 
 
-def create_sync(options=0, sid=0, advertiser=(RANDOM, SOMEBODY), skip=0, timeout=100, tones=0):
+def create_sync(options=0, sid=0, advertiser=(RANDOM, SOME_DEVICE), skip=0, timeout=100, tones=0):
     return command(0x2044, "BBB6sHHB", options, sid, advertiser[0], address(advertiser[1]), skip, timeout, tones)
 
 
@@ -176,7 +176,7 @@ def terminate_sync(sync=0):
 
 
 def advertiser(opcode):
-    return lambda peer=(RANDOM, SOMEBODY), sid=0: command(opcode, "B6sB", peer[0], address(peer[1]), sid)
+    return lambda peer=(RANDOM, SOME_DEVICE), sid=0: command(opcode, "B6sB", peer[0], address(peer[1]), sid)
 
 
 add_to_advertiser_list = advertiser(0x2047)
@@ -200,7 +200,7 @@ def extended_scan_enable(enable=1, filter_duplicates=0, duration=0, period=0):
 
 
 def extended_create_connection(
-        policy=0, own=RANDOM, peer=(RANDOM, SOMEBODY), phys=1, scan=(16, 16), interval=(24, 40), latency=0,
+        policy=0, own=RANDOM, peer=(RANDOM, SOME_DEVICE), phys=1, scan=(16, 16), interval=(24, 40), latency=0,
         timeout=42):
     initiating = struct.pack("<8H", *scan, *interval, latency, timeout, 0, 0) * phys.bit_count()
     return command(0x2043, "BBB6sB", policy, own, peer[0], address(peer[1]), phys, data=initiating)
@@ -269,9 +269,9 @@ def suggested_data_length(octets=27, time=328):
     return command(0x2024, "HH", octets, time)
 
 
-def default_phy(indifferent=0, transmit=1, receive=1):
-    return command(0x2031, "BBB", indifferent, transmit, receive)
+def default_phy(no_preference=0, transmit=1, receive=1):
+    return command(0x2031, "BBB", no_preference, transmit, receive)
 
 
-def set_phy(handle=0, indifferent=0, transmit=1, receive=1):
-    return command(0x2032, "HBBBH", handle, indifferent, transmit, receive, 0)
+def set_phy(handle=0, no_preference=0, transmit=1, receive=1):
+    return command(0x2032, "HBBBH", handle, no_preference, transmit, receive, 0)

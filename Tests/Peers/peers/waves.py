@@ -27,17 +27,17 @@ async def receives(host, wanted, what, phys=(HCI_LE_1M_PHY,)):
 @asynccontextmanager
 async def following(host, address, sid):
     """Follows a train, and yields a queue of its packets. Scans meanwhile, because RootCanal requires it."""
-    said = asyncio.Queue()
+    packets = asyncio.Queue()
     await host.start_scanning(active=False, scanning_phys=(HCI_LE_1M_PHY,))
     sync = await host.create_periodic_advertising_sync(address, sid, sync_timeout=1.0)
-    sync.on("periodic_advertisement", said.put_nowait)
+    sync.on("periodic_advertisement", packets.put_nowait)
     # The event may have arrived with the answer to the command.
     if sync.state != sync.State.ESTABLISHED:
         established = asyncio.get_running_loop().create_future()
         sync.once("establishment", lambda: established.set_result(None))
         await soon(established, "the train")
     try:
-        yield sync, said
+        yield sync, packets
     finally:
         await sync.terminate()
         await host.stop_scanning()

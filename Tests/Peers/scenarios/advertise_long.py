@@ -7,10 +7,10 @@ DATA = "".join("e9ffffff" + word for word in WORDS) + "0a09" + b"Long wave".hex(
 
 
 async def steps(radio):
-    said = [word for hex in WORDS for word in ("--manufacturer", f"0xffff:{hex}")]
+    data = [word for hex in WORDS for word in ("--manufacturer", f"0xffff:{hex}")]
     for kind in ("nonconnectable", "scannable"):
         options = ("--name", "Long wave", "--type", kind, "--extended", "--sid", 5)
-        async with running("advertise", "--adapter", radio, *options, *said) as advertising:
+        async with running("advertise", "--adapter", radio, *options, *data) as advertising:
             ready = await advertising.event("ready")
             expect(ready["advertising"]["extended"], DATA, "what is advertised")
             [received] = await bletool(

@@ -51,7 +51,7 @@ LINES = [
     "signed: by me; the link is open",
     "chain: battery 80 % by scan, connect, read",
     "each: [80, 90] %",
-    "chain in vain: scan failed, as its channel in vain says",
+    "chain to an absent device: scan failed, as channel absent reports",
     "states: poweredOn, poweredOff; the adapter was closed",
 ]
 

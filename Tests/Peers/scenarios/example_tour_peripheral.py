@@ -52,24 +52,24 @@ async def commands(peer, tour):
 
     latencies = followed_latencies(peer.connection)
 
-    async def say(word, answer):
+    async def send(word, answer):
         await command.write_value(word.encode(), with_response=True)
         expect(await soon(answers.get(), f"an answer to {word}"), answer.encode(), word)
         await tour.line(f"^{word}: {answer}$")
 
-    await say("greet", "welcome")
+    await send("greet", "welcome")
     for word, latency in (("slower", 2), ("faster", 0)):
-        await say(word, f"latency {latency}")
+        await send(word, f"latency {latency}")
         while await soon(latencies.get(), "other parameters") != latency:
             pass
     _, flood = await subscribed(peer, "fff8")
-    await say("flood", "full, then ready")
+    await send("flood", "full, then ready")
     numbers = [int.from_bytes(flood.get_nowait(), "little") for _ in range(flood.qsize())]
     expect(numbers, [*range(1, len(numbers)), 0], "the flood")
     assert len(numbers) > 64, f"{len(numbers)} values fill the link"
     _, changes = await subscribed(peer, "2a05")
     for word, answer, count in (("add", "a guest came", 1), ("remove", "the guest left", 0)):
-        await say(word, answer)
+        await send(word, answer)
         await soon(changes.get(), "Service Changed")
         expect(len(await peer.discover_service("fffa")), count, "guests")
 

@@ -4,7 +4,7 @@ from peers.raw import CONTINUING, FIRST, Frames
 from peers.scenario import expect, scenario
 from peers.thermometer import serving
 
-SIGNALLING, SECURITY = 5, 6
+SIGNALING, SECURITY = 5, 6
 READ = "07000400080100ffff002a"  # reading the device name by type, as a whole L2CAP frame
 
 BROKEN = {
@@ -31,9 +31,9 @@ async def steps(radio):
                 frames.send_fragment(READ)
                 expect(await frames.answer(), name, f"the answer to a read after {what}")
             # Vol 3, Part A, 4.1: Command Reject, not understood. 4.20: a central must not request a parameter update.
-            expect(await frames.ask("99010000", SIGNALLING), "010102000000", "the answer to code 0x99")
+            expect(await frames.ask("99010000", SIGNALING), "010102000000", "the answer to code 0x99")
             update = "120208000600060000006400"
-            expect(await frames.ask(update, SIGNALLING), "010202000000", "the answer to a parameter update")
+            expect(await frames.ask(update, SIGNALING), "010202000000", "the answer to a parameter update")
             # Part H, 3.5.5: Pairing Failed, Invalid Parameters.
             expect(await frames.ask("010300011000", SECURITY), "050a", "the answer to a truncated Pairing Request")
             expect(await frames.ask(READ[8:]), name, "the answer to a read at the end")

@@ -24,7 +24,7 @@ def both(handle):
         (set_data_length(handle, 251, 2120), SUCCESS, LACKING),
         (set_phy(handle, transmit=0), INVALID),
         (set_phy(handle, transmit=8), UNSUPPORTED, RootCanal(INVALID, PHYS)),
-        (set_phy(handle, indifferent=4), INVALID, RESERVED),
+        (set_phy(handle, no_preference=4), INVALID, RESERVED),
         (key_reply(handle), DISALLOWED, RootCanal(SUCCESS, NO_QUESTION)),
         (key_negative_reply(handle), DISALLOWED, RootCanal(SUCCESS, NO_QUESTION)),
         (read_payload_timeout(handle), SUCCESS, LACKING),
@@ -76,7 +76,7 @@ def disconnection_complete(packet):
 
 async def steps(radio):
     async with h4(radio) as central, h4(radio) as peripheral:
-        for host, address in ((central, CENTRAL), (peripheral, SOMEBODY)):
+        for host, address in ((central, CENTRAL), (peripheral, SOME_DEVICE)):
             for command in (RESET, set_event_mask(), le_set_event_mask(), random_address(address)):
                 assert await status(*host, command) == SUCCESS
         for host, command in (

@@ -6,9 +6,9 @@ struct BLEAdvertisingSamples {
 
     func open(key: UInt128) throws {
         // Sources/BLEAdvertising/Beacons/BTHome.swift
-        for case .success(.bthome(var news)) in found.fields.beacons {
-            if news.isEncrypted { news = try news.opened(with: key, from: found.address) }
-            for case .measurement(.temperature, let value) in news.objects { print(value) }  // 25.06 °C
+        for case .success(.bthome(var packet)) in found.fields.beacons {
+            if packet.isEncrypted { packet = try packet.opened(with: key, from: found.address) }
+            for case .measurement(.temperature, let value) in packet.objects { print(value) }  // 25.06 °C
         }
         // .
     }

@@ -38,8 +38,8 @@ struct CentralSamples {
 
     func periodic(address: DeviceAddress) async throws {
         // Sources/BLE/Central/CentralManager.swift
-        for try await said in central.periodicAdvertising(of: address, set: 1) {
-            print(said.fields.serviceData)
+        for try await report in central.periodicAdvertising(of: address, set: 1) {
+            print(report.fields.serviceData)
         }
         // .
     }

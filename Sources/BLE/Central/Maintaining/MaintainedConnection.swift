@@ -1,10 +1,11 @@
 import BLECore
+import GATTServer
 import HCISocket
 
 /// A change of a maintained connection.
 public enum MaintenanceEvent: Hashable, Sendable {
-    /// A link was made. `session` is the number of the link, from 1.
-    case connected(session: Int)
+    /// A link was made, and is as secure as the options require. `session` is the number of the link, from 1.
+    case connected(session: Int, LinkSecurity)
     /// The link has ended. The next attempt to connect begins after `pause`.
     case disconnected(session: Int, DisconnectReason, pause: Duration)
     /// An attempt to connect has failed. The next one begins after `pause`.
@@ -88,7 +89,9 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
                     owner.keep(new)
                     sessions += 1
                     since = loop.now
-                    connection.report(.connected(session: sessions))
+                    // A link that has ended already is reported as open.
+                    let security = (try? await new.security) ?? .none
+                    connection.report(.connected(session: sessions, security))
                     return new
                 } catch {
                     guard error.mayPass else { throw error }

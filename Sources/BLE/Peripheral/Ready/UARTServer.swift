@@ -46,7 +46,7 @@ public struct UARTServer: Sendable {
             mtu = try await manager.connection(of: central).parameters.mtu
         } catch {
             // That the link has ended is not a failure of this call.
-            try await manager.adapter.forgive(error, of: central.link)
+            try await manager.adapter.throwUnlessEnded(error, link: central.link)
             return false
         }
         let size = min(mtu - 3, ATTLimits.valueLength)

@@ -92,10 +92,10 @@ extension Adapter {
             guard let full else { return }
             do throws(BLEError) {
                 try await perform(on: full.link.id) {
-                    $0.gatt.waitForRoom(forIndication: full.subscriber.prefersIndications)
+                    $0.gatt.waitUntilReady(forIndication: full.subscriber.prefersIndications)
                 }
             } catch {
-                try forgive(error, of: full.link.id)
+                try throwUnlessEnded(error, link: full.link.id)
             }
         }
     }

@@ -10,13 +10,13 @@ final class CentralRestoration: Sendable {
         var links: [Peripheral.Identifier: HeldLink] = [:]
         var scans: [(number: UInt64, options: ScanOptions, stream: BoundedStream<Advertisement>)] = []
         /// The requests that have taken up, or are about to take up, a restored link with subscriptions.
-        var heirs: [Heir] = []
+        var owners: [SubscriptionOwner] = []
         /// Whether nothing is removed from the disk any more.
         var isLeaving = false
     }
 
     /// The request that inherits restored subscriptions, for as long as it exists.
-    private struct Heir {
+    private struct SubscriptionOwner {
         weak var request: LinkRequest?
     }
 
@@ -57,19 +57,19 @@ final class CentralRestoration: Sendable {
 
     /// Ends restored links, scans and subscriptions that were not taken up, of one device or of all.
     func dismiss(_ id: Peripheral.Identifier?) {
-        let (links, scans, heirs) = state.withLock { state in
+        let (links, scans, owners) = state.withLock { state in
             let links = state.links.filter { id == nil || $0.key == id }
             for id in links.keys { state.links[id] = nil }
             defer { if id == nil { state.scans = [] } }
-            let heirs = state.heirs.compactMap(\.request).filter { id == nil || $0.id == id }
-            return (links, id == nil ? state.scans : [], heirs)
+            let owners = state.owners.compactMap(\.request).filter { id == nil || $0.id == id }
+            return (links, id == nil ? state.scans : [], owners)
         }
         kept.change { state in
             for number in links.values.flatMap(\.numbers) { state.links[number] = nil }
             for scan in scans { state.scans[scan.number] = nil }
         }
         for link in links.values { link.end() }
-        for heir in heirs { heir.dismissRestored() }
+        for owner in owners { owner.dismissRestored() }
     }
 
     func keepForNextStart() { state.withLock { $0.isLeaving = true } }
@@ -101,8 +101,8 @@ extension CentralRestoration {
             self, id, number: number ?? 0, isMaintained: isMaintained, restored: restored)
         if !restored.isEmpty {
             let isThere = state.withLock { state in
-                state.heirs.removeAll { $0.request == nil }
-                state.heirs.append(Heir(request: request))
+                state.owners.removeAll { $0.request == nil }
+                state.owners.append(SubscriptionOwner(request: request))
                 return state.links[id] != nil
             }
             // Dismissed meanwhile, or already taken up by another request.

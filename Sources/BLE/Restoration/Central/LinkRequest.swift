@@ -47,11 +47,11 @@ final class LinkRequest: Sendable {
     func linkEnded() {
         guard isMaintained else { return end() }
         restoration.forget { [number] in $0.links[number]?.state = .connecting }
-        letGo()
+        release()
     }
 
     /// Releases the restored streams that the owner has not requested.
-    private func letGo() {
+    private func release() {
         // The streams are released outside of the lock.
         _ = state.withLock { state in
             defer { state.streams = [:] }
@@ -94,7 +94,7 @@ final class LinkRequest: Sendable {
             defer { state.untaken = [] }
             return state.untaken
         }
-        letGo()
+        release()
         restoration.kept.change { [number, state] kept in
             let held = state.withLock { $0.holders }
             kept.links[number]?.subscriptions.removeAll { untaken.contains($0) && held[$0] == nil }

@@ -45,7 +45,7 @@ final class PeripheralRestoration: Sendable {
         }
         // The server keeps `kept` for as long as the adapter exists.
         await adapter.endWithAdapter(kept) { [weak self] kept, reason in
-            self?.letGo()
+            self?.release()
             return kept.end(reason)
         }
         let held = kept.value.advertising.sorted { $0.key < $1.key }
@@ -181,7 +181,7 @@ final class PeripheralRestoration: Sendable {
     }
 
     /// Releases the restored advertisements, which cannot be taken up any more.
-    private func letGo() {
+    private func release() {
         wait(nil)
         state.withLock { $0.held = [] }
     }

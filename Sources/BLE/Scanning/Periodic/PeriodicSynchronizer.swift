@@ -440,7 +440,7 @@ struct PeriodicAssembler {
     private var begun: [UInt8] = []
     /// The number of octets in the first report.
     private var firstCount: Int?
-    private var isCut = false
+    private var isTruncated = false
 
     /// Adds a report. Returns the data once they are complete or will never be, and whether their end is
     /// missing.
@@ -453,9 +453,9 @@ struct PeriodicAssembler {
         firstCount = firstCount ?? report.data.count
         let room = ReportAssembler.octetLimit - begun.count
         begun += report.data.prefix(room)
-        if report.data.count > room { isCut = true }
+        if report.data.count > room { isTruncated = true }
         guard report.dataStatus != .moreToCome else { return [] }
         defer { self = PeriodicAssembler() }
-        return [(begun, isCut || report.dataStatus == .truncated)]
+        return [(begun, isTruncated || report.dataStatus == .truncated)]
     }
 }

@@ -49,7 +49,7 @@ final class DiskClaim: @unchecked Sendable {
         return try body()
     }
 
-    /// Takes the file until `letGo` or the end of this object, and writes the process ID to it. Returns false
+    /// Takes the file until `release` or the end of this object, and writes the process ID to it. Returns false
     /// when another claim has it.
     func own() throws(StateError) -> Bool {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -64,7 +64,7 @@ final class DiskClaim: @unchecked Sendable {
     }
 
     /// Releases the file that `own` has taken.
-    func letGo() { flock(descriptor, LOCK_UN) }
+    func release() { flock(descriptor, LOCK_UN) }
 
     private func take() throws(StateError) {
         pthread_mutex_lock(mutex)

@@ -5,6 +5,8 @@ import BLECore
 struct MaintainEvent: Event {
     var device: DeviceAddress
     var what: MaintenanceEvent
+    /// The time of the event, by the system's clock.
+    var time = Timestamp.now
 
     var json: JSONValue {
         let (name, members) = parts
@@ -12,13 +14,19 @@ struct MaintainEvent: Event {
             [
                 .init("event", JSONValue(name)), .init("address", JSONValue(device)),
                 .init("addressType", JSONValue(typeOf: device)),
-            ] + members)
+            ] + members + [.init("time", JSONValue("\(time)"))])
     }
 
     func lines(colored: Bool) -> [String] {
         let head = Style.cyan(device.text, when: colored)
         switch what {
-        case .connected(let session): return ["\(head) connected  link \(session)"]
+        case .connected(let session, let security):
+            var words = ["\(head) connected", "link \(session)"]
+            if security.level > .open {
+                words += ["\(security.reached.kernelName)", "key of \(security.keySize) octets"]
+            }
+            if security.isBonded { words.append("bonded") }
+            return [words.joined(separator: "  ")]
         case .disconnected(let session, let reason, let pause):
             return ["\(head) disconnected  link \(session)  \(reason)\(Self.text(pause))"]
         case .failed(let error, let pause):
@@ -30,9 +38,10 @@ struct MaintainEvent: Event {
     var environment: [String: String]? {
         var environment = ["BLETOOL_ADDRESS": device.text, "BLETOOL_ADDRESS_TYPE": "\(device.type)"]
         switch what {
-        case .connected(let session):
+        case .connected(let session, let security):
             environment["BLETOOL_EVENT"] = "connected"
             environment["BLETOOL_SESSION"] = "\(session)"
+            environment["BLETOOL_SECURITY"] = "\(security.reached.kernelName)"
         case .disconnected(let session, let reason, _):
             environment["BLETOOL_EVENT"] = "disconnected"
             environment["BLETOOL_SESSION"] = "\(session)"
@@ -48,7 +57,16 @@ struct MaintainEvent: Event {
 
     private var parts: (name: String, members: [JSONValue.Member]) {
         switch what {
-        case .connected(let session): ("connected", [.init("session", JSONValue(session))])
+        case .connected(let session, let security):
+            (
+                "connected",
+                [
+                    .init("session", JSONValue(session)),
+                    .init("level", JSONValue("\(security.reached.kernelName)")),
+                    .init("keySize", JSONValue(security.keySize)),
+                    .init("bonded", JSONValue(security.isBonded)),
+                ]
+            )
         case .disconnected(let session, let reason, let pause):
             (
                 "disconnected",

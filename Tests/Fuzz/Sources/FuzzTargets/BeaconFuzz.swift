@@ -32,12 +32,12 @@ private func check(_ beacons: [Result<Beacon, DecodeError>], _ count: Int) {
         switch result {
         case .success(let beacon):
             precondition(beacon.readings.allSatisfy { !$0.name.isEmpty && !"\($0.value)".isEmpty })
-            guard case .bthome(let news) = beacon else { continue }
-            precondition((news.sealed != nil) == news.information.isEncrypted)
-            precondition(news.objects.count <= count)
+            guard case .bthome(let packet) = beacon else { continue }
+            precondition((packet.sealed != nil) == packet.information.isEncrypted)
+            precondition(packet.objects.count <= count)
             // A wrong key must not match the tag, which has 32 bits.
-            if news.sealed != nil {
-                precondition((try? news.opened(with: 0, from: .randomStatic(1))) == nil)
+            if packet.sealed != nil {
+                precondition((try? packet.opened(with: 0, from: .randomStatic(1))) == nil)
             }
         case .failure(let error):
             precondition(0...count ~= error.offset)

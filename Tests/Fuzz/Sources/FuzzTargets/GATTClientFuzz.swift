@@ -11,28 +11,28 @@ public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     var answers = ByteReader(bytes.extracting(droppingFirst: 2), of: "fuzz input")
     switch bytes[0] % 17 {
     case 0:
-        converse(DiscoverServices.primary, mtu, &answers) { checkOrder($0.map { ($0.handle, $0.endHandle) }) }
-    case 1: converse(DiscoverServices.primary(0x180d), mtu, &answers)
-    case 2: converse(DiscoverServices.secondary, mtu, &answers)
+        run(DiscoverServices.primary, mtu, &answers) { checkOrder($0.map { ($0.handle, $0.endHandle) }) }
+    case 1: run(DiscoverServices.primary(0x180d), mtu, &answers)
+    case 2: run(DiscoverServices.secondary, mtu, &answers)
     case 3:
-        converse(FindIncludedServices(in: .all), mtu, &answers) {
+        run(FindIncludedServices(in: .all), mtu, &answers) {
             checkOrder($0.map { ($0.handle, $0.handle) })
         }
-    case 4: converse(DiscoverCharacteristics(in: .all), mtu, &answers, check)
-    case 5: converse(DiscoverDescriptors(in: .all), mtu, &answers)
-    case 6: converse(DiscoverDatabase(), mtu, &answers, check)
-    case 7: converse(ReadLongValue(3), mtu, &answers) { precondition($0.count <= 512) }
-    case 8: converse(ReadLongValue(3, from: 500), mtu, &answers) { precondition($0.count <= 12) }
-    case 9: converse(ReadUsingUUID(0x2a00), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
-    case 10: converse(ReadMultipleVariable([3, 4, 9]), mtu, &answers) { precondition($0.count <= 3) }
-    case 11: converse(WriteValue(3, [1]), mtu, &answers)
-    case 14: converse(ReadDatabaseHash(), mtu, &answers) { precondition($0?.count ?? 16 == 16) }
-    case 15: converse(DiscoverDatabase(service: 0x180d), mtu, &answers, check)
-    case 16: converse(WriteCharacteristicValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
-    case 12: converse(WriteLongValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
+    case 4: run(DiscoverCharacteristics(in: .all), mtu, &answers, check)
+    case 5: run(DiscoverDescriptors(in: .all), mtu, &answers)
+    case 6: run(DiscoverDatabase(), mtu, &answers, check)
+    case 7: run(ReadLongValue(3), mtu, &answers) { precondition($0.count <= 512) }
+    case 8: run(ReadLongValue(3, from: 500), mtu, &answers) { precondition($0.count <= 12) }
+    case 9: run(ReadUsingUUID(0x2a00), mtu, &answers) { checkOrder($0.map { ($0.handle, $0.handle) }) }
+    case 10: run(ReadMultipleVariable([3, 4, 9]), mtu, &answers) { precondition($0.count <= 3) }
+    case 11: run(WriteValue(3, [1]), mtu, &answers)
+    case 14: run(ReadDatabaseHash(), mtu, &answers) { precondition($0?.count ?? 16 == 16) }
+    case 15: run(DiscoverDatabase(service: 0x180d), mtu, &answers, check)
+    case 16: run(WriteCharacteristicValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
+    case 12: run(WriteLongValue(3, [UInt8](repeating: 7, count: 300)), mtu, &answers)
     default:
         let values = [(AttributeHandle(3), [UInt8](repeating: 7, count: 40)), (AttributeHandle(4), [8])]
-        converse(ReliableWrite(values), mtu, &answers)
+        run(ReliableWrite(values), mtu, &answers)
     }
 }
 
@@ -44,7 +44,7 @@ private func answer(_ answers: inout ByteReader) -> ATTResponse? {
     return nil
 }
 
-private func converse<Procedure: GATTProcedure>(
+private func run<Procedure: GATTProcedure>(
     _ procedure: Procedure, _ mtu: Int, _ answers: inout ByteReader,
     _ check: (Procedure.Output) -> Void = { _ in }
 ) {

@@ -127,8 +127,8 @@ private struct PlayedConnection {
         case 5: if let some = oldest { connection.cancel(some) }
         case 6: if let sent = try? connection.send(.write(0x0003, value: [1, 2])) { begin(sent) }
         case 7: if let sent = try? connection.send(.write(0x0003, value: [3]), about: handles) { begin(sent) }
-        case 8: begin(connection.waitForRoom())
-        case 9: begin(connection.waitForRoom(forIndication: operations.count & 1 == 0))
+        case 8: begin(connection.waitUntilReady())
+        case 9: begin(connection.waitUntilReady(forIndication: operations.count & 1 == 0))
         case 10:
             if let securing { connection.session.securityEnded(.raised, for: securing) }
         case 11:

@@ -54,7 +54,7 @@ private final class FuzzedPort: PacketPort, @unchecked Sendable {
         if losses > 0 { losses -= 1 } else { handlers?.receive(packet) }
     }
 
-    func say(_ packet: [UInt8]) { handlers?.receive(packet.span) }
+    func emit(_ packet: [UInt8]) { handlers?.receive(packet.span) }
     func send(_ packet: Span<UInt8>) { inner.send(packet) }
 
     func close() {
@@ -107,15 +107,15 @@ private final class PlayedHost: @unchecked Sendable {
         switch operation & 7 {
         case 0: await bed.wait(.milliseconds([0, 1, 30, 1000, 3000, 20000][Int(operation >> 3) % 6]))
         case 1:
-            port.say([4] + argument.prefix(1) + [UInt8(max(argument.count, 1) - 1)] + argument.dropFirst())
-        case 2: port.say([4, 0x3e, UInt8(argument.count)] + argument)
+            port.emit([4] + argument.prefix(1) + [UInt8(max(argument.count, 1) - 1)] + argument.dropFirst())
+        case 2: port.emit([4, 0x3e, UInt8(argument.count)] + argument)
         case 3:
             // The handles of the first links, and a fixed channel.
             let (handle, channel) = (0x40 + (operation >> 3) & 1, 4 + (operation >> 4) % 3)
             let count = UInt8(min(argument.count, 250))
-            port.say([2, handle, 0x20, count + 4, 0, count, 0, channel, 0] + argument.prefix(250))
+            port.emit([2, handle, 0x20, count + 4, 0, count, 0, channel, 0] + argument.prefix(250))
         case 4: port.losses = Int(operation >> 3) & 3
-        case 5: port.say(argument)
+        case 5: port.send(argument)
         default: await use(operation >> 3, argument, host, peer)
         }
     }

@@ -5,7 +5,7 @@ import HCISocket
 /// so the port simulates servers that are silent, hostile or ahead of the specification.
 ///
 /// The port handles the ATT frames of one link, each in one ACL packet.
-final class MeddledPort: PacketPort, @unchecked Sendable {
+final class AlteringPort: PacketPort, @unchecked Sendable {
     // Sendable: accessed only on the loop, except `shared`.
     private let inner: any PacketPort
     private let loop: EventLoop
@@ -36,7 +36,7 @@ final class MeddledPort: PacketPort, @unchecked Sendable {
     }
 
     /// Replaces each ATT frame that the host sends from now on with those that `rule` returns; nil: no change.
-    func meddle(_ rule: (@Sendable ([UInt8]) -> [[UInt8]])?) { shared.withLock { $0.rule = rule } }
+    func alter(_ rule: (@Sendable ([UInt8]) -> [[UInt8]])?) { shared.withLock { $0.rule = rule } }
 
     /// Returns whether the host has received a frame that begins with `start`.
     func hasReceived(_ start: [UInt8]) -> Bool { received.contains { $0.starts(with: start) } }

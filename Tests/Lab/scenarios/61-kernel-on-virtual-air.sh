@@ -1,7 +1,7 @@
 # Linux as the host of two of bletool's virtual controllers: its set-up of them, hciconfig, mgmt, and its own L2CAP.
 # limit: 180
 logged=$(dmesg | wc -l)
-our_air
+virtual_air
 check 'hciconfig shows the adapter up' output 'UP RUNNING' hciconfig hci0
 check 'hciconfig shows the buffers of the controller' output 'ACL MTU: 251:12' hciconfig hci0
 check 'hciconfig shows the version of the controller' output 'HCI Version: .*(0xd)' hciconfig hci0 version
@@ -53,9 +53,9 @@ check 'the read between kernels returns the value' ndjson both.out "bytes.fromhe
 check 'Ctrl-C ends the server of the kernel' ends peripheral 'signal INT' INT
 
 # Messages of previous scenarios are skipped.
-said() { dmesg | tail -n +$((logged + 1)); }
-check 'the kernel logs no errors' not output 'Bluetooth: hci[01]:.*\(fail\|unexpected\|unknown\|timeout\|bad\)' said
+kernel_log() { dmesg | tail -n +$((logged + 1)); }
+check 'the kernel logs no errors' not output 'Bluetooth: hci[01]:.*\(fail\|unexpected\|unknown\|timeout\|bad\)' kernel_log
 btmon -r air.btsnoop >air.log
 check 'btmon reads the recording of the air' at_least 1 'LE Extended Advertising Report' air.log
 check 'btmon reports no invalid packets' not grep -i 'invalid\|malformed\|bad ' air.log
-our_air_ends
+end_virtual_air

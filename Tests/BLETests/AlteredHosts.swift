@@ -18,11 +18,11 @@ enum Sample {
 
 extension TwoHosts {
     /// Runs `body` with two hosts of which the server advertises the sample, and with the server's port.
-    static func meddled(
-        _ body: @escaping @Sendable (TwoHosts, MeddledPort) async throws -> Void
+    static func altered(
+        _ body: @escaping @Sendable (TwoHosts, AlteringPort) async throws -> Void
     ) async throws {
         try await VirtualTestbed.run { bed in
-            let port = MeddledPort(await bed.air.attach(), on: bed.loop)
+            let port = AlteringPort(await bed.air.attach(), on: bed.loop)
             let server = try await bed.adapter("server", on: port)
             let hosts = TwoHosts(bed: bed, server: server, client: try await bed.adapter("client"))
             try await hosts.serveSample()

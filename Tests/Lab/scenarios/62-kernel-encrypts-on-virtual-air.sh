@@ -1,7 +1,7 @@
 # Linux as the host of two of bletool's virtual controllers pairs with itself and encrypts, and encrypts again with the
 # stored key. bletool's controllers perform the encryption.
 # limit: 200
-our_air 'sc on' 'bondable on' 'io-cap 3'
+virtual_air 'sc on' 'bondable on' 'io-cap 3'
 # The kernel asks on both sides whether to pair.
 for number in 0 1; do
     mkfifo "/scratch/agent$number"
@@ -39,4 +39,4 @@ check 'the central enables encryption twice' at_least 2 'hci1 < 0119201c' packet
 check 'the peripheral replies with its key twice' at_least 2 'hci0 < 011a2012' packets.log
 check 'both hosts receive the event each time' at_least 4 '> 04080400....01' packets.log
 check 'each side sends a public key, as LE Secure Connections require' at_least 2 '< 02............06000c' packets.log
-our_air_ends
+end_virtual_air
