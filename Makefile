@@ -75,6 +75,12 @@ model: build ## runs random operations of users on three hosts, each of which mu
 memory: build ## measures the memory for thousands of connections, and with a client that is stopped
 	BLETOOL_MEASURE_MEMORY=1 $(SWIFT) test --skip-build --filter 'CycleTests|StoppedClientTests'
 
+suites: setup ## builds the packages that `make test` does not build: fuzz targets, races, benchmarks, samples of the documents
+	cd Tests/Fuzz && $(SWIFT) build -c release --scratch-path ../../.build-fuzz
+	cd Tests/Races && $(SWIFT) build --sanitize thread --scratch-path ../../.build-races
+	cd Benchmarks && $(SWIFT) build -c release --scratch-path ../.build-bench
+	Tests/Outside/run
+
 races: setup ## runs the libraries on many threads under ThreadSanitizer
 	Tests/Races/run
 
@@ -84,4 +90,4 @@ docs: setup ## builds the documentation as a site in .build/docs, and checks eve
 check: ## checks format, lint rules, forbidden constructs and links
 	Scripts/check
 
-.PHONY: help release install installed small size setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz races docs check
+.PHONY: help release install installed small size setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz suites races docs check

@@ -115,7 +115,7 @@ private final class PlayedHost: @unchecked Sendable {
             let count = UInt8(min(argument.count, 250))
             port.emit([2, handle, 0x20, count + 4, 0, count, 0, channel, 0] + argument.prefix(250))
         case 4: port.losses = Int(operation >> 3) & 3
-        case 5: port.send(argument)
+        case 5: port.emit(argument)
         default: await use(operation >> 3, argument, host, peer)
         }
     }
