@@ -105,6 +105,12 @@ let refusedSamples: [RefusedSample] = [
         what: "extended packets and a scan response", content: named(3) { $0.rawScanResponse = [1, 9] },
         isExtended: true, field: .rawScanResponse, octets: 2, limit: 0, hasScanResponse: false),
     RefusedSample(
+        what: "a scan response that exceeds an extended set",
+        content: content {
+            $0.rawScanResponse = Array(repeating: [249] + [UInt8](repeating: 0x99, count: 249), count: 7)
+                .flatMap(\.self)
+        }, kind: .scannable, isExtended: true, field: .rawScanResponse, octets: 1750, limit: 1650),
+    RefusedSample(
         what: "raw", content: content { $0.raw = [31] + .init(repeating: 9, count: 31) },
         policy: .scanResponse,
         field: .raw, octets: 32),
@@ -168,6 +174,16 @@ let refusedSamples: [RefusedSample] = [
             throws: AdvertisingPlanError.invalid(
                 .raw, .rawBeside(.name))
         ) { try AdvertisingPlan(content, kind: .connectable) }
+    }
+
+    @Test func rawScanResponseOfScannableExtendedSetExcludesAdvertisingData() {
+        let content = content {
+            $0.raw = octets("020106")
+            $0.rawScanResponse = octets("020941")
+        }
+        #expect(throws: AdvertisingPlanError.invalid(.rawScanResponse, .rawBeside(.raw))) {
+            try AdvertisingPlan(content, kind: .scannable, extended: true)
+        }
     }
 
     @Test func callerLimitsApply() throws {

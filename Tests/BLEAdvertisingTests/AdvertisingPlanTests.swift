@@ -254,6 +254,13 @@ let planSamples: [PlanSample] = [
     PlanSample(
         what: "long raw", content: content { $0.raw = [33] + [UInt8](repeating: 0x99, count: 33) },
         policy: .extended, extended: ["raw 34"], overflow: ["raw extended 34"]),
+    PlanSample(
+        what: "the scan response of a scannable extended set",
+        content: content {
+            $0.rawScanResponse =
+                Array(repeating: [249] + [UInt8](repeating: 0x99, count: 249), count: 6)
+                .flatMap(\.self) + [149] + [UInt8](repeating: 0x99, count: 149)
+        }, kind: .scannable, isExtended: true, extended: ["rawScanResponse 1650"]),
 ]
 
 @Suite struct AdvertisingPlanTests {

@@ -1,4 +1,5 @@
 import BLECore
+import CLinux
 import Glibc
 import SystemPackage
 import TestSupport
@@ -267,6 +268,35 @@ private actor Reader {
         #expect(await reader.entries == packets.map { .packet($0) })
         await reader.closeFarEnd()
         await reader.close()
+    }
+
+    @Test func packetsThatTheKernelDropsAreCounted() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        // Of the sockets that need no radio, those for UDP drop what does not fit into their buffer.
+        let near = try Sockets.open(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
+        let far = try Sockets.open(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
+        defer { Glibc.close(far) }
+        try Sockets.set(near, SOL_SOCKET, SO_RCVBUF, to: CInt(8192), "SO_RCVBUF")
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        try Sockets.bind(near, to: name)
+        try Sockets.localAddress(near, into: &name)
+        _ = try Sockets.connect(far, to: name)
+        let log = PortLog(loop, PacketSocket(near, on: loop, maximumPacket: 20, batch: 80))
+        let sent = (0..<200).map { (number: UInt8) in [number] }
+        for packet in sent { #expect(Glibc.write(far, packet, packet.count) == packet.count) }
+        try await log.start()
+        await log.readNow()
+        let entries = await log.entries
+        let received = await log.packets
+        // The first packets are received, in order; the others are reported once.
+        #expect(received.count < sent.count)
+        #expect(received == [[UInt8]](sent.prefix(received.count)))
+        #expect(entries.filter { $0 == .lost(sent.count - received.count) }.count == 1)
+        #expect(entries.count == received.count + 1)
+        await log.close()
     }
 
     @Test func closeReportsAreGatheredUntilOtherTraffic() async throws {

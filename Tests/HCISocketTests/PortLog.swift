@@ -10,6 +10,7 @@ actor PortLog {
         case writable
         case closed(PortError)
         case wasReset
+        case lost(Int)
     }
 
     nonisolated let loop: EventLoop
@@ -38,7 +39,8 @@ actor PortLog {
                 },
                 writable: { [self] in assumeIsolated { $0.add(.writable) } },
                 closed: { [self] error in assumeIsolated { $0.add(.closed(error)) } },
-                wasReset: { [self] in assumeIsolated { $0.add(.wasReset) } }))
+                wasReset: { [self] in assumeIsolated { $0.add(.wasReset) } },
+                lost: { [self] count in assumeIsolated { $0.add(.lost(count)) } }))
     }
 
     private func add(_ entry: Entry) {
@@ -57,6 +59,8 @@ actor PortLog {
     }
 
     func send(_ packet: [UInt8]) { port.send(packet.span) }
+
+    func readNow() { port.readNow() }
 
     var isWritable: Bool { port.isWritable }
 

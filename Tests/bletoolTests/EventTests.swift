@@ -48,7 +48,17 @@ struct EventTests {
         let event = PacketsEvent(plan: try plan(.extended))
         #expect(event.json["data"] == "")
         #expect(event.json["extended"] != .null)
+        #expect(event.lines(colored: false).first == "extended advertising data, 35 of 245 octets")
         #expect(event.lines(colored: false).last == PacketsEvent.invisible)
+    }
+
+    @Test func packetsEventOfScannableExtendedSetShowsScanResponse() throws {
+        var content = AdvertisingContent()
+        content.rawScanResponse = [2, 9, 65]
+        let plan = try AdvertisingPlan(content, kind: .scannable, extended: true)
+        let event = PacketsEvent(plan: plan, isScannable: true)
+        #expect(
+            event.lines(colored: false).prefix(2) == ["extended scan response, 3 of 1650 octets", "  020941"])
     }
 
     @Test func readyEventDescribesAdvertising() throws {

@@ -220,7 +220,12 @@ extension Adapter {
                     receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },
                     writable: { [weak self] in self?.assumeIsolated { $0.pumpController() } },
                     closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } },
-                    wasReset: { [weak self] in self?.assumeIsolated { $0.handle(.lineLost) } }))
+                    wasReset: { [weak self] in self?.assumeIsolated { $0.handle(.lineLost) } },
+                    lost: { [log] count in
+                        log.warning(
+                            "\(count) packets of the controller were lost, because they came faster than they were read"
+                        )
+                    }))
         } catch {
             throw .port(error)
         }

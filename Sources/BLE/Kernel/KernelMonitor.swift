@@ -37,7 +37,11 @@ package final class KernelMonitor: Sendable {
                     } catch {
                         log.warning("not recorded: \(error)")
                     }
-                }, writable: {}, closed: ended))
+                }, writable: {}, closed: ended,
+                lost: { count in
+                    log.warning(
+                        "\(count) packets were not recorded, because they came faster than they were read")
+                }))
     }
 
     /// Closes the channel after reading the packets that the kernel has already sent. Call it on the loop.

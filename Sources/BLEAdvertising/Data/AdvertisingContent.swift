@@ -27,7 +27,8 @@ public struct AdvertisingContent: Hashable, Sendable {
     public var eddystoneURL: EddystoneURL?
     /// A whole packet to send unchanged; it cannot be combined with other fields.
     public var raw: [UInt8]?
-    /// A whole scan response to send unchanged; no field can be moved to it.
+    /// A whole scan response to send unchanged; no field can be moved to it. Of extended advertisements, only
+    /// scannable ones can have it, and then nothing else (Core Specification 5.4, Vol 4, Part E, 7.8.54).
     public var rawScanResponse: [UInt8]?
 
     /// Creates content without any field.

@@ -60,7 +60,8 @@ public struct AdvertisingPlan: Hashable, Sendable {
     ) throws(AdvertisingPlanError) {
         let planner = AdvertisingPlanner(
             pieces: try content.checkedPieces(for: kind), kind: kind, policy: policy, limits: limits,
-            rawScanResponse: try content.checkedScanResponse(for: kind, limit: limits.scanResponse))
+            rawScanResponse: try content.checkedScanResponse(
+                for: kind, limit: extended && kind == .scannable ? limits.extended : limits.scanResponse))
         let draft = try planner.draft(extended: extended)
         name = content.name
         limit = draft.isExtended ? limits.extended : limits.data

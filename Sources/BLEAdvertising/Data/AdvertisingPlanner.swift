@@ -50,7 +50,12 @@ struct AdvertisingPlanner {
             throw .invalid(pieces.first?.field ?? .flags, .appleExtended)
         }
         if let rawScanResponse {
-            throw .noScanResponse(.init(.rawScanResponse, octets: rawScanResponse.octets, limit: 0))
+            guard kind == .scannable else {
+                throw .noScanResponse(.init(.rawScanResponse, octets: rawScanResponse.octets, limit: 0))
+            }
+            // A scannable set has only a scan response, which is then this one.
+            if let other = pieces.first { throw .invalid(.rawScanResponse, .rawBeside(other.field)) }
+            return Draft(data: [rawScanResponse], isExtended: true)
         }
         guard pieces.fit(limits.extended) else {
             guard policy == .shortenName else { throw .overflow(shortage(limits.extended)) }

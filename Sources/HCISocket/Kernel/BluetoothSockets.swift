@@ -28,23 +28,15 @@ package enum HCISockets {
                 setsockopt(descriptor, SOL_HCI, HCI_FILTER, $0.baseAddress, socklen_t($0.count))
             }
             guard result == 0 else { throw .system(.current, during: "setsockopt HCI_FILTER") }
-            makeRoom(descriptor)
+            Sockets.setReceiveMemory(descriptor, to: receiveMemory)
             return PacketSocket(
                 descriptor, on: loop, maximumPacket: maximumPacket, gathersReports: true)
         }
     }
 
-    /// Enlarges the receive buffer, because events that do not fit are lost. It holds some 3,000 events for a
-    /// process that does not read them.
-    private static func makeRoom(_ descriptor: CInt) {
-        let octets = CInt(1 << 20)
-        do throws(PortError) {
-            try Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, to: octets, "SO_RCVBUFFORCE")
-        } catch {
-            // Without CAP_NET_ADMIN, the size is limited by net.core.rmem_max.
-            try? Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: octets, "SO_RCVBUF")
-        }
-    }
+    /// The receive buffer size of sockets for events, because events that do not fit are lost. It holds some
+    /// 3,000 events for a process that does not read them.
+    private static let receiveMemory: CInt = 1 << 20
 
     /// Opens the user channel of adapter `index`. The kernel releases the controller, and only this socket
     /// receives its packets. Requires CAP_NET_ADMIN and an adapter that is down (otherwise EBUSY) and whose
@@ -89,7 +81,7 @@ package enum HCISockets {
     /// index and length. Requires CAP_NET_RAW.
     package static func monitor(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_MONITOR)
-        makeRoom(descriptor)
+        Sockets.setReceiveMemory(descriptor, to: receiveMemory)
         // The monitor also shows the traffic of management sockets.
         return PacketSocket(descriptor, on: loop, maximumPacket: 6 + Int(UInt16.max), batch: 1 << 21)
     }

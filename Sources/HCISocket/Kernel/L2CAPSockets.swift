@@ -47,6 +47,10 @@ package enum L2CAPSockets {
     /// many): some 80 short packets, or four of 517 octets in fragments of 27. The default is 277 packets,
     /// which can take a slow link half a minute.
     private static let sendMemory: CInt = 32_768
+    /// The receive buffer size of a link. The kernel drops the packets that do not fit, among them Write
+    /// Commands and notifications, of whose loss the sender is not informed. The size suffices for some 1,300
+    /// short packets while the process is busy or stopped. The default is 277.
+    private static let receiveMemory: CInt = 1 << 19
 
     /// Listens on the adapter whose identity address is `address`. The address type must match the adapter's
     /// exactly; otherwise no link arrives. Requires no capability. The newest listener on the machine
@@ -91,6 +95,7 @@ package enum L2CAPSockets {
     ) -> L2CAPChannel {
         // A kernel that rejects this size uses a larger buffer.
         try? Sockets.set(descriptor, SOL_SOCKET, SO_SNDBUF, to: sendMemory, "SO_SNDBUF")
+        Sockets.setReceiveMemory(descriptor, to: receiveMemory)
         return L2CAPChannel(
             port: PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket), peer: peer)
     }

@@ -57,18 +57,23 @@ public struct PacketPortHandlers: Sendable {
     /// Called when the port has reset the other side to find the packet boundaries again. The other side has
     /// lost its configuration.
     public var wasReset: @Sendable () -> Void
+    /// Called with the number of received packets that were dropped since the last call, because they came
+    /// faster than they were read.
+    public var lost: @Sendable (_ packets: Int) -> Void
 
     /// Creates the handlers for `start`. The event loop calls them.
     public init(
         receive: @escaping @Sendable (Span<UInt8>) -> Void,
         writable: @escaping @Sendable () -> Void,
         closed: @escaping @Sendable (PortError) -> Void,
-        wasReset: @escaping @Sendable () -> Void = {}
+        wasReset: @escaping @Sendable () -> Void = {},
+        lost: @escaping @Sendable (_ packets: Int) -> Void = { _ in }
     ) {
         self.receive = receive
         self.writable = writable
         self.closed = closed
         self.wasReset = wasReset
+        self.lost = lost
     }
 }
 

@@ -18,6 +18,8 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     private var ending: PortError?
     private var kept: [UInt8]?
     private var lastLength = 0
+    /// The number of packets that the kernel has dropped and that have been reported.
+    private var drops: UInt32 = 0
     private var departures: WatchedDescriptor?
     private var handlers: PacketPortHandlers?
 
@@ -131,6 +133,8 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
             switch input.receive(from: socket.descriptor) {
             case .success(let count):
                 let areReports = deliver(count)
+                // Only a socket with a full buffer drops packets, so there is a full batch to read.
+                if count == input.capacity { reportDrops() }
                 // A batch that is not full contains all available packets; new ones make the socket ready
                 // again. Only a socket that has hung up is read to its end.
                 let isAll = count < input.capacity && !readiness.contains(.hangUp) && ending == nil
@@ -171,6 +175,14 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
             }
         }
         return areReports
+    }
+
+    private func reportDrops() {
+        // A kernel before 4.12 does not report the number.
+        guard socket.isOpen, let all = try? Sockets.drops(descriptor), all != drops else { return }
+        let new = all &- drops
+        drops = all
+        handlers?.lost(Int(new))
     }
 
     private func fail(_ error: PortError) {

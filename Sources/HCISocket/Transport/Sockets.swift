@@ -84,15 +84,35 @@ enum Sockets {
         guard result == 0 else { throw .system(.current, during: "getsockopt \(name)") }
     }
 
+    /// Sets the size of the receive buffer, in octets of kernel memory (of which the kernel reserves twice as
+    /// many). Without CAP_NET_ADMIN, the size is limited by net.core.rmem_max.
+    static func setReceiveMemory(_ descriptor: CInt, to octets: CInt) {
+        do throws(PortError) {
+            try set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, to: octets, "SO_RCVBUFFORCE")
+        } catch {
+            try? set(descriptor, SOL_SOCKET, SO_RCVBUF, to: octets, "SO_RCVBUF")
+        }
+    }
+
     /// Returns the memory, in octets, that the kernel charges a socket for data that was sent on it but has
     /// not left.
     static func sendMemory(_ descriptor: CInt) throws(PortError) -> Int {
+        Int(try memory(of: descriptor)[Int(CLINUX_SK_MEMINFO_WMEM_ALLOC)])
+    }
+
+    /// Returns the number of packets that the kernel has received for a socket and dropped, because its
+    /// receive buffer was full.
+    static func drops(_ descriptor: CInt) throws(PortError) -> UInt32 {
+        try memory(of: descriptor)[Int(CLINUX_SK_MEMINFO_DROPS)]
+    }
+
+    private static func memory(of descriptor: CInt) throws(PortError) -> [UInt32] {
         var counts = [UInt32](repeating: 0, count: Int(CLINUX_SK_MEMINFO_VARS))
         var length = socklen_t(counts.count * MemoryLayout<UInt32>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &counts, &length) == 0 else {
             throw .system(.current, during: "getsockopt SO_MEMINFO")
         }
-        return Int(counts[Int(CLINUX_SK_MEMINFO_WMEM_ALLOC)])
+        return counts
     }
 
     /// Returns that charge for one packet of so many octets on an L2CAP channel. It equals the charge on any

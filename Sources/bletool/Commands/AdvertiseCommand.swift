@@ -56,7 +56,9 @@ struct AdvertiseCommand: RadioCommand {
         guard dryRun else { return try await performOnRadio(console) }
         if global.radio.capture != nil { throw .meaningless("--capture", to: "--dry-run") }
         for request in try wanted() {
-            console.show(PacketsEvent(plan: request.plan, periodic: request.periodic))
+            console.show(
+                PacketsEvent(
+                    plan: request.plan, isScannable: request.kind == .scannable, periodic: request.periodic))
             // The text output already contains this note.
             if console.isJSON, request.plan.isInvisibleToLegacyScanners {
                 console.note(PacketsEvent.invisible)

@@ -361,7 +361,8 @@ extension AdvertiseSettings {
         switch error {
         case .malformed, .invalid: return nil
         case .noScanResponse(let overflow) where overflow.limit == 0:
-            return "only connectable and scannable advertisements of legacy packets have a scan response"
+            return
+                "connectable and scannable legacy advertisements have a scan response, and scannable extended ones"
         case .noScanResponse, .overflow: break
         }
         let others = [OverflowPolicy.shortenName, .scanResponse, .extended].filter {

@@ -6,6 +6,8 @@ import BLECore
 /// not fit were moved, shortened or left out.
 struct PacketsEvent: Event {
     var plan: AdvertisingPlan
+    /// Whether the set is scannable, so that an extended payload is its scan response.
+    var isScannable = false
     var periodic: PeriodicAdvertisingTrain?
 
     var json: JSONValue {
@@ -40,7 +42,9 @@ struct PacketsEvent: Event {
     static let invisible = "scanners that support only legacy advertising do not receive extended advertising"
 
     private var packets: [(title: String, bytes: [UInt8], limit: Int)] {
-        if let extended = plan.extended { return [("extended advertising data", extended, plan.limit)] }
+        if let extended = plan.extended {
+            return [("extended \(isScannable ? "scan response" : "advertising data")", extended, plan.limit)]
+        }
         return [("advertising data", plan.data, plan.limit), ("scan response", plan.scanResponse, 31)]
     }
 

@@ -1,0 +1,35 @@
+# Writes without response that arrive while the server does not run are not lost: the kernel's buffer has room for them.
+# What exceeds the buffer is reported as lost.
+# limit: 180
+two_adapters
+background serve bletool serve "$here/serve.yaml" --adapter hci0 --json
+ready serve
+
+# write COUNT: writes COUNT parts of 20 octets. The server is stopped before the first part and continued after the last.
+write() {
+    local before
+    before=$(wc -l <serve.out)
+    head -c $((20 * $1)) /dev/urandom >sent
+    printf '%s\n' 'read fff1' "sleep $(units 3)s" 'write fff2 --from sent --without-response --chunk 20' >script
+    background client bletool gatt "$peripheral" run script --adapter hci1 --json --connect-timeout "$(units 20)s"
+    check 'the client reads a value' wait_for 30 grep -q '"event":"value"' client.out
+    kill -STOP "$(cat serve.pid)"
+    check "the client writes $1 parts" ends client 'exit 0'
+    check 'the parts are reported as written' ndjson client.out "event == 'written' and octets == 20 * $1"
+    kill -CONT "$(cat serve.pid)"
+    news() { tail -n +$((before + 1)) serve.out; }
+    ended() { news | grep -q '"event":"disconnected"'; }
+    check 'the server reports the end of the link' wait_for 10 ended
+    news | sed -n 's/.*"event":"write".*"value":"\([0-9a-f]*\)".*/\1/p' | tr -d '\n' >arrived
+}
+
+write 1000
+equal() { od -An -v -tx1 sent | tr -d ' \n' | cmp - arrived; }
+check 'all parts arrive in order' equal
+check 'the server reports no loss' test ! -s serve.err
+
+write 5000
+fewer() { test "$(wc -c <arrived)" -lt 200000; }
+check 'parts beyond the buffer are lost' fewer
+check 'the server reports the loss' grep -q 'packets .*lost' serve.err
+check 'Ctrl-C ends the server' ends serve 'signal INT' INT
