@@ -142,6 +142,23 @@ func accessRequiresAuthorization() throws {
         ])
 }
 
+@Test func subscribingRequiresSecurityOfReadingByDefault() throws {
+    let permissions = AttributePermissions(read: .encrypted, minimumKeySize: 10)
+    var dialogue = try ServerDialogue(
+        single(GATTCharacteristic(0xff01, properties: [.read, .notify], permissions: permissions)))
+    run(&dialogue, [Exchange("1204000100", "0112040005"), Exchange("0a0400", "0b0000")])
+    dialogue.server.setSecurity(LinkSecurity(level: .encrypted, keySize: 9), of: ServerDialogue.central)
+    run(&dialogue, [Exchange("1204000100", "011204000c")])
+    dialogue.server.setSecurity(LinkSecurity(level: .encrypted, keySize: 10), of: ServerDialogue.central)
+    run(&dialogue, [Exchange("1204000100", "13")])
+    // A level of its own can be lower than that of reading.
+    var open = try ServerDialogue(
+        single(
+            GATTCharacteristic(
+                0xff01, properties: [.read, .notify], permissions: permissions, subscription: .open)))
+    run(&open, [Exchange("0a0300", "010a030005"), Exchange("1204000100", "13")])
+}
+
 @Test func descriptorsHaveOwnPermissions() throws {
     let characteristic = GATTCharacteristic(
         0xff01, properties: .notify, subscription: .encrypted,

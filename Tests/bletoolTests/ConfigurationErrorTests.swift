@@ -138,6 +138,8 @@ struct ConfigurationErrorTests {
         ),
         ("properties: [notify]\nnotify: {every: 1s, lines: x}", 6, "takes no every"),
         ("properties: [notify]\nnotify: {every: 1s, counter: u8, format: u8}", 6, "counter takes no format"),
+        ("properties: [notify]\nnotify: {every: 1s, exec: x, format: u9}", 6, "\"u9\" is not a format"),
+        ("properties: [read]\nread: {exec: x, format: u9}", 6, "\"u9\" is not a format"),
         ("properties: [notify]\nnotify: {lines: x, format: u9}", 6, "\"u9\" is not a format"),
         ("properties: [notify]\nnotify: {lines: \"\"}", 6, "the command is empty"),
         ("properties: [notify]\nnotify: {file: /nowhere/value}", 6, "there is no folder \"/nowhere\""),
@@ -163,6 +165,12 @@ struct ConfigurationErrorTests {
         ("properties: []\npermissions: {keySize: 6}", 6, "7 to 16"),
         ("properties: [read]\npermissions: {authorize: true}", 6, "there is no user to authorize"),
         ("properties: [read]\npermissions: {keySize: 16}", 6, "without encryption"),
+        ("properties: [notify]\npermissions: {subscribe: none}", 6, "none lets no central"),
+        ("properties: [read]\npermissions: {subscribe: encrypted}", 6, "subscribe without a property"),
+        (
+            "properties: [notify]\ndescriptors: [{uuid: 2902, permissions: {subscribe: open}}]", 6,
+            "a descriptor has no subscribers"
+        ),
         ("properties: [read]\npermissions: {read: none}", 6, "the permissions forbid"),
         ("properties: [signedWrite]\npermissions: {write: none}", 6, "the permissions forbid"),
         ("properties: []\nhandle: 0x0010", 6, "is taken by the service 180f"),

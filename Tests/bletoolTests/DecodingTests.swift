@@ -120,6 +120,24 @@ struct DecodingTests {
         }
     }
 
+    @Test(
+        "a recording without a packet to show is reported",
+        arguments: [
+            (300, "a: no packet of 300 matches the filter"), (0, "a: there are no HCI packets"),
+        ])
+    func lackOfPacketsIsReported(count: Int, note: String) throws {
+        let (notes, errors) = (Lock<[String]>([]), LineWriter(-1))
+        errors.divert { line in notes.withLock { $0.append(line) } }
+        var filter = PacketFilter()
+        filter.handles = [1]
+        let decoding = Decoding(
+            console: Console(isJSON: false, errors: errors), filter: filter, limit: nil, output: .lines)
+        var pass = DecodingPass(decoding, names: ["a"])
+        #expect(try pass.take(recording(count)))
+        try pass.finish(isWhole: true)
+        #expect(notes.withLock { $0 } == ["bletool: \(note)"])
+    }
+
     @Test func otherFilesAreRefused() throws {
         let result = try decode(Array("root:x:0:0:".utf8), chunks: 3)
         #expect(result.lines == 0 && result.failure?.kind == .input)

@@ -327,7 +327,9 @@ struct ErrorTableTests {
         Row(
             .bondLost(peer), .security,
             "read: C0:DE:00:00:00:01/random no longer has the key of the bond",
-            hint: "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random, then pair again"),
+            hint:
+                "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random (with this command's --state-dir, if any), then pair again"
+        ),
         Row(.kernelPairing(.authenticationFailed), .security, "read: pairing failed: authentication failed"),
         Row(
             .encryption(.pinOrKeyMissing), .security,

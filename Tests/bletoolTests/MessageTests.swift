@@ -17,15 +17,33 @@ struct MessageTests {
         try AdvertiseOptions.parse(arguments).settings(names: someNames)
     }
 
-    @Test func oversizedContentHintNamesNonconnectableLimit() throws {
-        let big = ["--manufacturer", "76:" + String(repeating: "00", count: 300), "--extended"]
-        for type in ["connectable", "nonconnectable"] {
-            let settings = try settings(big + ["--type", type])
-            let failure = try #require(#expect(throws: Failure.self) { try settings.checkedPlan() })
-            #expect(
-                failure.hint
-                    == "extended, nonconnectable advertising has 1650 octets, in fields of 256 at most")
-        }
+    @Test(
+        "the hint about content that does not fit names what would help",
+        arguments: [
+            (
+                250, ["--extended"],
+                "extended, nonconnectable advertising has 1650 octets, in fields of 256 at most"
+            ),
+            (300, ["--extended"], "a field has at most 256 octets, with its length and type"),
+            (
+                300, ["--extended", "--type", "nonconnectable"],
+                "a field has at most 256 octets, with its length and type"
+            ),
+            (
+                300, ["--overflow", "extended", "--type", "nonconnectable"],
+                "a field has at most 256 octets, with its length and type"
+            ),
+            (
+                10,
+                ["--name", "A name that fits", "--overflow", "scan-response", "--type", "nonconnectable"],
+                "--type scannable, --overflow shorten-name or --overflow extended makes room"
+            ),
+        ] as [(Int, [String], String)])
+    func oversizedContentHintNamesRemedy(octets: Int, options: [String], hint: String) throws {
+        let data = "76:" + String(repeating: "00", count: octets)
+        let settings = try settings(["--manufacturer", data] + options)
+        let failure = try #require(#expect(throws: Failure.self) { try settings.checkedPlan() })
+        #expect(failure.hint == hint)
     }
 
     @Test func sidRequiresExtendedAdvertising() throws {

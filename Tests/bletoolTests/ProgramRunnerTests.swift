@@ -59,6 +59,37 @@ import Testing
         }
     }
 
+    @Test(
+        "output in a format is read as a value, of 512 octets at most",
+        arguments: [
+            ("echo 42817", .u16, .success([0x41, 0xa7])), ("echo ' 21.5 '", .sfloat, .success([0xd7, 0xf0])),
+            ("head -c 1024 /dev/zero | tr '\\0' 1", .hex, .success([UInt8](repeating: 0x11, count: 512))),
+            ("echo ' a '", .utf8, .success(Array(" a ".utf8))),
+            ("echo x", .u8, .failure(#""echo x": "x" is not a number"#)),
+            (
+                "head -c 1026 /dev/zero | tr '\\0' 1", .hex,
+                .failure("the value has 513 octets; values have at most 512")
+            ),
+        ] as [(String, ValueFormat, Outcome)])
+    func outputFormatIsApplied(line: String, format: ValueFormat, expected: Outcome) async throws {
+        let runner = ProgramRunner(timeLimit: .seconds(600))
+        do throws(ProgramRunner.Problem) {
+            let value = try await runner.run(.shell(line), format: format)
+            #expect(expected == .success(value))
+        } catch {
+            guard case .failure(let end) = expected else {
+                Issue.record("\(error.reason)")
+                return
+            }
+            #expect(error.reason.hasSuffix(end), "\(error.reason)")
+        }
+    }
+
+    enum Outcome: Equatable, Sendable {
+        case success([UInt8])
+        case failure(String)
+    }
+
     @Test("programs beyond the queue's limit of octets are refused")
     func queueLimitRefusesPrograms() async throws {
         // There is room for three waiting programs: two of 64 octets without input, and one with ten octets

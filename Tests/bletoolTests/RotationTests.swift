@@ -80,6 +80,27 @@ struct RotationTests {
         }
     }
 
+    @Test(
+        "a file into which a recording is made is not replaced", arguments: [Rotation(), Rotation(size: 72)])
+    func fileInUseIsNotReplaced(rotation: Rotation) throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        let first = rotation.isThere ? Rotation.path(path, 1) : path
+        defer { unlink(first) }
+        let file = try RecordingFile(path, rotation: rotation) { _ in }
+        file.add(.packet(.hostToController, [1, 3, 0x0c, 0]))
+        let failure = #expect(throws: Failure.self) {
+            _ = try RecordingFile(path, rotation: rotation) { _ in }
+        }
+        #expect(failure?.kind == .input)
+        #expect(failure?.message == "--capture \(first): another process is recording into this file")
+        #expect(throws: Failure.self) { _ = try RecordingTarget(first) }
+        #expect(file.close() == nil)
+        #expect(try File.contents(first, limit: 1000).count == 44)
+        // After its end, the recording can be replaced.
+        #expect(try RecordingFile(path, rotation: rotation) { _ in }.close() == nil)
+        #expect(try File.contents(first, limit: 1000).count == 16)
+    }
+
     @Test("a later file that is no recording is not replaced, and ends the recording")
     func laterOtherFileIsNotReplaced() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path

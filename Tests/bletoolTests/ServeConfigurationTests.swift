@@ -67,7 +67,7 @@ struct ServeConfigurationTests {
                 length: {max: 512, fixed: false}
                 read: {exec: "cat /sys/class/thermal/thermal_zone0/temp"}
                 write: {exec: "logger -t ble"}
-                notify: {every: 1s, exec: "date"}
+                notify: {every: 1s, exec: "date", format: u8}
                 descriptors:
                   - {uuid: 2901, value: {utf8: "Temperature"}, permissions: {read: open}, handle: 0x0015}
           - {uuid: 180f, handle: 0x0030, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 100}}]}
@@ -93,10 +93,13 @@ struct ServeConfigurationTests {
             characteristic.permissions == PermissionConfiguration(read: .open, write: .encrypted, keySize: 16)
         )
         #expect(characteristic.value == StoredValue(octets: [0, 0]))
-        #expect(characteristic.read == .shell("cat /sys/class/thermal/thermal_zone0/temp"))
+        #expect(
+            characteristic.read
+                == ValueProgram(program: .shell("cat /sys/class/thermal/thermal_zone0/temp")))
         #expect(characteristic.write == .exec(.shell("logger -t ble")))
         #expect(
-            characteristic.notify == .every(.seconds(1), .command(.shell("date"))))
+            characteristic.notify
+                == .every(.seconds(1), .command(ValueProgram(program: .shell("date"), format: .u8))))
         #expect(characteristic.descriptors.map(\.uuid) == [0x2902, 0x2901])
         #expect(characteristic.descriptors.map(\.handle) == [0x0014, 0x0015])
         #expect(characteristic.descriptors[1].value.octets == Array("Temperature".utf8))
@@ -129,6 +132,27 @@ struct ServeConfigurationTests {
             """)
         let permissions = configuration.services[0].characteristics[0].permissions
         #expect(permissions == PermissionConfiguration(read: .encrypted, write: .secureConnections))
+    }
+
+    @Test(
+        "subscribing requires the security of reading, or its own",
+        arguments: [
+            ("properties: [read, notify], permissions: {read: encrypted}", .encrypted),
+            ("properties: [read, notify], permissions: {read: encrypted, subscribe: open}", .open),
+            ("properties: [notify], permissions: {subscribe: authenticated}", .authenticated),
+            ("properties: [read, notifyEncryptionRequired]", .encrypted),
+            ("properties: [read, notifyEncryptionRequired], permissions: {read: high}", .authenticated),
+            ("properties: [read, notify]", .open),
+        ] as [(String, SecurityLevel)])
+    func subscriptionPermissionIsParsed(yaml: String, expected: SecurityLevel) throws {
+        let configuration = try configuration(
+            "services: [{uuid: 180f, characteristics: [{uuid: 2a19, \(yaml)}]}]")
+        let services = configuration.services.map { service in
+            GATTService(service, among: configuration.services) { _ in (nil, nil) }
+        }
+        let database = try AttributeDatabase(services, generic: nil)
+        let descriptor = try #require(database.attributes.first { $0.type == 0x2902 })
+        #expect(descriptor.permissions.write == expected)
     }
 
     @Test func connectionParametersAreParsed() throws {
@@ -187,12 +211,12 @@ struct ServeConfigurationTests {
     @Test(
         "a property that requires encryption protects only the subscription",
         arguments: [
-            ("notify", .notify, .open), ("notifyEncryptionRequired", .notify, .encrypted),
-            ("indicate", .indicate, .open), ("indicateEncryptionRequired", .indicate, .encrypted),
+            ("notify", .notify, nil), ("notifyEncryptionRequired", .notify, .encrypted),
+            ("indicate", .indicate, nil), ("indicateEncryptionRequired", .indicate, .encrypted),
             ("notifyEncryptionRequired, indicate", [.notify, .indicate], .encrypted),
-        ] as [(String, CharacteristicProperties, SecurityLevel)])
+        ] as [(String, CharacteristicProperties, SecurityLevel?)])
     func encryptionPropertyProtectsSubscription(
-        _ words: String, _ properties: CharacteristicProperties, _ level: SecurityLevel
+        _ words: String, _ properties: CharacteristicProperties, _ level: SecurityLevel?
     ) throws {
         let configuration = try configuration(
             "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: [read, \(words)], value: {u8: 7}}]}]"

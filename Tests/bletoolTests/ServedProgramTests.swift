@@ -171,7 +171,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ServedSourceTests {
     /// Starts a server with one characteristic, and a client that subscribes to it.
     private func serve(
-        _ notify: String, values: Int, in air: TemporaryAir
+        _ notify: String, values: Int, _ options: [String] = [], in air: TemporaryAir
     ) async throws -> (server: RunningProgram, client: RunningProgram) {
         let configuration = """
             name: Source
@@ -189,7 +189,7 @@ import Testing
             [
                 "bletool", "gatt", "name:Source", "notify", "2a06", "--count", "\(values)", "--format", "hex",
                 "--json", "--adapter", "virtual:phone", "--timeout", "60s",
-            ], in: air.folder)
+            ] + options, in: air.folder)
         #expect(await server.line { $0.contains(#""event":"subscribed""#) } != nil)
         return (server, client)
     }
@@ -258,6 +258,23 @@ import Testing
         #expect(await values(reader) == ["fbff"])
         server.signal(SIGTERM)
         while await server.line() != nil {}
+    }
+
+    @Test("values that do not fit into a notification are reported once for each central")
+    func oversizedValuesAreReportedOnce() async throws {
+        let air = try await TemporaryAir()
+        let (long, start) = (String(repeating: "x", count: 21), "until test -e go; do sleep 0.1; done")
+        let (server, client) = try await serve(
+            "{lines: \"\(start); printf '%s\\\\n' \(long) \(long) ab; exec sleep 1000\"}", values: 1,
+            ["--mtu", "23"], in: air)
+        try Data().write(to: air.folder.appending(path: "go"))
+        #expect(await values(client) == ["6162"])
+        server.signal(SIGTERM)
+        var problems: [String] = []
+        while let line = await server.line() {
+            if line.contains("does not receive the value") { problems.append(line) }
+        }
+        #expect(problems.count == 1, "\(problems)")
     }
 
     @Test("a missing file is reported at the start") func missingFileIsReported() async throws {

@@ -22,7 +22,9 @@ struct ValueFormatTests {
     }
 
     @Test(
-        arguments: [(.u16, "01"), (.u16, "010203"), (.u8, ""), (.json, "7b"), (.float, "0102")]
+        arguments: [
+            (.u16, "01"), (.u16, "010203"), (.u8, ""), (.json, "7b"), (.float, "0102"), (.utf8, "c328"),
+        ]
             as [(ValueFormat, String)])
     func mismatchedValuesAreShownAsHex(format: ValueFormat, hex: String) throws {
         let octets = try #require([UInt8](hex: hex))
@@ -112,6 +114,22 @@ struct ValueTypeTests {
         #expect(throws: BadInput.self) { try ValueFormat.auto.octets("328", type: temperature) }
         #expect(try ValueFormat.auto.octets("Hi", type: ValueType(of: 0x2a00)) == Array("Hi".utf8))
         #expect(try ValueFormat.auto.octets("cafe", type: nil).hex == "cafe")
+    }
+
+    @Test(
+        "a line for a program means one value",
+        arguments: [
+            ("c3a9", "é"), ("f09f918de2808df09f9180", "👍\u{200d}👀"), ("610a62", #"a\u{a}b"#),
+            ("615c757b617d62", #"a\u{5c}u{a}b"#), ("ff", "hex:ff"), ("c328", "hex:c328"),
+            ("6865783a6666", "hex:6865783a6666"), ("", ""), ("00", #"\u{0}"#),
+        ])
+    func linesOfText(hex: String, line: String) throws {
+        #expect(ValueFormat.utf8.line(try #require([UInt8](hex: hex))) == line)
+    }
+
+    @Test func linesOfNumbersAreTheirText() {
+        #expect(ValueFormat.u16.line([1, 0]) == "1")
+        #expect(ValueFormat.u16.line([1]) == "hex:01")
     }
 
     @Test func randomBytesFormatWithoutControlCharacters() {

@@ -129,9 +129,10 @@ public struct CentralManager: Sendable {
 
     /// Connects, runs `body` and disconnects, whether `body` returns or throws. When it returns, its writes
     /// without response are sent before the link ends; throws `BLEError.unsent` when they cannot be sent.
-    public func withConnection<Result: Sendable>(
+    /// `body` runs on the caller's actor.
+    public nonisolated(nonsending) func withConnection<Result: Sendable>(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
-        _ body: (Peripheral) async throws -> Result
+        _ body: nonisolated(nonsending) (Peripheral) async throws -> Result
     ) async throws -> Result {
         let peripheral = try await connect(to: address, timeout: timeout, options: options)
         do {
@@ -233,9 +234,9 @@ extension CentralManager {
     }
 
     /// Connects, runs `body` and disconnects, whether `body` returns or throws.
-    public func withConnection<Result: Sendable>(
+    public nonisolated(nonsending) func withConnection<Result: Sendable>(
         to id: Peripheral.Identifier, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
-        _ body: (Peripheral) async throws -> Result
+        _ body: nonisolated(nonsending) (Peripheral) async throws -> Result
     ) async throws -> Result {
         try await withConnection(to: id.address, timeout: timeout, options: options, body)
     }

@@ -98,10 +98,11 @@ public struct PeripheralManager: Sendable {
             adapter: adapter, record: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
     }
 
-    /// Advertises while `body` runs, and stops when it returns or throws.
-    public func withAdvertising<Result: Sendable>(
+    /// Advertises while `body` runs, and stops when it returns or throws. `body` runs on the caller's actor.
+    public nonisolated(nonsending) func withAdvertising<Result: Sendable>(
         _ content: AdvertisingContent, kind: AdvertisingKind = .connectable,
-        overflow: OverflowPolicy = .scanResponse, maximumLinks: Int = 1, _ body: () async throws -> Result
+        overflow: OverflowPolicy = .scanResponse, maximumLinks: Int = 1,
+        _ body: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
         let plan = try AdvertisingPlan(content, kind: kind, overflow: overflow)
         let advertising = try await advertise(

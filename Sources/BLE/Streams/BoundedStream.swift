@@ -51,7 +51,7 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next value; nil after the end.
-        public mutating func next() async throws(BLEError) -> Element? {
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> Element? {
             try await Self.next(buffer, finish)
         }
 

@@ -30,10 +30,18 @@ extension GATTCharacteristic {
         return all
     }
 
+    private var subscriptionPermissions: AttributePermissions {
+        var permissions = permissions ?? AttributePermissions(read: .open)
+        permissions.write = subscription ?? permissions.read ?? .open
+        permissions.read = .open
+        permissions.authorize = false
+        return permissions
+    }
+
     /// Returns the permissions that a descriptor's type implies if the descriptor specifies none.
     func permissions(for descriptor: GATTDescriptor) -> AttributePermissions {
         switch descriptor.uuid {
-        case .clientCharacteristicConfiguration: AttributePermissions(read: .open, write: subscription)
+        case .clientCharacteristicConfiguration: subscriptionPermissions
         case .serverCharacteristicConfiguration: AttributePermissions(read: .open, write: .open)
         case .characteristicUserDescription where extendedProperties.contains(.writableAuxiliaries):
             AttributePermissions(read: .open, write: .open)

@@ -70,8 +70,10 @@ public struct GATTCharacteristic: Sendable {
     public var extendedProperties: ExtendedCharacteristicProperties
     /// The permissions to read and to write the value; nil for those that the properties imply.
     public var permissions: AttributePermissions?
-    /// The security level that a link must have to subscribe.
-    public var subscription: SecurityLevel
+    /// The security level that a link must have to subscribe. nil: the level that `permissions` require for
+    /// reading, so that a value is not sent to clients that may not read it; `.open` if the value cannot be
+    /// read. The minimum key size is that of `permissions`.
+    public var subscription: SecurityLevel?
     /// The value that clients read, and whether it can change.
     public var value: GATTValue
     /// The allowed length of the value.
@@ -93,7 +95,7 @@ public struct GATTCharacteristic: Sendable {
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
-        subscription: SecurityLevel = .open, value: GATTValue = .stored([]),
+        subscription: SecurityLevel? = nil, value: GATTValue = .stored([]),
         length: AttributeLength = .any,
         onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil, descriptors: [GATTDescriptor] = [],
         handle: AttributeHandle? = nil, valueHandle: AttributeHandle? = nil
@@ -265,7 +267,7 @@ extension GATTCharacteristic {
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties,
         extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
-        subscription: SecurityLevel = .open, value: GATTValue = .stored([]),
+        subscription: SecurityLevel? = nil, value: GATTValue = .stored([]),
         length: AttributeLength = .any, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil,
         @GATTBuilder<GATTDescriptor> descriptors: () -> [GATTDescriptor]
     ) {

@@ -11,7 +11,9 @@ struct AdvertiseCommand: RadioCommand {
 
             Legacy advertising data has room for 31 octets. Fields that do not fit are an error, unless \
             --overflow selects what to do with them. With scan-response they leave the packet in this order: \
-            name, power, appearance, service data, manufacturer data, UUIDs; the flags always stay. \
+            name, power, appearance, service data, manufacturer data, UUIDs; the flags always stay. With \
+            apple the packets are those of an Apple device: only services and a name, of which the scan \
+            response has the first 10 octets if it does not fit, and services that do not fit are left out. \
             --dry-run shows where each field goes. Extended advertising has more room: 245 octets when \
             connectable, otherwise up to 1650.
 

@@ -161,10 +161,15 @@ struct BLETool: ParsableCommand {
         if path == ["bletool", "gatt"] {
             return GATTCommand.verbFailure(arguments)
         }
-        if arguments.contains(where: { $0.first == "-" && $0.dropFirst().first?.isNumber == true }) {
+        if let index = arguments.firstIndex(where: {
+            $0.first == "-" && $0.dropFirst().first?.isNumber == true
+        }) {
+            let before = index > 0 ? arguments[index - 1] : ""
             return Failure(
                 .usage, path.dropFirst().joined(separator: " "), message,
-                hint: "put a value that begins with - after --, or give its type, as in i8:-5")
+                hint: before.hasPrefix("--") && before != "--"
+                    ? "an option takes a value that begins with - after =, as in \(before)=\(arguments[index])"
+                    : "put a value that begins with - after --, or give its type, as in i8:-5")
         }
         return Failure(
             .usage, path.dropFirst().joined(separator: " "), message,

@@ -12,8 +12,8 @@ enum NotifyConfiguration: Hashable, Sendable {
 
     /// The source of values that are sent at an interval.
     enum Source: Hashable, Sendable {
-        /// The lines that a program prints.
-        case command(Program)
+        /// The output of a program, which runs once in each interval.
+        case command(ValueProgram)
         /// A number of this many octets that counts up from 0.
         case counter(octets: Int)
     }
@@ -30,18 +30,20 @@ extension NotifyConfiguration {
         guard given.count == 1, let source = given.first else {
             throw ConfigurationError(node.position, "notify needs one of exec, counter, lines and file")
         }
-        let isPeriodic = source == .exec || source == .counter
-        if let other = fields[isPeriodic ? .format : .every] {
+        if source == .counter, let format = fields[.format] {
             throw ConfigurationError(
-                other.position,
-                isPeriodic
-                    ? "\(source.rawValue) takes no format"
-                    : "\(source.rawValue) takes no every: it sends each value when it has one",
-                hint: isPeriodic ? "lines and file take one" : "leave out every")
+                format.position, "counter takes no format", hint: "exec, lines and file take one")
+        }
+        if source == .lines || source == .file, let every = fields[.every] {
+            throw ConfigurationError(
+                every.position, "\(source.rawValue) takes no every: it sends each value when it has one",
+                hint: "leave out every")
         }
         switch (fields[.exec], fields[.counter], fields[.lines], fields[.file]) {
         case (let exec?, _, _, _):
-            self = .every(try Self.interval(fields), .command(try Program(exec, context)))
+            let program = ValueProgram(
+                program: try Program(exec, context), format: try fields[.format]?.format())
+            self = .every(try Self.interval(fields), .command(program))
         case (_, let counter?, _, _):
             let octets =
                 switch try counter.word(Counter.self) {

@@ -1,22 +1,24 @@
 import BLECore
 
-/// The security that reading and writing an attribute require.
+/// The security that reading, writing and subscribing to an attribute require.
 struct PermissionConfiguration: Hashable, Sendable {
     /// The security level that reading requires, or nil if reading is not permitted.
     var read: SecurityLevel?
     /// The security level that writing requires, or nil if writing is not permitted.
     var write: SecurityLevel?
+    /// The security level that subscribing to a characteristic requires, or nil for that of reading.
+    var subscribe: SecurityLevel?
     /// The minimum encryption key size in octets, 7 to 16.
     var keySize = 7
 
-    /// Whether reading or writing requires a key that is protected against a man in the middle.
+    /// Whether reading, writing or subscribing requires a key that is protected against a man in the middle.
     var needsAuthentication: Bool {
-        [read, write].contains { ($0 ?? .open) >= .authenticated }
+        [read, write, subscribe].contains { ($0 ?? .open) >= .authenticated }
     }
 }
 
 extension PermissionConfiguration {
-    private enum Key: String, CaseIterable { case read, write, authorize, keySize }
+    private enum Key: String, CaseIterable { case read, write, subscribe, authorize, keySize }
 
     /// Reads the permissions, with those in `implied` for the keys that the file does not contain.
     fileprivate init(
@@ -26,13 +28,21 @@ extension PermissionConfiguration {
         let fields = try YAMLFields<Key>(node, "permissions")
         if let node = fields[.read] { read = try node.word(AccessWord.self).level }
         if let node = fields[.write] { write = try node.word(AccessWord.self).level }
+        if let node = fields[.subscribe] {
+            subscribe = try node.word(AccessWord.self).level
+            if subscribe == nil {
+                throw ConfigurationError(
+                    node.position, "the properties let centrals subscribe, and none lets no central",
+                    hint: "take notify and indicate out of the properties")
+            }
+        }
         if let node = fields[.authorize], try node.bool() {
             throw ConfigurationError(
                 node.position, "there is no user to authorize an access, so each would be refused",
                 hint: "authenticated lets those in who have paired with a passkey or by comparison")
         }
         keySize = try fields[.keySize]?.integer("a key size", in: 7...16) ?? keySize
-        if let size = fields[.keySize], [read, write].allSatisfy({ ($0 ?? .open) == .open }) {
+        if let size = fields[.keySize], [read, write, subscribe].allSatisfy({ ($0 ?? .open) == .open }) {
             throw ConfigurationError(
                 size.position, "a key size without encryption",
                 hint: "for example {read: encrypted, keySize: 16}")

@@ -1,3 +1,22 @@
+/// A program whose output is a value.
+struct ValueProgram: Hashable, Sendable {
+    var program: Program
+    /// The format of the value in the output. nil: the value is the octets of the output.
+    var format: ValueFormat?
+
+    /// The maximum number of octets of the output. The text of a value can have more octets than the value.
+    var outputLimit: Int { format == nil ? StoredValue.limit : LineReader.limit }
+
+    /// Returns the value in the output of the program.
+    func value(of output: [UInt8]) throws(BadInput) -> [UInt8] {
+        let value = try format?.octets(printed: output) ?? output
+        guard value.count <= StoredValue.limit else {
+            throw BadInput("the value has \(value.count) octets; values have at most \(StoredValue.limit)")
+        }
+        return value
+    }
+}
+
 /// A program that the server runs. Data that a central sends never become part of it.
 enum Program: Hashable, Sendable {
     /// A command line for `/bin/sh -c`.
@@ -36,13 +55,16 @@ extension Program {
         self = .arguments(words)
     }
 
-    fileprivate enum Key: String, CaseIterable { case exec }
+    fileprivate enum Key: String, CaseIterable { case exec, format }
 }
 
 extension YAMLNode {
-    /// Reads the program of `{exec: …}`.
-    func program(of what: String, _ context: ConfigurationContext) throws(ConfigurationError) -> Program {
+    /// Reads the program of `{exec: …}`, and the format of its output.
+    func valueProgram(
+        of what: String, _ context: ConfigurationContext
+    ) throws(ConfigurationError) -> ValueProgram {
         let fields = try YAMLFields<Program.Key>(self, what)
-        return try Program(fields.required(.exec), context)
+        return ValueProgram(
+            program: try Program(fields.required(.exec), context), format: try fields[.format]?.format())
     }
 }

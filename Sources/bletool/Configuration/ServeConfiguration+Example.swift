@@ -25,10 +25,10 @@ extension ServeConfiguration {
         # What is advertised, beside the name, while fewer than --max-links centrals are connected. Companies are given by
         # their assigned numbers, UUIDs by their numbers or the names of the SIG; data is hex.
         advertise:
-          services: [1809, "Battery Service"]
+          services: [181a, "Battery Service"]
           solicit: [1805]                # Service Solicitation
           manufacturer: {0xFFFF: "0102"} # company: data
-          serviceData: {1809: "b208"}    # UUID: data
+          serviceData: {181a: "b208"}    # UUID: data
           appearance: 768                # or 0x0300
           txPowerField: true             # advertises the transmit power
           power: 0                       # the transmit power to request, -127 to 20 dBm
@@ -36,7 +36,7 @@ extension ServeConfiguration {
           url: "https://example.com"     # URI
           preset: balanced               # low-latency | balanced | low-power | background; or interval: 20ms to 10.24s
           channels: [37, 38, 39]
-          overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended
+          overflow: extended             # what does not fit: fail | shorten-name | scan-response | extended | apple
           extended: true                 # extended advertising, which scanners without it do not receive
           primaryPhy: 1m                 # 1m | coded
           secondaryPhy: 2m               # 1m | 2m | coded
@@ -54,45 +54,46 @@ extension ServeConfiguration {
             periodic:                    # a periodic advertising train
               interval: 100ms            # 7.5ms to 81.91875s; or a range, 100ms-200ms
               manufacturer: {0xFFFF: "03"}
-              serviceData: {1809: "b208"}
+              serviceData: {181a: "b208"}
               txPower: true              # adds the TX Power Level; or data: all octets of the train, as hex
           - {raw: "020106", rawScanResponse: "0309424c", type: scannable}  # whole packets, as hex
 
         services:
-          - uuid: 1809                   # Health Thermometer
+          - uuid: 181a                   # Environmental Sensing
             primary: true                # false: a secondary service
             handle: 0x0010               # of the declaration; without it, the next free handle
             includes: [{uuid: 180f}]     # or {handle: 0x0030}
             characteristics:
-              - uuid: 2a1c               # Temperature Measurement
+              - uuid: 2a6e               # Temperature, in steps of 0.01 °C
                 handle: 0x0012           # of the declaration
                 valueHandle: 0x0013
                 # broadcast read writeWithoutResponse write notify indicate signedWrite extended
-                # notifyEncryptionRequired indicateEncryptionRequired
+                # notifyEncryptionRequired indicateEncryptionRequired (notify and indicate on encrypted links only)
                 properties: [read, write, notify]
-                permissions:             # default of each key: what the properties imply
+                permissions:             # default of read and write: what the properties imply
                   read: open             # open | encrypted | authenticated | secureConnections | none; or low | medium | high | fips
                   write: encrypted
+                  subscribe: open        # to notifications; default: as read, so that they are as protected as the value
                   keySize: 16            # the minimum encryption key size, 7 to 16
                   authorize: false       # true is refused, because there is no user to authorize an access
                 # A text, or {hex: …}, {utf8: …}, {u8|u16|u32|i8|i16|i32|f32|sfloat|float: N or [N, …]}, {file: PATH}
-                value: {hex: "0000"}
+                value: {i16: 2150}
                 length: {max: 512, fixed: false}  # fixed: true: the value always has max octets
-                read: {exec: "cat /sys/class/thermal/thermal_zone0/temp"}  # its output is the value
+                read: {exec: "cat temperature", format: i16}  # its output is the value; without a format, its octets
                 write: {exec: [logger, -t, ble]}  # the value is its input; a list runs without a shell
-                notify: {every: 1s, exec: "date +%S"}  # 1ms to 24h; or {every: 1s, counter: u8|u16|u32}
+                notify: {every: 1s, exec: "cat temperature", format: i16}  # 1ms to 24h; or {every: 1s, counter: u8|u16|u32}
                 descriptors:
                   - uuid: 2901           # Characteristic User Description
                     handle: 0x0015
                     value: "Room temperature"
                     length: {max: 32}
                     permissions: {read: open}
-              - uuid: 2a6e               # Temperature
+              - uuid: 2a6d               # Pressure, in steps of 0.1 Pa
                 properties: [read, notify]
                 # A program that runs as long as the server; each line that it prints is a value in the format (default:
                 # utf8). It is started again when it ends.
-                notify: {lines: "while sleep 1; do echo 2150; done", format: i16}
-              - uuid: 2a6f               # Humidity
+                notify: {lines: "while sleep 1; do echo 1013250; done", format: u32}
+              - uuid: 2a6f               # Humidity, in steps of 0.01 %
                 properties: [read, notify]
                 # The contents of the file, whenever they have changed; without a format, its octets.
                 notify: {file: humidity, format: u16}

@@ -96,7 +96,7 @@ struct CharacteristicConfiguration: Hashable, Sendable {
     /// The initial value and the allowed lengths.
     var value: StoredValue
     /// The program that provides the value for each read.
-    var read: Program?
+    var read: ValueProgram?
     /// The program that receives each written value.
     var write: WriteConfiguration?
     /// The source of the values that subscribers receive.

@@ -161,9 +161,15 @@ extension ServiceReader {
                 fields.position(of: .permissions), "the properties offer what the permissions forbid",
                 hint: "take read or write out of the properties, or permit it")
         }
+        if permissions.subscribe != nil, !properties.contains(where: \.isSubscribable) {
+            try contradiction(
+                fields.position(of: .permissions),
+                "subscribe without a property that lets centrals subscribe",
+                hint: "add notify or indicate to the properties")
+        }
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
 
-        let read = try fields[.read]?.program(of: "read", context)
+        let read = try fields[.read]?.valueProgram(of: "read", context)
         if read != nil, permissions.read == nil {
             try contradiction(
                 fields.position(of: .read), "read makes values, but the permissions let no central read them")
@@ -302,6 +308,11 @@ extension ServiceReader {
         let isConfiguration = uuid == 0x2902 || uuid == 0x2903
         let permissions = try fields[.permissions]?.permissions(
             implied: PermissionConfiguration(read: .open, write: isConfiguration ? .open : nil))
+        if permissions?.subscribe != nil {
+            throw ConfigurationError(
+                fields.position(of: .permissions), "a descriptor has no subscribers",
+                hint: "subscribe belongs to the permissions of the characteristic")
+        }
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
         let isStandard = Self.standard.contains { $0.uuid == uuid }
         if isStandard, fields[.value] == nil { value = .twoOctets }

@@ -107,7 +107,8 @@ struct DecodingPass {
     private var diagram = LadderDiagram()
     private var copy: RecordingCopy?
     private var start: RecordingTime?
-    private var shown = 0
+    /// The number of packets that were read, and of those that were shown.
+    private var (packets, shown) = (0, 0)
     /// Whether no more packets are needed, because enough were shown or the output has no reader.
     private var isOver = false
     private var damage: (name: String, first: RecordingDamage, parts: Int, octets: Int)?
@@ -159,7 +160,13 @@ struct DecodingPass {
     mutating func finish(isWhole: Bool) throws(Failure) {
         if isWhole { try end() } else { reportLeftOut() }
         switch decoding.output {
-        case .lines, .tree: break
+        case .lines, .tree:
+            if isWhole, shown == 0, damage == nil, decoding.console.output.error == nil {
+                decoding.console.note(
+                    packets == 0
+                        ? "\(title): there are no HCI packets"
+                        : "\(title): no packet of \(packets) matches the filter")
+            }
         case .statistics:
             statistics.finish()
             decoding.console.show(StatisticsEvent(statistics: statistics))
@@ -216,6 +223,7 @@ struct DecodingPass {
                 if damage != nil { hasRecordAfterDamage = true }
                 let first = start ?? record.time
                 start = first
+                packets += 1
                 let packet = dissector.dissect(record)
                 let isChosen = decoding.filter.matches(packet, start: first)
                 try copy?.add(record, packet, isChosen: isChosen, reader.datalink)

@@ -132,6 +132,6 @@ final class RecordingTarget: Sendable {
 
     private static func failure(_ path: String, _ problem: CInt) -> Failure {
         let kind: Failure.Kind = problem == EACCES ? .permission : .input
-        return Failure(kind, "--write \(path)", String(cString: strerror(problem)))
+        return Failure(kind, "--write \(path)", RecordingFile.reason(problem))
     }
 }

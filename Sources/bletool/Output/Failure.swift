@@ -141,9 +141,13 @@ extension Failure {
         case .pairing(let failure): self.init(.security, doing, "\(error)", hint: Self.remedy(failure))
         case .cannotPair: self.init(.security, doing, "\(error)")
         case .bondLost(let peer):
+            // Commands with a DEVICE name it already.
+            let problem = "\(error)".dropFirst("\(peer)" == doing ? doing.utf8.count + 1 : 0)
             self.init(
-                .security, doing, "\(error)",
-                hint: "if it is the same device, bletool bonds remove \(peer), then pair again")
+                .security, doing, String(problem),
+                hint:
+                    "if it is the same device, bletool bonds remove \(peer) (with this command's --state-dir, if any), then pair again"
+            )
         case .noSigningKey(let peer):
             self.init(.security, doing, "\(error)", hint: "bletool pair \(peer.text), then write again")
         case .kernelPairing, .countersUsedUp: self.init(.security, doing, "\(error)")

@@ -129,7 +129,8 @@ struct Radio: Sendable {
     }
 
     /// As `limited`, for operations that have no purpose without a reader. They also end when the output has
-    /// no reader any more, without waiting for the next line, and when `unless` returns.
+    /// no reader any more, without waiting for the next line, when `unless` returns, and when the task is
+    /// cancelled.
     func limitedWhileRead(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Void,
         unless: @escaping @Sendable () async -> Void = { await Interruption.wait() }
@@ -153,6 +154,8 @@ struct Radio: Sendable {
             defer { group.cancelAll() }
             return await group.next() ?? .success(true)
         }
+        // Which of the three tasks reports a cancellation first is a matter of chance.
+        if case .failure(.cancelled) = result, Task.isCancelled { return true }
         return try result.get()
     }
 

@@ -104,8 +104,10 @@ final class RecordingFile: Sendable {
         if path != "-" { try Self.refuseOtherContent(of: first, option) }
         let descriptor = path == "-" ? dup(STDOUT_FILENO) : Self.open(first)
         guard descriptor >= 0 else {
-            let reason = String(cString: strerror(errno))
-            throw Failure(errno == EACCES ? .permission : .input, "\(option) \(first)", reason)
+            let problem = errno
+            throw Failure(
+                problem == EACCES ? .permission : .input, "\(option) \(first)", Self.reason(problem),
+                hint: problem == EWOULDBLOCK ? "each command needs a file of its own" : nil)
         }
         output = Lock(Output(descriptor: descriptor))
         begin()
@@ -113,10 +115,28 @@ final class RecordingFile: Sendable {
 
     deinit { output.withLock { _ = Glibc.close($0.descriptor) } }
 
-    /// Opens or creates the file, and truncates it unless `keepsContent`. Returns the descriptor, or a
-    /// negative number.
+    /// Opens or creates the file, claims it, and truncates it unless `keepsContent`. Returns the descriptor,
+    /// or a negative number. EWOULDBLOCK means that a process already records into the file.
     static func open(_ path: String, keepsContent: Bool = false) -> CInt {
-        Glibc.open(path, O_WRONLY | O_CREAT | (keepsContent ? 0 : O_TRUNC) | O_CLOEXEC, 0o644)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        var status = stat()
+        // Several processes can write to a pipe or a device.
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return descriptor
+        }
+        // Some file systems have no locks.
+        let isTaken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+        if !isTaken, keepsContent || ftruncate(descriptor, 0) == 0 { return descriptor }
+        let problem = isTaken ? EWOULDBLOCK : errno
+        Glibc.close(descriptor)
+        errno = problem
+        return -1
+    }
+
+    /// Returns the reason why a recording cannot be opened or written.
+    static func reason(_ problem: CInt) -> String {
+        problem == EWOULDBLOCK
+            ? "another process is recording into this file" : String(cString: strerror(problem))
     }
 
     /// Refuses to replace a file that is no btsnoop recording.
@@ -165,10 +185,15 @@ final class RecordingFile: Sendable {
 
     var files: Int { output.withLock { $0.number } }
 
-    /// Writes the records that wait. Returns a sentence when not all records are in the file.
+    /// Writes the records that wait, and ends the claim of the file. Returns a sentence when not all records
+    /// are in the file.
     func close() -> String? {
         write()
-        if let problem = output.withLock({ $0.problem }) { return sentence(problem) }
+        let problem = output.withLock { output in
+            if output.descriptor >= 0 { flock(output.descriptor, LOCK_UN) }
+            return output.problem
+        }
+        if let problem { return sentence(problem) }
         let lost = waiting.withLock { $0.lost }
         return lost > 0 ? "\(path): \(lost) packets are missing, the disk was too slow" : nil
     }
@@ -178,7 +203,7 @@ final class RecordingFile: Sendable {
         switch problem {
         case EPIPE where path == "-": nil
         case EEXIST: "\(path): the next file exists and is no btsnoop recording"
-        default: "\(path): \(String(cString: strerror(problem)))"
+        default: "\(path): \(Self.reason(problem))"
         }
     }
 

@@ -66,9 +66,9 @@ struct ConfiguredServer: Sendable {
     ) -> (onRead: ReadHandler?, onWrite: WriteHandler?) {
         let (handle, uuid) = (characteristic.valueHandle, characteristic.uuid)
         var (onRead, onWrite): (ReadHandler?, WriteHandler?)
-        if let program = characteristic.read, let runner = runners[handle] {
+        if let source = characteristic.read, let runner = runners[handle] {
             onRead = { request in
-                guard start(program, on: runner, [], for: request.pending, of: uuid, write: nil) else {
+                guard start(source, on: runner, [], for: request.pending, of: uuid, write: nil) else {
                     throw ATTErrorCode.insufficientResources
                 }
                 return .later
@@ -79,14 +79,16 @@ struct ConfiguredServer: Sendable {
             guard let runner = runners[handle] else { break }
             onWrite = { request in
                 guard
-                    start(program, on: runner, request.value, for: request.pending, of: uuid, write: request)
+                    start(
+                        ValueProgram(program: program), on: runner, request.value, for: request.pending,
+                        of: uuid, write: request)
                 else { throw refusal(of: request, limit: runner.limit) }
                 return .later
             }
         case .lines(_, let format):
             guard let lines = writtenLines[handle] else { break }
             onWrite = { request in
-                guard lines.send(Array(format.text(request.value).utf8)) else {
+                guard lines.send(Array(format.line(request.value).utf8)) else {
                     throw refusal(of: request, limit: WrittenLines.limit)
                 }
                 return .accept
@@ -127,10 +129,10 @@ struct ConfiguredServer: Sendable {
     /// Requests a run of a program, whose outcome is the answer. If the server ends before the program is run,
     /// shows that `write` was not delivered. Returns false if too many octets are waiting.
     private func start(
-        _ program: Program, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
+        _ source: ValueProgram, on runner: ProgramRunner, _ input: [UInt8], for pending: PendingAnswer,
         of uuid: BluetoothUUID, write: GATTWriteRequest?
     ) -> Bool {
-        runner.start(program, input: input) { result in
+        runner.start(source.program, format: source.format, input: input) { result in
             // The number of runs that are dropped at the end is reported by `finish`.
             if case .failure(let problem) = result {
                 if !problem.isDropped {

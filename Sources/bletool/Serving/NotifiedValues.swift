@@ -56,9 +56,9 @@ struct NotifiedValues: Sendable {
         case .counter(let octets):
             defer { counter &+= 1 }
             return [UInt8]([UInt8](littleEndian: counter).prefix(octets))
-        case .command(let program):
+        case .command(let source):
             do throws(ProgramRunner.Problem) {
-                return try await runner.run(program)
+                return try await runner.run(source.program, format: source.format)
             } catch {
                 note(error.reason)
                 return nil
@@ -80,7 +80,7 @@ struct NotifiedValues: Sendable {
                 var lines = try ProgramLines(of: program, on: loop)
                 while let line = try await lines.next() {
                     do throws(BadInput) {
-                        await send(value: try value(line, format), unaccepted, &group)
+                        await send(value: try format.octets(printed: line), unaccepted, &group)
                     } catch {
                         note("\(error.reason)")
                     }
@@ -137,7 +137,7 @@ struct NotifiedValues: Sendable {
             if let format {
                 // As with programs, one line end at the end is not part of the value.
                 let text = octets.last == UInt8(ascii: "\n") ? octets.dropLast() : octets
-                await send(value: try value(text, format), unaccepted, &group)
+                await send(value: try format.octets(printed: text), unaccepted, &group)
             } else {
                 await send(value: octets, unaccepted, &group)
             }
@@ -150,18 +150,13 @@ struct NotifiedValues: Sendable {
 
     // MARK: - Subscribers
 
-    /// Converts a line of text to a value.
-    private func value(_ text: [UInt8], _ format: ValueFormat) throws(BadInput) -> [UInt8] {
-        format == .utf8 ? text : try format.octets(String(decoding: text, as: UTF8.self).trimmed)
-    }
-
     private func send(value: [UInt8], _ unaccepted: UnacceptedValues, _ group: inout DiscardingTaskGroup)
         async
     {
         unaccepted.latest(value)
         let free = await freeSubscribers(among: unaccepted)
         // Centrals that read get the value, even if none has subscribed.
-        guard !free.isEmpty else { return await update(to: value, for: []) }
+        guard !free.isEmpty else { return await update(to: value, for: nil, unaccepted) }
         update(to: value, for: free, unaccepted, &group)
     }
 
@@ -184,24 +179,33 @@ struct NotifiedValues: Sendable {
             unaccepted.begin(central)
             // Immediate tasks reach the adapter in the order of the values.
             group.addImmediateTask {
-                await update(to: value, for: [central])
+                await update(to: value, for: central, unaccepted)
                 while let left = unaccepted.end(central) {
                     note("\(central.address) accepts values again; \(left.count) were left out")
                     guard let latest = left.latest else { return }
                     unaccepted.begin(central)
-                    await update(to: latest, for: [central])
+                    await update(to: latest, for: central, unaccepted)
                 }
             }
         }
     }
 
-    private func update(to value: [UInt8], for centrals: [Central]) async {
+    /// Stores the value, and sends it to `central`, if there is one. A problem is reported once, until the
+    /// central receives a value again.
+    private func update(
+        to value: [UInt8], for central: Central?, _ unaccepted: UnacceptedValues
+    ) async {
         do throws(BLEError) {
-            try await manager.update(characteristic.valueHandle, to: value, for: centrals)
+            try await manager.update(
+                characteristic.valueHandle, to: value, for: central.map { [$0] } ?? [])
+            if let central { _ = unaccepted.isNew(nil, for: central) }
         } catch .cancelled, .adapter(.closed) {
             return
         } catch {
-            note("\(error)")
+            guard let central else { return note("\(error)") }
+            if unaccepted.isNew("\(error)", for: central) {
+                note("\(central.address) does not receive the value: \(error)")
+            }
         }
     }
 }
@@ -214,6 +218,8 @@ private final class UnacceptedValues: Sendable {
         var waiting: [Central: Int] = [:]
         /// The centrals that were reported as late, with the number of values that they were not sent.
         var late: [Central: Int] = [:]
+        /// The last problem that was reported for each central, until it receives a value.
+        var problems: [Central: String] = [:]
         var latest: [UInt8]?
     }
 
@@ -234,6 +240,7 @@ private final class UnacceptedValues: Sendable {
     func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
         state.withLock { state in
             state.late = state.late.filter { centrals.contains($0.key) }
+            state.problems = state.problems.filter { centrals.contains($0.key) }
             var (free, late): ([Central], [Central]) = ([], [])
             for central in centrals {
                 if state.waiting[central, default: 0] < limit {
@@ -244,6 +251,15 @@ private final class UnacceptedValues: Sendable {
                 }
             }
             return (free, late)
+        }
+    }
+
+    /// Notes a problem with sending a value to a central, or with nil that it was sent one. Returns whether
+    /// the problem is another one than before.
+    func isNew(_ problem: String?, for central: Central) -> Bool {
+        state.withLock { state in
+            defer { state.problems[central] = problem }
+            return state.problems[central] != problem
         }
     }
 

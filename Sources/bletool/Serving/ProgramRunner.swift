@@ -26,13 +26,15 @@ final class ProgramRunner: Sendable {
     static let overhead = 64
 
     private struct Job: Sendable {
-        let program: Program
+        let source: ValueProgram
         let input: [UInt8]
         let environment: [String: String]
         let done: @Sendable (Result<[UInt8], Problem>) async -> Void
 
         /// The octets that the job counts while it waits.
         var size: Int { input.count + overhead }
+
+        var program: Program { source.program }
     }
 
     /// The programs that are not done.
@@ -78,15 +80,18 @@ final class ProgramRunner: Sendable {
     }
 
     /// Runs a program with `input` on its standard input, and with variables in addition to this process's
-    /// own. Its output, without one line end at the end, goes to `done`. Returns false if too many octets are
-    /// waiting, or the runner accepts no more programs.
+    /// own. Its output, without one line end at the end, or the value in it if there is a `format`, goes to
+    /// `done`. Returns false if too many octets are waiting, or the runner accepts no more programs.
     func start(
-        _ program: Program, input: [UInt8] = [], environment: [String: String] = [:],
+        _ program: Program, format: ValueFormat? = nil, input: [UInt8] = [],
+        environment: [String: String] = [:],
         then done: @escaping @Sendable (Result<[UInt8], Problem>) async -> Void
     ) -> Bool {
         // Queued and counted under one lock, because the worker may be done with the job before this returns.
         load.withLock { load in
-            let job = Job(program: program, input: input, environment: environment, done: done)
+            let job = Job(
+                source: ValueProgram(program: program, format: format), input: input,
+                environment: environment, done: done)
             guard load.octets + job.size <= limit, case .enqueued = jobs.yield(job) else { return false }
             load.count += 1
             load.octets += job.size
@@ -94,14 +99,15 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    /// As `start`, and waits for the output of the program. When the task is cancelled, the runner accepts no
+    /// As `start`, and waits for the output or the value. When the task is cancelled, the runner accepts no
     /// more programs, and the running program is ended.
     func run(
-        _ program: Program, input: [UInt8] = [], environment: [String: String] = [:]
+        _ program: Program, format: ValueFormat? = nil, input: [UInt8] = [],
+        environment: [String: String] = [:]
     ) async throws(Problem) -> [UInt8] {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isTaken = start(program, input: input, environment: environment) {
+                let isTaken = start(program, format: format, input: input, environment: environment) {
                     continuation.resume(returning: $0)
                 }
                 if !isTaken {
@@ -158,14 +164,15 @@ final class ProgramRunner: Sendable {
     }
 
     private static func run(_ job: Job) async -> Result<[UInt8], Problem> {
-        let program = job.program
+        let (program, limit) = (job.program, job.source.outputLimit)
+        let excess = Problem(reason: "\(program.name) printed more than \(limit) octets")
         let process = Lock<pid_t?>(nil)
         defer { if let process = process.withLock({ $0 }) { RunningPrograms.ended(process) } }
         do {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
                 environment: .inherit.updating(job.environment.variables), platformOptions: .ownGroup,
-                input: OptionalInput(octets: job.input), output: .bytes(limit: StoredValue.limit + 1),
+                input: OptionalInput(octets: job.input), output: .bytes(limit: limit + 1),
                 error: .currentStandardError
             ) { execution in
                 let number = pid_t(execution.processIdentifier.value)
@@ -177,14 +184,14 @@ final class ProgramRunner: Sendable {
             }
             var output = ended.standardOutput
             if output.last == UInt8(ascii: "\n") { output.removeLast() }
-            guard output.count <= StoredValue.limit else {
-                return .failure(
-                    Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
+            guard output.count <= limit else { return .failure(excess) }
+            do throws(BadInput) {
+                return .success(try job.source.value(of: output))
+            } catch {
+                return .failure(Problem(reason: "\(program.name): \(error.reason)"))
             }
-            return .success(output)
         } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-            return .failure(
-                Problem(reason: "\(program.name) printed more than \(StoredValue.limit) octets"))
+            return .failure(excess)
         } catch {
             return .failure(Problem(reason: "\(program.name): \(error)"))
         }

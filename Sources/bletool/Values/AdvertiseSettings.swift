@@ -368,15 +368,29 @@ extension AdvertiseSettings {
         let others = [OverflowPolicy.shortenName, .scanResponse, .extended].filter {
             placesEverything(by: $0)
         }
+        if kind == .nonconnectable, case .noScanResponse = error {
+            var scannable = self
+            scannable.kind = .scannable
+            if scannable.placesEverything {
+                let type = key.hasPrefix("--") ? "--type scannable" : "type: scannable"
+                let all = [type] + others.map { "\(key)\($0.rawValue)" }
+                return "\(all.joined(lastBy: "or")) makes room"
+            }
+        }
         if !others.isEmpty { return "\(key)\(others.map(\.rawValue).joined(lastBy: "or")) makes room" }
-        // The limit is that of a packet of connectable advertising, or of a field.
-        if case .overflow(let overflow) = error,
-            [AdvertisingLimits(for: .connectable).extended, 256].contains(overflow.limit)
-        {
+        guard case .overflow = error else { return nil }
+        var largest = self
+        (largest.kind, largest.overflow, largest.isExtended) = (.nonconnectable, .fail, true)
+        do throws(AdvertisingPlanError) {
+            _ = try largest.plan()
+            guard kind != .nonconnectable else { return nil }
             let most = AdvertisingLimits(for: .nonconnectable).extended
             return "extended, nonconnectable advertising has \(most) octets, in fields of 256 at most"
+        } catch .overflow(let overflow) where overflow.limit == AdvertisingField.maximumCount {
+            return "a field has at most \(overflow.limit) octets, with its length and type"
+        } catch {
+            return nil
         }
-        return nil
     }
 
     /// Returns whether another policy finds room for everything, except perhaps the end of the name.
@@ -384,7 +398,11 @@ extension AdvertiseSettings {
         guard policy != overflow else { return false }
         var other = self
         other.overflow = policy
-        guard let plan = try? other.plan() else { return false }
+        return other.placesEverything
+    }
+
+    private var placesEverything: Bool {
+        guard let plan = try? plan() else { return false }
         return !plan.overflow.contains { $0.action == .dropped }
     }
 }

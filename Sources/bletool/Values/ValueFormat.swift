@@ -76,6 +76,24 @@ extension ValueFormat {
         }
     }
 
+    /// Returns the value as one line for a program, from which the program can get the same octets again. It
+    /// is that of `text`, except for `utf8`, where only control characters and the backslash are escaped.
+    func line(_ value: [UInt8]) -> String {
+        guard self == .utf8 else { return text(value) }
+        guard let text = String(validating: value, as: UTF8.self), !text.hasPrefix("hex:") else {
+            return "hex:\(value.hex)"
+        }
+        var line = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "\\" || scalar.properties.generalCategory == .control {
+                line += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
+    }
+
     /// Returns the value for a JSON object: a number, a string, or for `json` the JSON value that it
     /// contains; hex if the value does not have this format.
     func jsonValue(_ value: [UInt8], type: ValueType? = nil) -> JSONValue {
@@ -88,7 +106,7 @@ extension ValueFormat {
     private func reading(_ value: [UInt8], _ type: ValueType?) -> JSONValue? {
         switch self {
         case .hex, .raw: return .string(value.hex)
-        case .utf8: return .string(String(decoding: value, as: UTF8.self))
+        case .utf8: return String(validating: value, as: UTF8.self).map { .string($0) }
         case .json: return String(validating: value, as: UTF8.self).flatMap { try? JSONValue(text: $0) }
         case .auto:
             switch type?.reading(value) {
@@ -132,6 +150,11 @@ extension ValueFormat {
             }
             return octets
         }
+    }
+
+    /// Parses what a program has printed or a file contains. White space around numbers and hex is ignored.
+    func octets(printed text: [UInt8]) throws(BadInput) -> [UInt8] {
+        self == .utf8 ? text : try octets(String(decoding: text, as: UTF8.self).trimmed)
     }
 
     /// Parses a VALUE on the command line. Without `--format`, it is hex, or has the format of its prefix, as

@@ -45,7 +45,7 @@ func long(_ first: UInt8) -> BluetoothUUID {
 private func at(
     _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ properties: CharacteristicProperties,
     _ value: [UInt8] = [], length: AttributeLength = .any, extended: ExtendedCharacteristicProperties = [],
-    permissions: AttributePermissions? = nil, subscription: SecurityLevel = .open,
+    permissions: AttributePermissions? = nil, subscription: SecurityLevel? = nil,
     descriptors: [GATTDescriptor] = []
 ) -> GATTCharacteristic {
     GATTCharacteristic(

@@ -61,14 +61,14 @@ private let cases = [
     Case("a long value", limit: 25, ReadLongValue(3)),
     Case("several values", limit: 1, ReadMultipleVariable([1, 2, 3])),
     Case("a long write", limit: 19, WriteLongValue(3, [UInt8](repeating: 0, count: 300))),
-    Case("reliable writes", limit: 6, ReliableWrite([(3, [1, 2]), (5, [UInt8](repeating: 0, count: 40))])),
+    Case("reliable writes", limit: 6, ReliableWrite([(3, [1, 2]), (3, [UInt8](repeating: 0, count: 40))])),
 ]
 
 @Test(arguments: cases.indices)
 func proceduresEndWithHostileServer(index: Int) throws {
     let (name, limit, run) = (cases[index].name, cases[index].limit, cases[index].run)
     var results = 0
-    for seed in 0..<150 {
+    for seed in 0..<600 {
         var random = SplitMix64(seed: UInt64(seed * 100 + index))
         let database = RandomDatabase(&random)
         var liar = Liar(
@@ -83,5 +83,5 @@ func proceduresEndWithHostileServer(index: Int) throws {
         }
         #expect(client.requests <= limit, "\(name), seed \(seed)")
     }
-    #expect(results > 0, "\(name) never had a result")
+    #expect(results >= 3, "\(name) had results only \(results) times")
 }

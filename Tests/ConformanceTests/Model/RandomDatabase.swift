@@ -74,12 +74,13 @@ struct RandomDatabase {
         var characteristic = GATTCharacteristic(
             uuid, properties: properties, permissions: permissions(row), value: .stored(value),
             length: isFixed ? .fixed(maximum) : .variable(max: maximum))
-        let subscription = level()
-        characteristic.subscription = SecurityLevel.allCases[subscription]
+        let subscription = random.one(in: 2) ? level() : nil
+        characteristic.subscription = subscription.map { SecurityLevel.allCases[$0] }
         for _ in 0..<random.number(0...2) { characteristic.descriptors.append(addDescriptor()) }
         if bits & 0x30 != 0 {
             add(0x2902, .configuration(allowed: bits >> 4 & 3), [0, 0])
-            model.attributes[model.attributes.count - 1].write = subscription
+            model.attributes[model.attributes.count - 1].write = subscription ?? row.read ?? 0
+            model.attributes[model.attributes.count - 1].keySize = row.keySize
             model.attributes[model.attributes.count - 1].maximum = 2
         }
         model.attributes[index].groupEnd = next - 1

@@ -78,7 +78,9 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
         }
 
         /// Waits for the next link to the device.
-        public mutating func next() async throws(BLEError) -> Peripheral? { try await advance() }
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> Peripheral? {
+            try await advance()
+        }
 
         private nonisolated(nonsending) mutating func advance() async throws(BLEError) -> Peripheral {
             if let before = owner.take() { try await outlast(before) }

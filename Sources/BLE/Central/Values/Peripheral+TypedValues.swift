@@ -120,7 +120,7 @@ public struct TypedValues<Value: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next value; nil after the end.
-        public mutating func next() async throws(BLEError) -> Value? {
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> Value? {
             guard let next = try await received.next() else { return nil }
             return try key.value(of: next.value)
         }

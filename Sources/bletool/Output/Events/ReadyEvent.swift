@@ -64,7 +64,11 @@ struct ReadyEvent: Event {
                     + (privateAddress.map { ", hidden behind \($0.text)" } ?? "")
             }
             ?? "without an address"
-        return ["\(what) \(who) on \(adapter.printable)"] + sets.flatMap(\.notes).map { "  \($0)" }
+        // The number is that with which the end of an advertisement is reported.
+        let notes = sets.enumerated().flatMap { number, set in
+            set.notes.map { sets.count > 1 ? "  advertisement \(number): \($0)" : "  \($0)" }
+        }
+        return ["\(what) \(who) on \(adapter.printable)"] + notes
     }
 }
 

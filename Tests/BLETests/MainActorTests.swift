@@ -1,0 +1,26 @@
+import BLE
+import BLECore
+import Testing
+
+/// The use of the library from code of the main actor, such as top-level code.
+@Suite(.timeLimit(.minutes(10))) struct MainActorTests {
+    @Test("the bodies of withAdvertising and withConnection nest, and run on the caller's actor")
+    @MainActor func bodiesRunOnTheCallersActor() async throws {
+        let server = try await Adapter.open(.virtual(name: "main-actor-server"))
+        let client = try await Adapter.open(.virtual(name: "main-actor-client"))
+        let (peripherals, centrals) = (PeripheralManager(server), CentralManager(client))
+        try await peripherals.publish([GATTService(0x180f, characteristics: [])])
+        let address = await server.address
+        var services = 0
+        try await peripherals.withAdvertising(AdvertisingContent()) {
+            try await centrals.withConnection(to: address) { device in
+                MainActor.assertIsolated()
+                services = try await device.discover().services.count
+            }
+            MainActor.assertIsolated()
+        }
+        #expect(services == 3)
+        await client.close()
+        await server.close()
+    }
+}
