@@ -165,7 +165,11 @@ struct ConfigurationErrorTests {
         ("properties: []\npermissions: {keySize: 6}", 6, "7 to 16"),
         ("properties: [read]\npermissions: {authorize: true}", 6, "there is no user to authorize"),
         ("properties: [read]\npermissions: {keySize: 16}", 6, "without encryption"),
-        ("properties: [notify]\npermissions: {subscribe: none}", 6, "none lets no central"),
+        ("properties: [notify]\npermissions: {subscribe: none}", 6, "so none is not possible"),
+        (
+            "properties: [notifyEncryptionRequired]\npermissions: {subscribe: open}", 6,
+            "a property requires encryption to subscribe"
+        ),
         ("properties: [read]\npermissions: {subscribe: encrypted}", 6, "subscribe without a property"),
         (
             "properties: [notify]\ndescriptors: [{uuid: 2902, permissions: {subscribe: open}}]", 6,

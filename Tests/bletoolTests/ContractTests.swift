@@ -53,6 +53,9 @@ struct ContractTests {
         ("version", 1, "the command for this is bletool --version"),
         ("hcitool", 1, "the command for this is bletool adapters, scan or gatt"),
         ("scan --foo", 1, "scan: unknown option '--foo'\nhint: "),
+        ("bench x --chunk -5", 1, "hint: `bletool bench --help` lists the options"),
+        ("gatt x write 2a19 --chunk -5 00", 1, "after =, as in --chunk=-5"),
+        ("gatt x write 2a19 -5", 1, "hint: put a value that begins with - after --"),
         ("advertise --dry-run --name x --and", 1, "--and: needs an advertisement after it"),
         ("lescan", 1, "the command for this is bletool scan"), ("primary", 1, "gatt DEVICE tree"),
     ])

@@ -74,6 +74,19 @@ struct EventTests {
         #expect(ReadyEvent(adapter: "hci0", address: address).json["advertising"] == .null)
     }
 
+    @Test("an advertisement without a field but the flags has a note", arguments: [nil, "Lamp"])
+    func bareAdvertisementHasNote(name: String?) throws {
+        var content = AdvertisingContent()
+        content.name = name
+        for kind in [AdvertisingKind.connectable, .nonconnectable] {
+            let request = AdvertisingRequest(try AdvertisingPlan(content, kind: kind), kind: kind)
+            let event = ReadyEvent(adapter: "hci0", address: address, sets: [.init(request, power: nil)])
+            let notes = event.lines(colored: false).dropFirst()
+            #expect(
+                notes == (name == nil ? ["  the packets contain no name, service or other field"] : []))
+        }
+    }
+
     @Test func advertisementEventHasAllFields() throws {
         let payload = try #require([UInt8](hex: "0201060303180f04ff4c00020416aafe0103084c1b"))
         let event = AdvertisementEvent(

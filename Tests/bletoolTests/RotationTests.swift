@@ -101,6 +101,38 @@ struct RotationTests {
         #expect(try File.contents(first, limit: 1000).count == 16)
     }
 
+    @Test("a rotating recording also protects the files that it has completed")
+    func completedFilesOfRotationAreNotReplaced() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID()).btsnoop")
+            .path
+        defer { for number in 1...3 { unlink(Rotation.path(path, number)) } }
+        let file = try RecordingFile(path, rotation: Rotation(size: 72, kept: 2)) { _ in }
+        for index in 0..<5 as Range<UInt8> { file.add(.packet(.hostToController, [1, index, 0x0c, 0])) }
+        while file.files < 3 { usleep(1000) }
+        let (second, third) = (Rotation.path(path, 2), Rotation.path(path, 3))
+        #expect(Set(Rotation.files(path)) == [second, third])
+        let failure = #expect(throws: Failure.self) {
+            _ = try RecordingFile(path, rotation: Rotation(size: 72)) { _ in }
+        }
+        #expect(failure?.message == "--capture \(third): another process is recording into this file")
+        #expect(file.close() == nil)
+        #expect(try File.contents(second, limit: 1000).count == 72)
+        #expect(try RecordingFile(path, rotation: Rotation(size: 72)) { _ in }.close() == nil)
+    }
+
+    @Test("a later file into which another process records is not replaced, and ends the recording")
+    func laterClaimedFileIsNotReplaced() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        let second = Rotation.path(path, 2)
+        defer { for number in 1...2 { unlink(Rotation.path(path, number)) } }
+        let file = try RecordingFile(path, rotation: Rotation(size: 72)) { _ in }
+        let other = try RecordingFile(second) { _ in }
+        for index in 0..<5 as Range<UInt8> { file.add(.packet(.hostToController, [1, index, 0x0c, 0])) }
+        #expect(file.close() == "\(path): another process is recording into the next file")
+        #expect(other.close() == nil)
+        #expect(try File.contents(second, limit: 1000).count == 16)
+    }
+
     @Test("a later file that is no recording is not replaced, and ends the recording")
     func laterOtherFileIsNotReplaced() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path

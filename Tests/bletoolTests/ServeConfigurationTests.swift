@@ -143,6 +143,19 @@ struct ServeConfigurationTests {
             ("properties: [read, notifyEncryptionRequired]", .encrypted),
             ("properties: [read, notifyEncryptionRequired], permissions: {read: high}", .authenticated),
             ("properties: [read, notify]", .open),
+            (
+                "properties: [notify], permissions: {subscribe: high}, descriptors: [{uuid: 2902, permissions: {read: open}}]",
+                .authenticated
+            ),
+            (
+                "properties: [read, notifyEncryptionRequired], descriptors: [{uuid: 2902, permissions: {read: encrypted}}]",
+                .encrypted
+            ),
+            (
+                "properties: [notify], permissions: {subscribe: high}, descriptors: [{uuid: 2902, permissions: {write: open}}]",
+                .open
+            ),
+            ("properties: [read, notifyEncryptionRequired], permissions: {keySize: 16}", .encrypted),
         ] as [(String, SecurityLevel)])
     func subscriptionPermissionIsParsed(yaml: String, expected: SecurityLevel) throws {
         let configuration = try configuration(

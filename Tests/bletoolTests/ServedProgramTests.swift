@@ -263,9 +263,10 @@ import Testing
     @Test("values that do not fit into a notification are reported once for each central")
     func oversizedValuesAreReportedOnce() async throws {
         let air = try await TemporaryAir()
-        let (long, start) = (String(repeating: "x", count: 21), "until test -e go; do sleep 0.1; done")
+        let (long, longer) = (String(repeating: "x", count: 21), String(repeating: "y", count: 25))
+        let start = "until test -e go; do sleep 0.1; done"
         let (server, client) = try await serve(
-            "{lines: \"\(start); printf '%s\\\\n' \(long) \(long) ab; exec sleep 1000\"}", values: 1,
+            "{lines: \"\(start); printf '%s\\\\n' \(long) \(longer) ab; exec sleep 1000\"}", values: 1,
             ["--mtu", "23"], in: air)
         try Data().write(to: air.folder.appending(path: "go"))
         #expect(await values(client) == ["6162"])

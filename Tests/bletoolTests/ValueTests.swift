@@ -121,7 +121,8 @@ struct ValueTypeTests {
         arguments: [
             ("c3a9", "é"), ("f09f918de2808df09f9180", "👍\u{200d}👀"), ("610a62", #"a\u{a}b"#),
             ("615c757b617d62", #"a\u{5c}u{a}b"#), ("ff", "hex:ff"), ("c328", "hex:c328"),
-            ("6865783a6666", "hex:6865783a6666"), ("", ""), ("00", #"\u{0}"#),
+            ("6865783a6666", "hex:6865783a6666"), ("6865783acc813030", "hex:6865783acc813030"),
+            ("", ""), ("00", #"\u{0}"#),
         ])
     func linesOfText(hex: String, line: String) throws {
         #expect(ValueFormat.utf8.line(try #require([UInt8](hex: hex))) == line)

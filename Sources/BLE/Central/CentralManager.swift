@@ -233,7 +233,8 @@ extension CentralManager {
         try await connect(to: id.address, timeout: timeout, options: options)
     }
 
-    /// Connects, runs `body` and disconnects, whether `body` returns or throws.
+    /// Connects, runs `body` and disconnects, whether `body` returns or throws. `body` runs on the caller's
+    /// actor.
     public nonisolated(nonsending) func withConnection<Result: Sendable>(
         to id: Peripheral.Identifier, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init(),
         _ body: nonisolated(nonsending) (Peripheral) async throws -> Result

@@ -72,7 +72,8 @@ public struct GATTCharacteristic: Sendable {
     public var permissions: AttributePermissions?
     /// The security level that a link must have to subscribe. nil: the level that `permissions` require for
     /// reading, so that a value is not sent to clients that may not read it; `.open` if the value cannot be
-    /// read. The minimum key size is that of `permissions`.
+    /// read. The minimum key size is that of `permissions`. Subscribing needs no authorization. The permissions
+    /// of a 2902 descriptor in `descriptors`, if it has any, take precedence.
     public var subscription: SecurityLevel?
     /// The value that clients read, and whether it can change.
     public var value: GATTValue

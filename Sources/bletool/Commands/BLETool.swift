@@ -161,15 +161,19 @@ struct BLETool: ParsableCommand {
         if path == ["bletool", "gatt"] {
             return GATTCommand.verbFailure(arguments)
         }
-        if let index = arguments.firstIndex(where: {
-            $0.first == "-" && $0.dropFirst().first?.isNumber == true
-        }) {
-            let before = index > 0 ? arguments[index - 1] : ""
-            return Failure(
-                .usage, path.dropFirst().joined(separator: " "), message,
-                hint: before.hasPrefix("--") && before != "--"
-                    ? "an option takes a value that begins with - after =, as in \(before)=\(arguments[index])"
-                    : "put a value that begins with - after --, or give its type, as in i8:-5")
+        let negative = arguments.firstIndex { $0.first == "-" && $0.dropFirst().first?.isNumber == true }
+        if let negative {
+            let before = negative > 0 ? arguments[negative - 1] : ""
+            var hint: String?
+            if message.contains("'\(arguments[negative])'") {
+                hint = "put a value that begins with - after --, or give its type, as in i8:-5"
+            } else if before.hasPrefix("--"), message.contains("'\(before) ") {
+                hint =
+                    "an option takes a value that begins with - after =, as in \(before)=\(arguments[negative])"
+            }
+            if let hint {
+                return Failure(.usage, path.dropFirst().joined(separator: " "), message, hint: hint)
+            }
         }
         return Failure(
             .usage, path.dropFirst().joined(separator: " "), message,

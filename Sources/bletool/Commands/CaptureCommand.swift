@@ -16,8 +16,8 @@ struct CaptureCommand: ToolCommand, Sendable {
 
             The file can be read while it is written: bletool decode --follow FILE; or bletool capture - | \
             bletool decode -. Ctrl-C ends the recording and leaves a complete file. Wireshark and btmon -r \
-            can read it, too; btmon 5.66 crashes at some ATT packets. An existing recording is replaced, any \
-            other file is not.
+            can read it, too; btmon 5.66 crashes at some ATT packets. An existing recording is replaced, \
+            unless another process records into it. Any other file is not.
             """)
 
     @Argument(

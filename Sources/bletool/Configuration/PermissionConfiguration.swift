@@ -15,14 +15,22 @@ struct PermissionConfiguration: Hashable, Sendable {
     var needsAuthentication: Bool {
         [read, write, subscribe].contains { ($0 ?? .open) >= .authenticated }
     }
+
+    /// Returns the security level that subscribing to a characteristic with these properties requires; nil for
+    /// that of reading.
+    func subscription(for properties: Set<CharacteristicProperty>) -> SecurityLevel? {
+        guard properties.contains(where: \.requiresEncryption) else { return subscribe }
+        return max(subscribe ?? read ?? .open, .encrypted)
+    }
 }
 
 extension PermissionConfiguration {
     private enum Key: String, CaseIterable { case read, write, subscribe, authorize, keySize }
 
-    /// Reads the permissions, with those in `implied` for the keys that the file does not contain.
+    /// Reads the permissions, with those in `implied` for the keys that the file does not contain. A key size
+    /// needs an access that requires encryption.
     fileprivate init(
-        _ node: YAMLNode, implied: PermissionConfiguration
+        _ node: YAMLNode, implied: PermissionConfiguration, requiresEncryption: Bool
     ) throws(ConfigurationError) {
         self = implied
         let fields = try YAMLFields<Key>(node, "permissions")
@@ -32,8 +40,8 @@ extension PermissionConfiguration {
             subscribe = try node.word(AccessWord.self).level
             if subscribe == nil {
                 throw ConfigurationError(
-                    node.position, "the properties let centrals subscribe, and none lets no central",
-                    hint: "take notify and indicate out of the properties")
+                    node.position, "subscribe is a security level, so none is not possible",
+                    hint: "without notify and indicate in the properties, no central can subscribe")
             }
         }
         if let node = fields[.authorize], try node.bool() {
@@ -42,7 +50,8 @@ extension PermissionConfiguration {
                 hint: "authenticated lets those in who have paired with a passkey or by comparison")
         }
         keySize = try fields[.keySize]?.integer("a key size", in: 7...16) ?? keySize
-        if let size = fields[.keySize], [read, write, subscribe].allSatisfy({ ($0 ?? .open) == .open }) {
+        let isOpen = [read, write, subscribe].allSatisfy { ($0 ?? .open) == .open }
+        if let size = fields[.keySize], isOpen, !requiresEncryption {
             throw ConfigurationError(
                 size.position, "a key size without encryption",
                 hint: "for example {read: encrypted, keySize: 16}")
@@ -52,10 +61,11 @@ extension PermissionConfiguration {
 
 extension YAMLNode {
     /// Returns the permissions, with those in `implied` for the keys that the file does not contain.
+    /// `requiresEncryption` means that the properties require it.
     func permissions(
-        implied: PermissionConfiguration
+        implied: PermissionConfiguration, requiresEncryption: Bool = false
     ) throws(ConfigurationError) -> PermissionConfiguration {
-        try PermissionConfiguration(self, implied: implied)
+        try PermissionConfiguration(self, implied: implied, requiresEncryption: requiresEncryption)
     }
 }
 

@@ -284,5 +284,8 @@ enum CharacteristicProperty: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether subscribing requires encryption.
+    var requiresEncryption: Bool { self == .notifyEncryptionRequired || self == .indicateEncryptionRequired }
+
     var isWritable: Bool { [.write, .writeWithoutResponse, .signedWrite].contains(self) }
 }

@@ -153,7 +153,10 @@ extension ServiceReader {
         let implied = PermissionConfiguration(
             read: properties.contains(.read) ? .open : nil,
             write: properties.contains(where: \.isWritable) ? .open : nil)
-        let permissions = try fields[.permissions]?.permissions(implied: implied) ?? implied
+        let requiresEncryption = properties.contains(where: \.requiresEncryption)
+        let permissions =
+            try fields[.permissions]?.permissions(implied: implied, requiresEncryption: requiresEncryption)
+            ?? implied
         if permissions.read == nil && implied.read != nil
             || permissions.write == nil && implied.write != nil
         {
@@ -166,6 +169,11 @@ extension ServiceReader {
                 fields.position(of: .permissions),
                 "subscribe without a property that lets centrals subscribe",
                 hint: "add notify or indicate to the properties")
+        }
+        if permissions.subscribe == .open, requiresEncryption {
+            try contradiction(
+                fields.position(of: .permissions),
+                "a property requires encryption to subscribe, and subscribe: open does not")
         }
         var value = try StoredValue(value: fields[.value], length: fields[.length], context)
 
@@ -208,7 +216,8 @@ extension ServiceReader {
             uuid: uuid, handle: handle, valueHandle: valueHandle, properties: properties,
             permissions: permissions,
             value: value, read: read, write: write, notify: notify,
-            descriptors: try descriptors(fields[.descriptors], of: properties, at: node.position))
+            descriptors: try descriptors(
+                fields[.descriptors], of: properties, permissions, at: node.position))
     }
 
     private func properties(_ node: YAMLNode) throws(ConfigurationError) -> Set<CharacteristicProperty> {
@@ -253,7 +262,8 @@ extension ServiceReader {
     /// Reads the descriptors of a characteristic. Missing ones are added before those of the file, or after
     /// them if the file requests a handle that leaves no room for them.
     mutating func descriptors(
-        _ node: YAMLNode?, of properties: Set<CharacteristicProperty>, at position: SourcePosition
+        _ node: YAMLNode?, of properties: Set<CharacteristicProperty>,
+        _ permissions: PermissionConfiguration, at position: SourcePosition
     ) throws(ConfigurationError) -> [DescriptorConfiguration] {
         var listed: [(fields: YAMLFields<DescriptorKey>, uuid: BluetoothUUID)] = []
         for node in try node?.list(of: "descriptors") ?? [] {
@@ -284,7 +294,10 @@ extension ServiceReader {
 
         var descriptors: [DescriptorConfiguration] = []
         if isRoom { descriptors += try added(missing, at: position) }
-        for (fields, uuid) in listed { descriptors.append(try descriptor(fields, uuid)) }
+        let subscribing = PermissionConfiguration(
+            read: .open, write: permissions.subscription(for: properties) ?? permissions.read ?? .open,
+            keySize: permissions.keySize)
+        for (fields, uuid) in listed { descriptors.append(try descriptor(fields, uuid, subscribing)) }
         if !isRoom { descriptors += try added(missing, at: position) }
         return descriptors
     }
@@ -302,12 +315,13 @@ extension ServiceReader {
     }
 
     private mutating func descriptor(
-        _ fields: YAMLFields<DescriptorKey>, _ uuid: BluetoothUUID
+        _ fields: YAMLFields<DescriptorKey>, _ uuid: BluetoothUUID, _ subscribing: PermissionConfiguration
     ) throws(ConfigurationError) -> DescriptorConfiguration {
         let handle = try layout.take(fields[.handle], for: "the descriptor \(uuid)", at: fields.position)
-        let isConfiguration = uuid == 0x2902 || uuid == 0x2903
-        let permissions = try fields[.permissions]?.permissions(
-            implied: PermissionConfiguration(read: .open, write: isConfiguration ? .open : nil))
+        let implied =
+            uuid == 0x2902
+            ? subscribing : PermissionConfiguration(read: .open, write: uuid == 0x2903 ? .open : nil)
+        let permissions = try fields[.permissions]?.permissions(implied: implied)
         if permissions?.subscribe != nil {
             throw ConfigurationError(
                 fields.position(of: .permissions), "a descriptor has no subscribers",

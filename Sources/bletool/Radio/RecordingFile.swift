@@ -102,18 +102,23 @@ final class RecordingFile: Sendable {
         writer = RecordingWriter(datalink)
         let first = rotation.isThere ? Rotation.path(path, 1) : path
         if path != "-" { try Self.refuseOtherContent(of: first, option) }
-        let descriptor = path == "-" ? dup(STDOUT_FILENO) : Self.open(first)
-        guard descriptor >= 0 else {
-            let problem = errno
-            throw Failure(
-                problem == EACCES ? .permission : .input, "\(option) \(first)", Self.reason(problem),
-                hint: problem == EWOULDBLOCK ? "each command needs a file of its own" : nil)
+        // A rotating recording does not claim the files that it has completed.
+        if rotation.isThere, let file = Rotation.files(path).first(where: FileClaim.isTaken) {
+            throw Self.failure(EWOULDBLOCK, "\(option) \(file)")
         }
+        let descriptor = path == "-" ? dup(STDOUT_FILENO) : Self.open(first)
+        guard descriptor >= 0 else { throw Self.failure(errno, "\(option) \(first)") }
         output = Lock(Output(descriptor: descriptor))
         begin()
     }
 
     deinit { output.withLock { _ = Glibc.close($0.descriptor) } }
+
+    private static func failure(_ problem: CInt, _ what: String) -> Failure {
+        Failure(
+            problem == EACCES ? .permission : .input, what, reason(problem),
+            hint: problem == EWOULDBLOCK ? "each command needs a file of its own" : nil)
+    }
 
     /// Opens or creates the file, claims it, and truncates it unless `keepsContent`. Returns the descriptor,
     /// or a negative number. EWOULDBLOCK means that a process already records into the file.
@@ -124,10 +129,9 @@ final class RecordingFile: Sendable {
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return descriptor
         }
-        // Some file systems have no locks.
-        let isTaken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
-        if !isTaken, keepsContent || ftruncate(descriptor, 0) == 0 { return descriptor }
-        let problem = isTaken ? EWOULDBLOCK : errno
+        let isClaimed = FileClaim.claim(descriptor)
+        if isClaimed, keepsContent || ftruncate(descriptor, 0) == 0 { return descriptor }
+        let problem = isClaimed ? errno : EWOULDBLOCK
         Glibc.close(descriptor)
         errno = problem
         return -1
@@ -190,7 +194,7 @@ final class RecordingFile: Sendable {
     func close() -> String? {
         write()
         let problem = output.withLock { output in
-            if output.descriptor >= 0 { flock(output.descriptor, LOCK_UN) }
+            if path != "-" { FileClaim.end(output.descriptor) }
             return output.problem
         }
         if let problem { return sentence(problem) }
@@ -203,6 +207,7 @@ final class RecordingFile: Sendable {
         switch problem {
         case EPIPE where path == "-": nil
         case EEXIST: "\(path): the next file exists and is no btsnoop recording"
+        case EWOULDBLOCK: "\(path): another process is recording into the next file"
         default: "\(path): \(Self.reason(problem))"
         }
     }
@@ -280,15 +285,15 @@ final class RecordingFile: Sendable {
 
     /// Continues in the next file. Removes the oldest file if there are too many.
     private func rotate(_ output: inout Output) {
-        Glibc.close(output.descriptor)
         let next = Rotation.path(path, output.number + 1)
         let isTaken = Self.hasOtherContent(next)
         if isTaken { errno = EEXIST }
-        output.descriptor = isTaken ? -1 : Self.open(next)
-        guard output.descriptor >= 0 else {
-            output.problem = errno
-            return
-        }
+        let descriptor = isTaken ? -1 : Self.open(next)
+        if descriptor < 0 { output.problem = errno }
+        // The claim of this file ends after that of the next one begins, so that one of them is always claimed.
+        Glibc.close(output.descriptor)
+        output.descriptor = descriptor
+        guard descriptor >= 0 else { return }
         output.number += 1
         if let kept = rotation.kept, output.number > kept {
             unlink(Rotation.path(path, output.number - kept))
@@ -318,6 +323,24 @@ extension Rotation {
         // A dot at the start of a name does not begin an extension.
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(path)-\(padded)" }
         return "\(path[..<dot])-\(padded)\(path[dot...])"
+    }
+
+    /// Returns the paths of the existing files of a recording.
+    static func files(_ path: String) -> [String] {
+        let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        guard let folder = opendir(end == path.startIndex ? "." : String(path[..<end])) else { return [] }
+        defer { closedir(folder) }
+        var files: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { octets in
+                String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // The number is in the place where the names of two numbers differ.
+            let file = path[..<end] + name
+            let digits = file.split(whereSeparator: { !($0.isASCII && $0.isNumber) }).compactMap { Int($0) }
+            if digits.contains(where: { Self.path(path, $0) == file }) { files.append(String(file)) }
+        }
+        return files
     }
 
     /// Parses a size in octets: `500000`, `500k`, `10M`, `1G`.

@@ -19,7 +19,7 @@ extension GATTService {
                     characteristic.uuid, properties: CharacteristicProperties(characteristic.properties),
                     extendedProperties: characteristic.extendedProperties,
                     permissions: AttributePermissions(characteristic.permissions),
-                    subscription: characteristic.subscription,
+                    subscription: characteristic.permissions.subscription(for: characteristic.properties),
                     value: .stored(characteristic.value.octets),
                     length: AttributeLength(characteristic.value),
                     onRead: onRead, onWrite: onWrite,
@@ -51,15 +51,6 @@ extension ServerOptions {
 }
 
 extension CharacteristicConfiguration {
-    /// The security level that subscribing requires; nil for that of reading.
-    fileprivate var subscription: SecurityLevel? {
-        let needsEncryption = !properties.isDisjoint(with: [
-            .notifyEncryptionRequired, .indicateEncryptionRequired,
-        ])
-        guard needsEncryption else { return permissions.subscribe }
-        return max(permissions.subscribe ?? permissions.read ?? .open, .encrypted)
-    }
-
     /// The value of the Extended Properties descriptor.
     fileprivate var extendedProperties: ExtendedCharacteristicProperties {
         guard properties.contains(.extended) else { return [] }

@@ -190,21 +190,24 @@ struct NotifiedValues: Sendable {
         }
     }
 
-    /// Stores the value, and sends it to `central`, if there is one. A problem is reported once, until the
-    /// central receives a value again.
+    /// Stores the value, and sends it to `central`, if there is one. A problem is reported once, until a value
+    /// is stored or the central is sent one again.
     private func update(
         to value: [UInt8], for central: Central?, _ unaccepted: UnacceptedValues
     ) async {
         do throws(BLEError) {
             try await manager.update(
                 characteristic.valueHandle, to: value, for: central.map { [$0] } ?? [])
-            if let central { _ = unaccepted.isNew(nil, for: central) }
+            for sent in [nil, central] { _ = unaccepted.isNew(nil, for: sent) }
         } catch .cancelled, .adapter(.closed) {
             return
         } catch {
-            guard let central else { return note("\(error)") }
-            if unaccepted.isNew("\(error)", for: central) {
-                note("\(central.address) does not receive the value: \(error)")
+            // Values of different lengths have the same problem.
+            let problem = if case .limit(let limit, _, _) = error { "\(limit)" } else { "\(error)" }
+            if case .invalidRequest = error {
+                if unaccepted.isNew(problem, for: nil) { note("the value is not stored: \(error)") }
+            } else if unaccepted.isNew(problem, for: central) {
+                note((central.map { "\($0.address) does not receive the value: " } ?? "") + "\(error)")
             }
         }
     }
@@ -218,8 +221,9 @@ private final class UnacceptedValues: Sendable {
         var waiting: [Central: Int] = [:]
         /// The centrals that were reported as late, with the number of values that they were not sent.
         var late: [Central: Int] = [:]
-        /// The last problem that was reported for each central, until it receives a value.
-        var problems: [Central: String] = [:]
+        /// The last problem that was reported for each central, until it is sent a value; for nil, the problem
+        /// of the value itself.
+        var problems: [Central?: String] = [:]
         var latest: [UInt8]?
     }
 
@@ -240,7 +244,9 @@ private final class UnacceptedValues: Sendable {
     func sort(_ centrals: [Central]) -> (free: [Central], late: [Central]) {
         state.withLock { state in
             state.late = state.late.filter { centrals.contains($0.key) }
-            state.problems = state.problems.filter { centrals.contains($0.key) }
+            state.problems = state.problems.filter { entry in
+                entry.key.map(centrals.contains) ?? true
+            }
             var (free, late): ([Central], [Central]) = ([], [])
             for central in centrals {
                 if state.waiting[central, default: 0] < limit {
@@ -254,9 +260,9 @@ private final class UnacceptedValues: Sendable {
         }
     }
 
-    /// Notes a problem with sending a value to a central, or with nil that it was sent one. Returns whether
-    /// the problem is another one than before.
-    func isNew(_ problem: String?, for central: Central) -> Bool {
+    /// Notes a problem with sending a value to a central, or for nil with storing it. A problem nil means that
+    /// there was none. Returns whether the problem is another one than before.
+    func isNew(_ problem: String?, for central: Central?) -> Bool {
         state.withLock { state in
             defer { state.problems[central] = problem }
             return state.problems[central] != problem

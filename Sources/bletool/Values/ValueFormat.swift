@@ -76,11 +76,12 @@ extension ValueFormat {
         }
     }
 
-    /// Returns the value as one line for a program, from which the program can get the same octets again. It
-    /// is that of `text`, except for `utf8`, where only control characters and the backslash are escaped.
+    /// Returns the value as one line for a program. It is that of `text`, except for `utf8`, where only control
+    /// characters and the backslash are escaped. From hex, text and integers the program can get the same
+    /// octets again. Other formats have several encodings of one number.
     func line(_ value: [UInt8]) -> String {
         guard self == .utf8 else { return text(value) }
-        guard let text = String(validating: value, as: UTF8.self), !text.hasPrefix("hex:") else {
+        guard let text = String(validating: value, as: UTF8.self), !text.utf8.starts(with: "hex:".utf8) else {
             return "hex:\(value.hex)"
         }
         var line = ""

@@ -15,6 +15,8 @@ struct ReadyEvent: Event {
         var wantedPower: Int8?
         /// Whether the packets carry no address.
         var isAnonymous: Bool
+        /// Whether the packets contain no field but the flags.
+        fileprivate var isBare: Bool
 
         /// Creates the advertisement that is on air for `request`.
         init(_ request: AdvertisingRequest, power: Int8?) {
@@ -22,6 +24,10 @@ struct ReadyEvent: Event {
             (plan, periodic) = (sent.plan, sent.periodic)
             (self.power, wantedPower) = (power, request.power)
             isAnonymous = request.isAnonymous
+            // Directed advertising is for a device that knows the address. A train has content of its own.
+            isBare =
+                request.direction == nil && periodic == nil && plan.octets + plan.scanResponse.count <= 3
+                && !plan.fields.contains { $0.field != .flags }
         }
 
         /// A note for the user if the requested power was not granted, otherwise nil.
@@ -91,7 +97,8 @@ extension ReadyEvent.Advertised {
     }
 
     fileprivate var notes: [String] {
-        plan.overflow.map(\.text) + (plan.isInvisibleToLegacyScanners ? [PacketsEvent.invisible] : [])
+        (isBare ? ["the packets contain no name, service or other field"] : []) + plan.overflow.map(\.text)
+            + (plan.isInvisibleToLegacyScanners ? [PacketsEvent.invisible] : [])
             + (periodic.map { ["with a periodic train every \($0.interval.text)"] } ?? [])
     }
 }
