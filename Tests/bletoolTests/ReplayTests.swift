@@ -170,4 +170,33 @@ struct ReplayTests {
         let updated = RecordingUpdate.records(records + [sent], differences)
         #expect(updated == records)
     }
+
+    /// Notified values come from the recording, if `notify:` can provide a value of this length.
+    @Test(arguments: [
+        ("", true), ("notify: {every: 1s, counter: u16}", false), ("notify: {every: 1s, counter: u32}", true),
+        ("notify: {every: 1s, exec: date}", false), ("notify: {every: 1s, exec: date, format: u8}", false),
+        ("notify: {every: 1s, exec: date, format: i32}", true), ("notify: {lines: date}", false),
+        ("notify: {lines: date, format: float}", true), ("notify: {file: level}", false),
+        ("notify: {file: level, format: u16}", false), ("notify: {file: level, format: f32}", true),
+    ])
+    func notifiedValuesRequireASource(notify: String, isDifferent: Bool) throws {
+        // The client subscribes and receives one value of two octets.
+        var records = recording("1204000100", "13")
+        let octets = [UInt8](hex: "1b03006300") ?? []
+        records.append(
+            Record(
+                time: RecordingTime(microseconds: 9000),
+                content: .packet(.hostToController, [2, 0x40, 0, 9, 0, 5, 0, 4, 0] + octets)))
+        let separator = notify.isEmpty ? "" : ", "
+        let served = try session(
+            """
+            standardServices: false
+            services:
+              - {uuid: 180f, handle: 1, characteristics: [{uuid: 2a19, properties: [notify]\(separator)\(notify)}]}
+            """)
+        let (replay, differences) = try served.play(dialogue(records))
+        #expect(replay.answers == 1 && replay.notifications == 1)
+        #expect(differences.map(\.frame) == (isDifferent ? [4] : []))
+        #expect(differences.allSatisfy { $0.recorded == octets && $0.ours == [] })
+    }
 }

@@ -225,6 +225,8 @@ extension Adapter {
         let index = kernel.index
         await kernel.management.observe { [weak self] about, event in
             if about == index { self?.assumeIsolated { $0.received(event) } }
+        } lost: { [weak self] count in
+            self?.assumeIsolated { $0.lostEvents(count) }
         } ended: { [weak self] error in
             self?.assumeIsolated { $0.shutDown(error) }
         }
@@ -241,6 +243,20 @@ extension Adapter {
         case .settings(let settings) where settings.contains(.powered): power.resumeAll(with: .success(()))
         case .settings: wasPoweredOff()
         default: receivedPairingEvent(event)
+        }
+    }
+
+    /// Reads the state of the kernel's adapter, because the events that reported its changes may be among those
+    /// that were lost.
+    private func lostEvents(_ count: Int) {
+        guard let kernel, end == nil else { return }
+        log.warnOfLostPackets(count, of: "the kernel's management")
+        // A process that runs is not asleep.
+        suspend(false)
+        Task(executorPreference: loop) {
+            guard let present = try? await kernel.management.adapters() else { return }
+            let settings = present.first { $0.index == kernel.index }?.information.current
+            await self.received(settings.map { .settings($0) } ?? .removed)
         }
     }
 }

@@ -221,11 +221,7 @@ extension Adapter {
                     writable: { [weak self] in self?.assumeIsolated { $0.pumpController() } },
                     closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } },
                     wasReset: { [weak self] in self?.assumeIsolated { $0.handle(.lineLost) } },
-                    lost: { [log] count in
-                        log.warning(
-                            "\(count) packets of the controller were lost, because they came faster than they were read"
-                        )
-                    }))
+                    lost: { [log] in log.warnOfLostPackets($0, of: "the controller") }))
         } catch {
             throw .port(error)
         }

@@ -61,7 +61,13 @@ private actor AdapterWatch {
     func start() async {
         // The observer retains the watch; the end of the management socket releases both.
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.lookSoon() } }
-        await management.observe { [self] _, event in assumeIsolated { $0.received(event) } }
+        await management.observe {
+            [self] _, event in
+            assumeIsolated { $0.received(event) }
+        } lost: {
+            [self] _ in
+            assumeIsolated { $0.lookSoon() }
+        }
         await look()
     }
 

@@ -20,6 +20,7 @@ actor KernelManagement {
     private var timer: LoopTimer?
     private var waiters: [ManagementQueue.Ticket: Waiter] = [:]
     private var observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?
+    private var lost: (@Sendable (_ packets: Int) -> Void)?
     private var ended: (@Sendable (BLEError) -> Void)?
     private var end: BLEError?
 
@@ -51,7 +52,8 @@ actor KernelManagement {
                 PacketPortHandlers(
                     receive: { [weak self] packet in self?.assumeIsolated { $0.receive(packet) } },
                     writable: { [weak self] in self?.assumeIsolated { $0.pump() } },
-                    closed: { [weak self] error in self?.assumeIsolated { $0.finish(.port(error)) } }))
+                    closed: { [weak self] error in self?.assumeIsolated { $0.finish(.port(error)) } },
+                    lost: { [weak self] count in self?.assumeIsolated { $0.lost?(count) } }))
         } catch {
             throw .port(error)
         }
@@ -60,21 +62,21 @@ actor KernelManagement {
     /// The maximum size of a command in octets.
     nonisolated var maximumCommand: Int { port.maximumSent }
 
-    /// Calls `observer` with the kernel's events of its adapters, and `ended` when the socket ends by itself.
+    /// Calls `observer` with the kernel's events of its adapters, `lost` when the kernel has dropped packets
+    /// because they came faster than they were read, and `ended` when the socket ends by itself.
     func observe(
         _ observer: (@Sendable (_ index: UInt16, ManagementEvent) -> Void)?,
+        lost: (@Sendable (_ packets: Int) -> Void)? = nil,
         ended: (@Sendable (BLEError) -> Void)? = nil
     ) {
-        self.observer = observer
-        self.ended = ended
+        (self.observer, self.lost, self.ended) = (observer, lost, ended)
         if let end { ended?(end) }
     }
 
     /// Closes the socket. Requests that wait throw `BLEError.adapter(.closed)`.
     func close() {
         port.close()
-        observer = nil
-        ended = nil
+        (observer, lost, ended) = (nil, nil, nil)
         finish(.adapter(.closed))
     }
 

@@ -346,10 +346,7 @@ extension Adapter {
                 receive: { [weak self] frame in self?.assumeIsolated { $0.receive(frame, on: id) } },
                 writable: { [weak self] in self?.assumeIsolated { $0.socketWritable(id) } },
                 closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } },
-                lost: { [log, peer = link.peer] count in
-                    log.warning(
-                        "\(count) packets of \(peer) were lost, because they came faster than they were read")
-                }))
+                lost: { [log, peer = link.peer] in log.warnOfLostPackets($0, of: peer.description) }))
     }
 
     /// Discards a link whose channel could not be used. Only the callers that wait for the link are notified.

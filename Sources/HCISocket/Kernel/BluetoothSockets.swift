@@ -34,8 +34,8 @@ package enum HCISockets {
         }
     }
 
-    /// The receive buffer size of sockets for events, because events that do not fit are lost. It holds some
-    /// 3,000 events for a process that does not read them.
+    /// The receive buffer size of sockets, because packets that do not fit are lost. It holds some 2,700 short
+    /// packets for a process that does not read them.
     private static let receiveMemory: CInt = 1 << 20
 
     /// Opens the user channel of adapter `index`. The kernel releases the controller, and only this socket
@@ -43,9 +43,10 @@ package enum HCISockets {
     /// user channel no other socket has open (otherwise EUSERS). Closing the socket returns the controller to
     /// the kernel, down.
     package static func user(_ index: UInt16, on loop: EventLoop) throws(PortError) -> PacketSocket {
-        PacketSocket(
-            try open(index, channel: HCI_CHANNEL_USER), on: loop, maximumPacket: maximumPacket,
-            gathersReports: true)
+        let descriptor = try open(index, channel: HCI_CHANNEL_USER)
+        // The data of all links arrives here, too.
+        Sockets.setReceiveMemory(descriptor, to: receiveMemory)
+        return PacketSocket(descriptor, on: loop, maximumPacket: maximumPacket, gathersReports: true)
     }
 
     /// Returns the state of adapter `index` in the kernel's own table, even if management does not list the
@@ -68,6 +69,7 @@ package enum HCISockets {
     /// Opens the management socket. Reading requires no capability; changes require CAP_NET_ADMIN.
     package static func control(on loop: EventLoop) throws(PortError) -> PacketSocket {
         let descriptor = try open(UInt16(HCI_DEV_NONE), channel: HCI_CHANNEL_CONTROL)
+        Sockets.setReceiveMemory(descriptor, to: receiveMemory)
         // By default the socket accepts packets of up to 1,028 octets, as any HCI socket does: the keys of
         // some fourteen bonds. Before Linux 5.16 this limit cannot be raised.
         var limit = 1028

@@ -36,23 +36,28 @@ package struct Replay {
     private var server: GATTServer
     private let receiveMTU: (Int) -> ATTMTU
     private let storesNotifications: Bool
+    private let canNotify: (AttributeHandle, [UInt8]) -> Bool
     private let security: LinkSecurity
     private var connections: [Int: GATTConnection] = [:]
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
     private var frame = 0
 
     /// Replays a dialogue. `storesNotifications` means that the application stored each value that it sent.
+    /// `canNotify` returns whether this server's application can send a value; one that it cannot send counts
+    /// as a difference.
     /// `receiveMTU` returns the MTU that the server offers on a link. `security` is the security of a link
     /// once it is encrypted, which the recording does not contain. A value without an attribute on this
     /// server is not sent, which counts as a difference.
     package init(
         _ dialogue: RecordedDialogue, on server: GATTServer, storesNotifications: Bool,
         security: LinkSecurity = LinkSecurity(level: .secureConnections, isBonded: true),
+        canNotify: @escaping (AttributeHandle, [UInt8]) -> Bool = { _, _ in true },
         receiveMTU: @escaping (Int) -> ATTMTU
     ) {
         self.server = server
         self.storesNotifications = storesNotifications
         self.security = security
+        self.canNotify = canNotify
         self.receiveMTU = receiveMTU
         for (turn, frame) in zip(dialogue.turns, dialogue.frames) {
             self.frame = frame
@@ -106,6 +111,7 @@ package struct Replay {
     private mutating func send(_ unsolicited: ATTUnsolicited, on link: Int) {
         notifications += 1
         let values = unsolicited.values
+        guard values.allSatisfy(canNotify) else { return compare(unsolicited.encoded, with: []) }
         if storesNotifications {
             for (handle, value) in values { try? server.setValue(value, of: handle) }
         }

@@ -16,7 +16,11 @@ struct ReplayCommand: ToolCommand {
             can serve as a regression test. It should begin with a server that was just started: what clients \
             wrote before it is not in it.
 
-            Values of `read:`, and of `lines:` and `file:` in `notify:`, cannot be compared, and count as equal. \
+            Values of `read:`, and of `lines:` and `file:` in `notify:`, are not in the configuration, and count \
+            as equal in answers. Notified values are taken from the recording. A notification differs if the \
+            client has not subscribed, if its characteristic has no `notify:` that can provide a value of this \
+            length, or if the packet differs.
+
             An encrypted link is assumed to have the highest security level.
             """)
 

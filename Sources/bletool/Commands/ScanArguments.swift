@@ -170,10 +170,16 @@ extension ScanOptions.Family: ExpressibleByArgument {}
 extension AddressFilter {
     /// Parses an address, with or without its type.
     init(text: String) throws(BadInput) {
-        switch try DeviceSelector(text: text) {
-        case .address(let address): self.init(address)
-        case .untyped(let bits): self.init(bits)
-        case .name: throw BadInput("\(text.quoted) is not an address", hint: "--name finds devices by name")
+        if let address = DeviceAddress(text) {
+            self.init(address)
+        } else if let bits = DeviceAddress.bits(text) {
+            self.init(bits)
+        } else {
+            throw BadInput(
+                "\(text.quoted) is not an address",
+                hint: text.hasPrefix("name:")
+                    ? "--name finds devices by name"
+                    : "an address is AA:BB:CC:DD:EE:FF, optionally with /public or /random")
         }
     }
 }

@@ -20,6 +20,17 @@ enum NotifyConfiguration: Hashable, Sendable {
 }
 
 extension NotifyConfiguration {
+    /// Returns whether the source can provide a value with this number of octets. In a format of numbers there
+    /// can be several.
+    func canProvide(octets: Int) -> Bool {
+        switch self {
+        case .every(_, .counter(let size)): octets == size
+        case .every(_, .command(let program)): program.format.canEncode(octets)
+        case .lines(_, let format): Optional(format).canEncode(octets)
+        case .file(_, let format): format.canEncode(octets)
+        }
+    }
+
     private enum Key: String, CaseIterable { case every, exec, counter, lines, file, format }
     private enum Counter: String, CaseIterable { case u8, u16, u32 }
 
@@ -72,6 +83,13 @@ extension NotifyConfiguration {
             throw ConfigurationError(every.position, "every must be 1ms to 24h, not \(interval.text)")
         }
         return interval
+    }
+}
+
+extension ValueFormat? {
+    fileprivate func canEncode(_ octets: Int) -> Bool {
+        guard let number = self?.number else { return true }
+        return octets > 0 && octets.isMultiple(of: number.octets)
     }
 }
 

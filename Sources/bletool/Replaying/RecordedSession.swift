@@ -72,12 +72,24 @@ struct RecordedSession {
                 try AttributeDatabase(services, generic: configuration.generic),
                 ServerOptions(configuration))
             let mtu = ATTMTU(UInt16(clamping: configuration.mtu))
-            let replay = Replay(dialogue, on: server, storesNotifications: true) { _ in mtu }
+            let replay = Replay(
+                dialogue, on: server, storesNotifications: true, canNotify: canNotify
+            ) { _ in mtu }
             let all = (replay.differences + replay.unsubscribedNotifications).sorted { $0.frame < $1.frame }
             return (replay, all.filter { !isProvided($0) })
         } catch {
             throw Failure(.input, name, "\(error)")
         }
+    }
+
+    /// Returns whether the source in `notify:` of a value can provide this value, as far as its length shows.
+    /// Values outside the configuration, as Service Changed, have no such source.
+    private func canNotify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
+        let characteristics = configuration.services.flatMap(\.characteristics)
+        guard let characteristic = characteristics.first(where: { $0.valueHandle == handle }) else {
+            return true
+        }
+        return characteristic.notify?.canProvide(octets: value.count) ?? false
     }
 
     /// The handles of values that programs and files can change while no client has subscribed. Those of

@@ -40,6 +40,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     var rawRefusal: PortError?
     /// A function that wraps each raw socket before its owner receives it.
     var wrapping: (any PacketPort) -> any PacketPort = { $0 }
+    /// Whether the buffers of management sockets are full, so that the kernel drops packets to them.
+    var isOverflowing = false { didSet { for socket in overflowing { socket.isFull = isOverflowing } } }
     /// The time between the connection of a link and the report of its channel.
     var acceptDelay = Duration.zero
     /// The number of channels, beginning with the next one, that fail to start.
@@ -63,6 +65,7 @@ final class FakeKernel: Kernel, @unchecked Sendable {
 
     // Management.
     private var managers: [MemoryPort] = []
+    private var overflowing: [OverflowingPort] = []
     var settings: Management.Settings = [.lowEnergy, .powered]
     private(set) var commands: [ManagementCommand] = []
     private var powering: Task<Void, Never>?
@@ -229,7 +232,9 @@ extension FakeKernel {
                     }
                 }, writable: {},
                 closed: { [weak self, weak far] _ in self?.managers.removeAll { $0 === far } }))
-        return near
+        let socket = OverflowingPort(near)
+        overflowing.append(socket)
+        return socket
     }
 
     /// Returns the next command other than those that read information. Each command is returned once.

@@ -429,6 +429,23 @@ import VirtualController
         }
     }
 
+    @Test("an adapter whose power-off the kernel could not report ends when the loss is reported")
+    func lostPowerOffEndsScans() async throws {
+        try await KernelHost.run { host in
+            let scan = host.central.scan()
+            let scanning = Task(executorPreference: host.loop) { () -> BLEError? in
+                await failure { () throws(BLEError) in for try await _ in scan {} }
+            }
+            await host.wait(.seconds(1))
+            host.kernel.isOverflowing = true
+            host.kernel.switchPower(false)
+            await host.wait(.seconds(1))
+            #expect(await host.adapter.end == nil)
+            host.kernel.isOverflowing = false
+            #expect(await scanning.value == .adapter(.poweredOff))
+        }
+    }
+
     @Test("the second server on an adapter gets an error that names the first process")
     func secondServerIsRefused() async throws {
         try await KernelHost.run { host in

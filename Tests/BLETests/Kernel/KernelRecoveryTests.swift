@@ -125,8 +125,8 @@ import Testing
 
     @Test(
         "scanning and advertising stop while the system sleeps and resume afterwards",
-        arguments: [false, true])
-    func systemSleepStopsRadio(isExtended: Bool) async throws {
+        arguments: [false, true], [false, true])
+    func systemSleepStopsRadio(isExtended: Bool, isResumeLost: Bool) async throws {
         try await KernelHost.run(extended: isExtended) { host in
             let other = try await host.other()
             _ = try await PeripheralManager(host.adapter).advertise(.beacon("A"))
@@ -150,7 +150,10 @@ import Testing
             }
             #expect(gone == .notFound(.device(within: .seconds(60))))
             #expect(host.port.opcodes == before)
+            host.kernel.isOverflowing = isResumeLost
             host.kernel.emit(0x002e, [0, 0, 0, 0, 0, 0, 0, 0])
+            _ = await host.loop.sleep(for: .milliseconds(50))
+            host.kernel.isOverflowing = false
             _ = try await CentralManager(other).first(within: .seconds(5)) { $0.name == "A" }
             let enable: HCIOpcode = isExtended ? .leSetExtendedScanEnable : .leSetScanEnable
             #expect(host.port.opcodes.dropFirst(before.count).contains(enable))

@@ -107,6 +107,23 @@ import VirtualController
         }
     }
 
+    @Test("an adapter whose change the kernel could not report is reported as changed after the loss")
+    func lostChangeIsReported() async throws {
+        try await run { kernel, options in
+            var changes = try await Adapter.changes(of: kernel, on: options.loop).makeAsyncIterator()
+            for _ in 0..<5 { _ = try await changes.next() }
+            kernel.isOverflowing = true
+            kernel.switchPower(false)
+            _ = await options.loop.sleep(for: .milliseconds(500))
+            kernel.isOverflowing = false
+            guard case .changed(let one) = try await changes.next() else {
+                Issue.record("no adapter has changed")
+                return
+            }
+            #expect(one.index == FakeKernel.index && !one.isPowered)
+        }
+    }
+
     @Test("an adapter that stays without its setup is looked at five more times")
     func adapterWithoutSetupIsReadFiveTimesMore() async throws {
         try await run { kernel, options in
