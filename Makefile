@@ -39,7 +39,7 @@ outside: setup ## builds the examples and the samples of the documents in a pack
 installed: setup ## tests make install in a temporary folder, with systemd, man and the shells
 	Tests/Install/run
 
-small: setup ## builds static binaries for small systems (bletool, a gateway), checks their sizes and lists the size of each module
+small: setup ## builds binaries for small systems, with the Swift libraries inside (bletool, a gateway), checks their sizes and lists the size of each module
 	@Scripts/small
 
 size: small ## same as small

@@ -102,7 +102,7 @@ let package = Package(
             dependencies: [
                 "BLE", "BLEAdvertising", "BLECore", "HCI", "HCISocket", "ATT", "GATTServer", "GATTClient",
                 "SMP", "VirtualController", "Recordings", "AssignedNumbers", "BuildCommit", "CYAML", "CLinux",
-                system, logging,
+                deque, system, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

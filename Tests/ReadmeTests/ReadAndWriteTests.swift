@@ -12,6 +12,15 @@ extension CharacteristicKey where Value == UInt32 {
     static var uptime: Self { Self(0x9d2a_0003_5c41_4e2b_8a3f_1f0c_6f2d_7b10) }
 }
 
+extension CharacteristicKey where Value == Bool {
+    /// Whether the fan has passed its self-test.
+    static var selfTest: Self {
+        Self(
+            0x9d2a_0004_5c41_4e2b_8a3f_1f0c_6f2d_7b10,
+            decode: { (octets) throws(DecodeError) in octets == [1] }, encode: { [$0 ? 1 : 0] })
+    }
+}
+
 /// The code of the article "Read, write and subscribe".
 @Suite(.timeLimit(.minutes(10))) struct ReadAndWriteTests {
     private func serveFan(_ server: PeripheralManager, _ loop: EventLoop) async throws {
@@ -21,8 +30,7 @@ extension CharacteristicKey where Value == UInt32 {
                 0x9d2a_0001_5c41_4e2b_8a3f_1f0c_6f2d_7b10,
                 characteristics: [
                     GATTCharacteristic(
-                        CharacteristicKey.speed.characteristic, properties: [.read, .write, .notify],
-                        value: .stored([30]),
+                        .speed, properties: [.read, .write, .notify], value: 30,
                         onWrite: { request in
                             guard request.value.count == 1, request.value[0] <= 100 else {
                                 throw ATTErrorCode.valueNotAllowed
@@ -30,7 +38,7 @@ extension CharacteristicKey where Value == UInt32 {
                             return .accept
                         }),
                     GATTCharacteristic(
-                        CharacteristicKey.uptime.characteristic, properties: .read,
+                        .uptime, properties: .read,
                         onRead: { _ in
                             let seconds = UInt32(began.duration(until: loop.now).components.seconds)
                             return .value(CharacteristicKey.uptime.encode(seconds))
@@ -39,10 +47,30 @@ extension CharacteristicKey where Value == UInt32 {
         ])
     }
 
+    private func selfTest(_ server: PeripheralManager, _ loop: EventLoop) -> GATTCharacteristic {
+        GATTCharacteristic(
+            .selfTest, properties: .read,
+            onRead: { request in
+                Task(executorPreference: loop) {
+                    let isPassed = await self.testMotor(loop)
+                    let value = CharacteristicKey.selfTest.encode(isPassed)
+                    await server.complete(request.pending, with: .success(value))
+                }
+                return .later
+            })
+    }
+
+    /// Tests the motor of the fan, which takes three seconds.
+    private func testMotor(_ loop: EventLoop) async -> Bool { await loop.sleep(for: .seconds(3)) }
+
     @Test func fanIsReadWrittenAndFollowed() async throws {
         try await VirtualTestbed.run { bed in
             let server = PeripheralManager(try await bed.adapter("fan"))
             try await serveFan(server, bed.loop)
+            let test = selfTest(server, bed.loop)
+            try await server.add([
+                GATTService(0x9d2a_0005_5c41_4e2b_8a3f_1f0c_6f2d_7b10, characteristics: [test])
+            ])
             var content = AdvertisingContent()
             content.name = "Fan"
             try await server.withAdvertising(content) {
@@ -53,6 +81,11 @@ extension CharacteristicKey where Value == UInt32 {
                     try await readAndWrite(fan)
                     #expect(try await fan.read(.speed) == 70)
                     #expect(try await fan.read(.uptime) < 60)
+                    let loop = bed.loop
+                    let passed = try await withTimeout(.seconds(10), on: loop) {
+                        try await fan.read(.selfTest)
+                    }
+                    #expect(passed)
                     let events = server.events()
                     let values = Task { try await Self.follow(fan) }
                     for try await event in events {

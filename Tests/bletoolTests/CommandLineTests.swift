@@ -258,6 +258,15 @@ struct CommandLineTests {
             try GATTReadCommand.parse(["name:X", "2a19", "--offset", "-1"]).offset == "-1",
             "which is refused in words"
         )
+        for (offset, isAllowed) in [("512", true), ("513", false), ("-1", false)] {
+            let command = try GATTReadCommand.parse(["name:X", "2a19", "--offset", offset])
+            let result = Result { try command.checkArguments() }
+            if case .failure(let error) = result {
+                #expect(!isAllowed && (error as? Failure)?.what == "--offset")
+            } else {
+                #expect(isAllowed)
+            }
+        }
         #expect(
             try GATTReadCommand.parse(["name:X", "2a19", "--security", "authenticated"]).options.link.security
                 == .authenticated

@@ -74,7 +74,7 @@ struct ConfigurationErrorTests {
         ("services: [{}]", 1, 12, "a service needs the key \"uuid\""),
         ("services: [{uuid: 18}]", 1, 19, "is not a UUID"),
         ("services: [{uuid: [18]}]", 1, 19, "expected a UUID"),
-        ("services: [{uuid: 1800}]", 1, 1, "is added already"),
+        ("services: [{uuid: 1800}]", 1, 12, "is added already"),
         ("services:\n- {uuid: 180f, handle: 0}", 2, 24, "1 to 65535"),
         (
             "services:\n- {uuid: 180f, handle: 0x30}\n- {uuid: 1809, handle: 0x30}", 3, 24,

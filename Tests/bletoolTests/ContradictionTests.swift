@@ -14,6 +14,22 @@ struct ContradictionTests {
             + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
     }
 
+    @Test(
+        "permissions beyond the properties are served with a warning, also when contradictions are errors",
+        arguments: [
+            ("[read], permissions: {write: open}", "write"),
+            ("[write], permissions: {read: encrypted}", "read"),
+            ("[notify], permissions: {read: open}", "read"), ("[read], permissions: {read: encrypted}", nil),
+            ("[writeWithoutResponse], permissions: {write: encrypted}", nil), ("[read, write]", nil),
+        ] as [(String, String?)])
+    func permissionsBeyondPropertiesAreWarnings(_ text: String, _ name: String?) throws {
+        let served = try configuration(
+            "services: [{uuid: 180f, characteristics: [{uuid: 2a19, properties: \(text)}]}]")
+        #expect(
+            served.warnings.map(\.reason)
+                == (name.map { ["centrals can \($0) the value, which its properties do not show"] } ?? []))
+    }
+
     @Test("a characteristic with a descriptor's UUID is an error, or a warning if the file is not strict")
     func descriptorUUIDOnCharacteristicIsReported() throws {
         let lines = """

@@ -19,6 +19,32 @@ struct FileTests {
         }
     }
 
+    @Test("a file has other content if it does not begin as expected; an absent or empty file has none")
+    func otherContentIsRecognized() throws {
+        try withTemporaryPath { path in
+            let magic = Array("<svg".utf8)
+            #expect(!File.hasContent(path, otherThan: magic))
+            for (text, isOther) in [("", false), ("<svg xmlns", false), ("<sv", true), ("name: Lamp", true)] {
+                try File.replace(path, with: Array(text.utf8))
+                #expect(File.hasContent(path, otherThan: magic) == isOther, "\(text)")
+            }
+        }
+        #expect(!File.hasContent("/dev/null", otherThan: [1]))
+    }
+
+    @Test("a path can be written if its folder exists and it is no folder itself")
+    func writablePathIsRecognized() throws {
+        try withTemporaryPath { path in
+            try File.checkWritable(path)
+            try File.replace(path, with: new)
+            try File.checkWritable(path)
+            #expect(throws: BadInput.self) { try File.checkWritable("\(path)/new") }
+            #expect(throws: BadInput.self) { try File.checkWritable("\(path).folder/new") }
+        }
+        try File.checkWritable("/dev/null")
+        #expect(throws: BadInput.self) { try File.checkWritable("/tmp") }
+    }
+
     @Test func symbolicLinkIsKept() throws {
         try withTemporaryPath { path in
             try withTemporaryPath { link in

@@ -15,6 +15,7 @@ func configuration(_ text: String) throws(ConfigurationError) -> ServeConfigurat
         return [UInt8](repeating: 7, count: size)
     }
     context.isProgram = { $0 == "date" }
+    context.programFolder = nil
     return try ServeConfiguration(Array(text.utf8), context)
 }
 

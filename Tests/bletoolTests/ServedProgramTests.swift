@@ -136,6 +136,76 @@ import Testing
         #expect(written == "61\n62\n")
     }
 
+    @Test("programs run in the folder of the configuration, also those that it names by a path")
+    func programsRunInFolderOfConfiguration() async throws {
+        let air = try await TemporaryAir()
+        let folder = air.folder.appending(path: "lamp")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("on".utf8).write(to: folder.appending(path: "state"))
+        let script = folder.appending(path: "show")
+        try Data("#!/bin/sh\ncat \"$1\"\n".utf8).write(to: script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+        let configuration = """
+            name: Lamp
+            services:
+              - uuid: 180f
+                characteristics:
+                  - {uuid: 2a19, properties: [read], read: {exec: "cat state"}}
+                  - {uuid: 2a1a, properties: [read], read: {exec: [/bin/cat, state]}}
+                  - {uuid: 2a1b, properties: [read], read: {exec: [./show, state]}}
+                  - {uuid: 2a1c, properties: [read], read: {exec: [cat, state]}}
+                  - {uuid: 2a1e, properties: [notify], notify: {lines: [./show, state]}}
+            """
+        try Data(configuration.utf8).write(to: folder.appending(path: "lamp.yaml"))
+        let server = try RunningProgram(
+            ["bletool", "serve", "lamp/lamp.yaml", "--adapter", "virtual:lamp", "--json"],
+            in: air.folder, mergingErrors: true)
+        // The program of notify: prints one line and ends, not before the server is ready.
+        #expect(await server.line { $0.contains("./show\" ended with status 0") } != nil)
+        let reads = "read 2a19\nread 2a1a\nread 2a1b\nread 2a1c\n"
+        try Data(reads.utf8).write(to: air.folder.appending(path: "script"))
+        let client = try RunningProgram(
+            ["bletool", "gatt", "name:Lamp", "run", "script", "--json", "--adapter", "virtual:phone"],
+            in: air.folder)
+        var values: [String] = []
+        while let line = await client.line() {
+            if line.contains(#""event":"value""#) { values.append(line) }
+        }
+        #expect(values.count == 4)
+        for value in values { #expect(value.contains(#""value":"6f6e""#), "\(value)") }
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+    }
+
+    @Test("values that a lines program has not read when it ends are for its next run")
+    func unreadLinesAreForNextRun() async throws {
+        // The first run reads one of three values that are in the pipe, and each of the next runs another one.
+        let (air, server) = try await serve(
+            "until test -e go; do sleep 0.1; done; read line; echo $line >> written", [],
+            writing: Array("abc".utf8), as: "lines")
+        for _ in 0..<3 { #expect(await server.line { $0.contains(#""event":"write""#) } != nil) }
+        try Data().write(to: air.folder.appending(path: "go"))
+        #expect(await server.line { $0.hasSuffix("again in 1s, for 2 values that it has not read") } != nil)
+        #expect(await server.line { $0.hasSuffix("again in 2s, for 1 value that it has not read") } != nil)
+        #expect(await server.line { $0.hasSuffix("again in 4s") } != nil)
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+        let written = try String(contentsOf: air.folder.appending(path: "written"), encoding: .utf8)
+        #expect(written == "61\n62\n63\n")
+    }
+
+    @Test("values that a lines program has not read when the server ends are reported")
+    func unreadLinesAreReportedAtEnd() async throws {
+        let (air, server) = try await serve(
+            "until test -e go; do sleep 0.1; done; read line", [], writing: Array("abc".utf8), as: "lines")
+        for _ in 0..<3 { #expect(await server.line { $0.contains(#""event":"write""#) } != nil) }
+        server.signal(SIGINT)
+        try Data().write(to: air.folder.appending(path: "go"))
+        let end = "the server ends with 2 values that its program has not read"
+        #expect(await server.line { $0.contains(end) } != nil)
+        while await server.line() != nil {}
+    }
+
     @Test("a write request beyond the queue's limit is refused with Insufficient Resources")
     func writeRequestBeyondLimitIsRefused() async throws {
         let (air, server) = try await serve(

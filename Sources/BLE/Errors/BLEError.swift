@@ -132,7 +132,7 @@ extension BLEError {
 
     /// An activity that has a time limit.
     public enum Activity: Hashable, Sendable {
-        /// The operation for which the caller set a limit, as with `withDeadline`.
+        /// The operation for which the caller set a limit, as with `withTimeout(_:on:_:)`.
         case operation
         /// Opening an adapter, within a time limit of the caller.
         case opening

@@ -114,6 +114,27 @@ public struct GATTCharacteristic: Sendable {
         self.handle = handle
         self.valueHandle = valueHandle
     }
+
+    /// Creates a characteristic of a key's type, with its UUID. `value` is the stored value; nil for none, as
+    /// with a value that `onRead` provides.
+    ///
+    /// ```swift
+    /// GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: 80)
+    /// ```
+    @_disfavoredOverload
+    public init<Value>(
+        _ key: CharacteristicKey<Value>, properties: CharacteristicProperties,
+        extendedProperties: ExtendedCharacteristicProperties = [], permissions: AttributePermissions? = nil,
+        subscription: SecurityLevel? = nil, value: Value? = nil, length: AttributeLength = .any,
+        onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil, descriptors: [GATTDescriptor] = [],
+        handle: AttributeHandle? = nil, valueHandle: AttributeHandle? = nil
+    ) {
+        self.init(
+            key.characteristic, properties: properties, extendedProperties: extendedProperties,
+            permissions: permissions, subscription: subscription,
+            value: .stored(value.map { key.encode($0) } ?? []), length: length, onRead: onRead,
+            onWrite: onWrite, descriptors: descriptors, handle: handle, valueHandle: valueHandle)
+    }
 }
 
 /// A descriptor as its owner describes it (Core Specification 5.4, Vol 3, Part G, 3.3.3). The value, length

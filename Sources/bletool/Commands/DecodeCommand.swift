@@ -121,6 +121,11 @@ struct DecodeCommand: ToolCommand {
             }
             return .recording(try RecordingTarget(write))
         }
+        if let svg, svg != "-", File.hasContent(svg, otherThan: Array("<svg".utf8)) {
+            throw Failure(
+                .input, "--svg \(svg)", "the file exists and is no picture of decode",
+                hint: "only a picture is replaced: name another file, or remove this one")
+        }
         return svg.map { .diagram($0) } ?? (stats ? .statistics : tree ? .tree : .lines)
     }
 

@@ -49,7 +49,12 @@ struct GATTReadCommand: GATTVerb {
         guard let to else { return }
         if !multiple.isEmpty { throw Failure(.usage, "--to", "cannot be combined with --multiple") }
         if format != nil { throw Failure(.usage, "--to", "cannot be combined with --format") }
-        if to == "-" { try checkRawOutput(global, "--to -") }
+        guard to != "-" else { return try checkRawOutput(global, "--to -") }
+        do throws(BadInput) {
+            try File.checkWritable(to)
+        } catch {
+            throw Failure("--to \(to)", error, kind: .input)
+        }
     }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
@@ -109,7 +114,14 @@ struct GATTReadCommand: GATTVerb {
 
     private func start() throws(Failure) -> Int {
         guard let offset else { return 0 }
-        return Int(try reading("--offset") { () throws(BadInput) in try UInt16(text: offset, "an offset") })
+        let octets = Int(
+            try reading("--offset") { () throws(BadInput) in try UInt16(text: offset, "an offset") })
+        guard octets <= StoredValue.limit else {
+            throw Failure(
+                .usage, "--offset",
+                "\(octets) is after the end of every value: values have at most 512 octets")
+        }
+        return octets
     }
 
     /// Reads several attributes in one request. If the server supports Read Multiple Variable, each value is

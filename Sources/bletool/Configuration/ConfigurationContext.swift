@@ -11,6 +11,8 @@ struct ConfigurationContext: Sendable {
     var isProgram: @Sendable (String) -> Bool
     /// The folder that relative paths are relative to.
     var directory = "."
+    /// The absolute path of the folder in which programs run; nil for that of this process.
+    var programFolder: String?
     /// Whether there is a folder at a path.
     var isFolder: @Sendable (String) -> Bool = { _ in true }
 
@@ -20,7 +22,7 @@ struct ConfigurationContext: Sendable {
 
 extension ConfigurationContext {
     /// Creates a context that uses the file system. Relative paths are relative to `directory`, the
-    /// configuration's folder.
+    /// configuration's folder, in which programs also run.
     init(names: @escaping UUIDNames, directory: String) {
         self.names = names
         self.directory = directory
@@ -31,8 +33,11 @@ extension ConfigurationContext {
                 throw BadInput("the file \(path.quoted) \(error.reason)")
             }
         }
+        programFolder = File.absolutePath(directory)
         isProgram = { name in
-            if name.contains("/") { return access(name, X_OK) == 0 }
+            if name.contains("/") {
+                return access(name.hasPrefix("/") ? name : "\(directory)/\(name)", X_OK) == 0
+            }
             let folders = (Environment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":")
             return folders.contains { access("\($0)/\(name)", X_OK) == 0 }
         }

@@ -73,9 +73,7 @@ enum File {
         var status = stat()
         guard stat(path, &status) == 0 else { return try rename(octets, to: path, mode) }
         if status.st_mode & S_IFMT == S_IFREG {
-            let end = realpath(path, nil)
-            defer { free(end) }
-            return try rename(octets, to: end.map { String(cString: $0) } ?? path, mode)
+            return try rename(octets, to: absolutePath(path) ?? path, mode)
         }
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -84,6 +82,42 @@ enum File {
         defer { close(descriptor) }
         _ = fcntl(descriptor, F_SETFL, 0)
         if let problem = write(octets, to: descriptor) { throw failure("written", problem) }
+    }
+
+    /// Returns whether a file has content that does not begin with `magic`, or that cannot be read. An empty
+    /// file, a pipe and a device have none.
+    static func hasContent(_ path: String, otherThan magic: [UInt8]) -> Bool {
+        var status = stat()
+        // Opening a pipe or a device could have effects.
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return false
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        let beginning = [UInt8](unsafeUninitializedCapacity: magic.count) { buffer, count in
+            count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return beginning != magic
+    }
+
+    /// Throws if a new file cannot be created at a path, for commands that write it at their end.
+    static func checkWritable(_ path: String) throws(BadInput) {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT == S_IFDIR { throw BadInput("is a folder") }
+        let end = path.lastIndex(of: "/")
+        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        if !exists || status.st_mode & S_IFMT == S_IFREG, access(folder, W_OK | X_OK) != 0 {
+            throw failure("written")
+        }
+    }
+
+    /// Returns the absolute path of an existing file or folder, without symbolic links.
+    static func absolutePath(_ path: String) -> String? {
+        let end = realpath(path, nil)
+        defer { free(end) }
+        return end.map { String(cString: $0) }
     }
 
     private static func rename(_ octets: [UInt8], to path: String, _ mode: mode_t) throws(BadInput) {

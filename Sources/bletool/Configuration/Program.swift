@@ -18,11 +18,27 @@ struct ValueProgram: Hashable, Sendable {
 }
 
 /// A program that the server runs. Data that a central sends never become part of it.
-enum Program: Hashable, Sendable {
-    /// A command line for `/bin/sh -c`.
-    case shell(String)
-    /// A program and its arguments, without a shell.
-    case arguments([String])
+struct Program: Hashable, Sendable {
+    enum Command: Hashable, Sendable {
+        /// A command line for `/bin/sh -c`.
+        case shell(String)
+        /// A program and its arguments, without a shell. A program without a slash is looked up in `PATH`.
+        case arguments([String])
+    }
+
+    var command: Command
+    /// The absolute path of the folder in which the program runs; nil for that of this process.
+    var folder: String?
+
+    /// Creates a program that is a command line for `/bin/sh -c`.
+    static func shell(_ line: String, in folder: String? = nil) -> Program {
+        Program(command: .shell(line), folder: folder)
+    }
+
+    /// Creates a program that runs without a shell.
+    static func arguments(_ words: [String], in folder: String? = nil) -> Program {
+        Program(command: .arguments(words), folder: folder)
+    }
 }
 
 extension Program {
@@ -33,7 +49,7 @@ extension Program {
             if line.allSatisfy(\.isWhitespace) {
                 throw ConfigurationError(node.position, "the command is empty")
             }
-            self = .shell(line)
+            self = .shell(line, in: context.programFolder)
             return
         }
         var words: [String] = []
@@ -52,7 +68,7 @@ extension Program {
                 nodes[0].position, "there is no program \(program.quoted)",
                 hint: "a list runs without a shell; a string is a line for /bin/sh")
         }
-        self = .arguments(words)
+        self = .arguments(words, in: context.programFolder)
     }
 
     fileprivate enum Key: String, CaseIterable { case exec, format }

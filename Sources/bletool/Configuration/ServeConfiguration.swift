@@ -177,9 +177,10 @@ extension ServeConfiguration {
 
     private func check(_ fields: YAMLFields<Key>) throws(ConfigurationError) {
         let standard: [BluetoothUUID] = [0x1800, 0x1801]
-        if hasStandardServices, let service = services.first(where: { standard.contains($0.uuid) }) {
+        if hasStandardServices, let index = services.firstIndex(where: { standard.contains($0.uuid) }) {
+            let nodes = try fields.required(.services).list(of: "services")
             throw ConfigurationError(
-                fields.position(of: .services), "the service \(service.uuid) is added already",
+                nodes[index].position, "the service \(services[index].uuid) is added already",
                 hint: "with standardServices: false the database is exactly that of the file")
         }
         if !hasStandardServices, connection != nil {

@@ -164,6 +164,18 @@ extension ServiceReader {
                 fields.position(of: .permissions), "the properties offer what the permissions forbid",
                 hint: "take read or write out of the properties, or permit it")
         }
+        if fields[.permissions] != nil {
+            for (name, isPermitted) in [
+                ("read", permissions.read != nil && implied.read == nil),
+                ("write", permissions.write != nil && implied.write == nil),
+            ] where isPermitted {
+                warnings.append(
+                    ConfigurationError(
+                        fields.position(of: .permissions),
+                        "centrals can \(name) the value, which its properties do not show",
+                        hint: "add \(name) to the properties, or remove the permission"))
+            }
+        }
         if permissions.subscribe != nil, !properties.contains(where: \.isSubscribable) {
             try contradiction(
                 fields.position(of: .permissions),

@@ -142,7 +142,8 @@ extension Failure {
         case .cannotPair: self.init(.security, doing, "\(error)")
         case .bondLost(let peer):
             // Commands with a DEVICE name it already.
-            let problem = "\(error)".dropFirst("\(peer)" == doing ? doing.utf8.count + 1 : 0)
+            let isNamed = ["\(peer)", peer.text].contains(doing)
+            let problem = "\(error)".dropFirst(isNamed ? "\(peer)".count + 1 : 0)
             self.init(
                 .security, doing, String(problem),
                 hint:
@@ -269,6 +270,8 @@ extension Failure {
             case .inUse(.serialPort): "end that program"
             case .inUse(.advertising): nil
             case .unsupported(.kernelPeriodicSync): "--adapter user:hciN takes the adapter from the kernel"
+            case .hungUp(.air):
+                "an air that a program of the library runs ends with it; bletool air runs another"
             case .notSerial, .unsupported, .removed, .hungUp, .closed: nil
             }
         self.init(.adapter, doing, "\(problem)", hint: hint)

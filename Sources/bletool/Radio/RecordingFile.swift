@@ -151,22 +151,9 @@ final class RecordingFile: Sendable {
             hint: "only a recording is replaced: name another file, or remove this one")
     }
 
-    /// Returns whether a file has content that is not that of a btsnoop recording, or that cannot be read. An
-    /// empty file, a pipe and a device have none.
+    /// Returns whether a file has content that is not that of a btsnoop recording, or that cannot be read.
     private static func hasOtherContent(_ path: String) -> Bool {
-        var status = stat()
-        // Opening a pipe or a device could have effects.
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
-            return false
-        }
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return true }
-        defer { _ = Glibc.close(descriptor) }
-        let magic = RecordingWriter(.h4).header.prefix(8)
-        let beginning = [UInt8](unsafeUninitializedCapacity: magic.count) { buffer, count in
-            count = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        return !beginning.elementsEqual(magic)
+        File.hasContent(path, otherThan: Array(RecordingWriter(.h4).header.prefix(8)))
     }
 
     /// The function that receives the packets of an adapter.

@@ -44,7 +44,8 @@ struct ProgramLines: ~Copyable {
             }
             do {
                 let ended = try await Subprocess.run(
-                    program.executable, arguments: Arguments(program.arguments), platformOptions: .ownGroup,
+                    program.executable, arguments: Arguments(program.arguments),
+                    workingDirectory: program.workingDirectory, platformOptions: .ownGroup,
                     input: .none, output: .fileDescriptor(writeEnd, closeAfterSpawningProcess: false),
                     error: .currentStandardError
                 ) { execution in

@@ -171,7 +171,8 @@ final class ProgramRunner: Sendable {
         do {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
-                environment: .inherit.updating(job.environment.variables), platformOptions: .ownGroup,
+                environment: .inherit.updating(job.environment.variables),
+                workingDirectory: program.workingDirectory, platformOptions: .ownGroup,
                 input: OptionalInput(octets: job.input), output: .bytes(limit: limit + 1),
                 error: .currentStandardError
             ) { execution in
@@ -235,14 +236,21 @@ extension TerminationStatus {
 
 extension Program {
     var executable: Executable {
-        switch self {
-        case .shell: .path("/bin/sh")
-        case .arguments(let words): .name(words.first ?? "")
+        switch command {
+        case .shell: return .path("/bin/sh")
+        case .arguments(let words):
+            let name = words.first ?? ""
+            guard name.contains("/") else { return .name(name) }
+            // Relative to the folder in which the program runs.
+            return .path(FilePath(folder ?? ".").pushing(FilePath(name)))
         }
     }
 
+    /// The folder in which the program runs; nil for that of this process.
+    var workingDirectory: FilePath? { folder.map { FilePath($0) } }
+
     var arguments: [String] {
-        switch self {
+        switch command {
         case .shell(let line): ["-c", line]
         case .arguments(let words): Array(words.dropFirst())
         }
@@ -250,7 +258,7 @@ extension Program {
 
     /// The program in messages: the quoted shell line, or the quoted first argument.
     var name: String {
-        switch self {
+        switch command {
         case .shell(let line): line.quoted
         case .arguments(let words): (words.first ?? "").quoted
         }

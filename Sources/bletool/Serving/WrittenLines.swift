@@ -1,11 +1,14 @@
 import BLECore
+import CLinux
+import DequeModule
 import Glibc
 import HCISocket
 import Subprocess
 import SystemPackage
 
 /// Writes lines to the standard input of a program that runs as long as the server, and runs the program
-/// again when it ends. The waiting lines are limited in octets.
+/// again when it ends. Lines that a program has not read from its input when it ends are for the next run. The
+/// waiting lines are limited in octets.
 ///
 /// ```swift
 /// let lines = WrittenLines(to: program, on: loop) { console.note($0) }
@@ -16,9 +19,11 @@ import SystemPackage
 final class WrittenLines: Sendable {
     private struct State {
         /// The lines that are not completely written yet, with their ends.
-        var lines: [[UInt8]] = []
+        var lines: Deque<[UInt8]> = []
         /// The number of octets in `lines`.
         var octets = 0
+        /// The lines that this run of the program may not have read.
+        var written = LinesInPipe()
         /// Whether no more lines are accepted.
         var isFinished = false
         /// Whether the program has ended and is not run again yet.
@@ -80,8 +85,8 @@ final class WrittenLines: Sendable {
     var count: Int { state.withLock { $0.lines.count } }
 
     /// Accepts no more lines, closes the program's input after the last of them, and waits until the program
-    /// has ended. A program that has not ended after `limit` is killed. Returns the number of lines that were
-    /// not written, to the first caller only.
+    /// has ended. A program that has not ended after `limit` is killed. Returns the number of lines that the
+    /// program has not read, to the first caller only.
     func finish(within limit: Duration) async -> Int {
         let (waiter, isResting) = state.withLock { state in
             state.isFinished = true
@@ -113,26 +118,39 @@ final class WrittenLines: Sendable {
             }
             guard !Task.isCancelled, !isFinished else { return }
             if began.duration(until: loop.now) >= Self.pauses.longest { pause = Self.pauses.first }
-            note("\(end); it is run again in \(pause.text)")
+            note("\(end.outcome); it is run again in \(pause.text)\(Self.unread(end.unread))")
             guard await loop.sleep(for: pause) else { return }
             state.withLock { $0.isResting = false }
             pause = min(pause * 2, Self.pauses.longest)
         }
     }
 
-    /// Runs the program until it has ended. Returns how it ended.
-    private func runOnce() async -> String {
+    private static func unread(_ lines: Int) -> String {
+        switch lines {
+        case 0: ""
+        case 1: ", for 1 value that it has not read"
+        default: ", for \(lines) values that it has not read"
+        }
+    }
+
+    /// Runs the program until it has ended. Returns how it ended, and the number of lines that were written and
+    /// that it has not read. They are the first of those that wait now.
+    private func runOnce() async -> (outcome: String, unread: Int) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            return "\(program.name): \(PortError.system(.current, during: "pipe"))"
+            return ("\(program.name): \(PortError.system(.current, during: "pipe"))", 0)
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         let (input, output) = (FileDescriptor(rawValue: ends[0]), ends[1])
-        return await withTaskGroup(of: End.self) { [loop] group in
+        // A descriptor that keeps what the program has not read.
+        let rest = Lock<CInt>(-1)
+        let outcome = await withTaskGroup(of: End.self) { [loop] group in
             group.addTask { .program(await self.outcome(reading: input)) }
             group.addTask {
                 await self.write(to: output)
+                // Not earlier: a write to a pipe that no program reads any more has to fail.
+                rest.withLock { $0 = open("/proc/self/fd/\(output)", O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
                 close(output)
                 return .input
             }
@@ -151,6 +169,24 @@ final class WrittenLines: Sendable {
             }
             return outcome
         }
+        let descriptor = rest.withLock { $0 }
+        var octets: CInt = 0
+        if descriptor >= 0 {
+            if ioctl(descriptor, CLINUX_FIONREAD, &octets) != 0 { octets = 0 }
+            close(descriptor)
+        }
+        return (outcome, takeBack(unread: Int(octets)))
+    }
+
+    /// Queues the lines again of which the program has not read the last `octets`. Returns their number.
+    private func takeBack(unread octets: Int) -> Int {
+        state.withLock { state in
+            let lines = state.written.unread(octets)
+            state.written = LinesInPipe()
+            state.lines.prepend(contentsOf: lines)
+            state.octets += lines.reduce(0) { $0 + $1.count }
+            return lines.count
+        }
     }
 
     /// Runs the program with `input` as its standard input. When the task is cancelled, its process group is killed.
@@ -159,7 +195,8 @@ final class WrittenLines: Sendable {
         defer { if let process = process.withLock({ $0 }) { RunningPrograms.ended(process) } }
         do {
             let ended = try await Subprocess.run(
-                program.executable, arguments: Arguments(program.arguments), platformOptions: .ownGroup,
+                program.executable, arguments: Arguments(program.arguments),
+                workingDirectory: program.workingDirectory, platformOptions: .ownGroup,
                 input: .fileDescriptor(input, closeAfterSpawningProcess: true), output: .currentStandardError,
                 error: .currentStandardError
             ) { execution in
@@ -184,6 +221,7 @@ final class WrittenLines: Sendable {
                 }
                 if count >= 0 {
                     done += count
+                    state.withLock { $0.written.partOfNext = done }
                 } else if errno == EAGAIN {
                     guard await loop.readiness(of: descriptor, for: .write) != nil else { return }
                 } else if errno != EINTR {
@@ -193,6 +231,7 @@ final class WrittenLines: Sendable {
             state.withLock { state in
                 state.lines.removeFirst()
                 state.octets -= line.count
+                state.written.append(line)
             }
         }
     }
@@ -218,5 +257,38 @@ final class WrittenLines: Sendable {
             }
         }
         return nil
+    }
+}
+
+/// The lines that were written to a pipe and can still be in it.
+struct LinesInPipe {
+    private var lines: Deque<[UInt8]> = []
+    private var octets = 0
+    /// The number of octets of the line that is being written that are in the pipe.
+    var partOfNext = 0
+    /// The maximum number of octets in a pipe of Linux, unless a program enlarges it.
+    private let capacity = 65_536
+
+    /// Adds a line that was written as a whole.
+    mutating func append(_ line: [UInt8]) {
+        lines.append(line)
+        octets += line.count
+        partOfNext = 0
+        while let first = lines.first, octets - first.count >= capacity {
+            octets -= first.count
+            lines.removeFirst()
+        }
+    }
+
+    /// Returns the lines to which the last `octets` octets in the pipe belong, without the line that is being
+    /// written. The first of them can have been read in part.
+    func unread(_ octets: Int) -> some Collection<[UInt8]> {
+        var left = octets - partOfNext
+        var count = 0
+        while left > 0, count < lines.count {
+            count += 1
+            left -= lines[lines.count - count].count
+        }
+        return lines.suffix(count)
     }
 }

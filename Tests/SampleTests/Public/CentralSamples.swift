@@ -92,6 +92,13 @@ struct CentralSamples {
         handle(known)
     }
 
+    func read(from peripheral: Peripheral) async throws {
+        // Sources/BLE/withTimeout.swift
+        let level = try await withTimeout(.seconds(5)) { try await peripheral.read(.batteryLevel) }
+        // .
+        print(level)
+    }
+
     func maintain(id: Peripheral.Identifier, follow: (Peripheral) async throws -> Void) async throws {
         // Sources/BLE/Central/Maintaining/MaintainedConnection.swift
         for try await device in central.maintain(id) {

@@ -21,6 +21,12 @@ struct GATTServerSamples {
         handle(service)
     }
 
+    @Expressions func describeWithKey() {
+        // Sources/GATTServer/Description/GATTService.swift
+        GATTCharacteristic(.batteryLevel, properties: [.read, .notify], value: 80)
+        // .
+    }
+
     @Expressions func describe() {
         // Sources/GATTServer/Description/GATTValue.swift
         GATTCharacteristic(.modelNumber, properties: .read, value: .cached(Array("M1".utf8)))

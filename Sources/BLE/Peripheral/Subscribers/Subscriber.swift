@@ -32,6 +32,17 @@ extension PeripheralManager {
         return true
     }
 
+    /// Stores the value of the first characteristic of a key's type, and sends it to its subscribers, as
+    /// `tryUpdate(_:to:for:)` does with octets.
+    public func tryUpdate<Value>(
+        _ key: CharacteristicKey<Value>, to value: Value, for centrals: [Central]? = nil
+    ) async throws(BLEError) -> Bool {
+        guard let handle = await valueHandle(of: key.characteristic) else {
+            throw .notFound(.characteristic(key.characteristic, of: nil))
+        }
+        return try await tryUpdate(handle, to: key.encode(value), for: centrals)
+    }
+
     /// Waits until the links of all subscribers of a characteristic, or of those of them in `centrals`, have room
     /// for a value. Does not wait for a central that disconnects meanwhile.
     public func readyToUpdate(
