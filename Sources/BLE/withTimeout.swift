@@ -1,14 +1,14 @@
 import HCISocket
 
 /// Runs `body` with a time limit. When the limit passes, `body` is cancelled and its outcome is awaited: a
-/// success is returned, otherwise an error is thrown. The operations of this library end at once when they are
-/// cancelled.
+/// success is returned, otherwise an error is thrown. Operations on devices end at once when they are cancelled;
+/// changes of a kernel adapter's power and settings do not.
 ///
 /// ```swift
 /// let level = try await withTimeout(.seconds(5)) { try await peripheral.read(.batteryLevel) }
 /// ```
 ///
-/// Without it, an operation of the ATT client waits for each response for 30 s at most, as the Core Specification
+/// Without a limit of the caller, an operation of the ATT client waits for each response for 30 s at most, as the Core Specification
 /// requires (5.4, Vol 3, Part F, 3.3.3), and then the link is ended. A request that was cancelled still occupies
 /// the bearer until its response arrives: later requests wait for it.
 ///

@@ -19,7 +19,9 @@ struct ContradictionTests {
         arguments: [
             ("[read], permissions: {write: open}", "write"),
             ("[write], permissions: {read: encrypted}", "read"),
-            ("[notify], permissions: {read: open}", "read"), ("[read], permissions: {read: encrypted}", nil),
+            ("[notify], permissions: {read: encrypted}", nil),
+            ("[notify], permissions: {read: encrypted, subscribe: open}", "read"),
+            ("[read], permissions: {read: encrypted}", nil),
             ("[writeWithoutResponse], permissions: {write: encrypted}", nil), ("[read, write]", nil),
         ] as [(String, String?)])
     func permissionsBeyondPropertiesAreWarnings(_ text: String, _ name: String?) throws {

@@ -196,7 +196,7 @@ struct ErrorTableTests {
         Row(.adapter(.removed), .adapter, "read: the adapter was removed"),
         Row(
             .adapter(.hungUp(.air)), .adapter, "read: the virtual air has ended",
-            hint: "an air that a program of the library runs ends with it; bletool air runs another"),
+            hint: "the program that ran it has ended; bletool air runs one until it is stopped"),
         Row(
             .adapter(.hungUp(.airAtOnce)), .adapter,
             "read: the virtual air accepts no more controllers, or has ended"),
@@ -439,7 +439,7 @@ struct ErrorTableTests {
             "read: too many octets of a value: 600, at most 512"),
         Row(
             .limit(.readOffset, maximum: 512, value: 513), .input,
-            "read: too many octets before the offset of a read: 513, at most 512"),
+            "read: too many octets to skip in a read: 513, at most 512"),
         Row(
             .limit(.waitingRequests, maximum: 256, value: 257), .input,
             "read: too many requests that wait on one link: 257, at most 256"),

@@ -41,9 +41,24 @@ struct FileTests {
             #expect(throws: BadInput.self) { try File.checkWritable("\(path)/new") }
             #expect(throws: BadInput.self) { try File.checkWritable("\(path).folder/new") }
         }
+        // The link is in a read-only folder. The folder of its target counts.
+        try withTemporaryPath { path in
+            try File.replace(path, with: new)
+            let file = open(path, O_RDONLY)
+            defer { close(file) }
+            try File.checkWritable("/proc/self/fd/\(file)")
+        }
         try File.checkWritable("/dev/null")
         #expect(throws: BadInput.self) { try File.checkWritable("/tmp") }
     }
+
+    @Test(
+        "the folder of a file is known; that of a pipe of the shell is the current folder",
+        arguments: [
+            ("a.yaml", "."), ("b/a.yaml", "b"), ("/a.yaml", "/"), ("/b/c/a.yaml", "/b/c"), ("-", "."),
+            ("/dev/fd/63", "."), ("/dev/stdin", "."), ("/proc/self/fd/0", "."),
+        ])
+    func folderIsKnown(_ path: String, _ folder: String) { #expect(File.folder(of: path) == folder) }
 
     @Test func symbolicLinkIsKept() throws {
         try withTemporaryPath { path in

@@ -9,7 +9,7 @@ struct LinesInPipeTests {
         "the lines of the unread octets are returned, the first of them as a whole",
         arguments: [(0, 0), (1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (9, 3), (20, 3)])
     func unreadOctetsAreWholeLines(octets: Int, count: Int) {
-        var pipe = LinesInPipe()
+        var pipe = LinesInPipe(capacity: 65_536)
         let all = lines("abc\n", "d\n", "ef\n")
         for line in all { pipe.append(line) }
         #expect(Array(pipe.unread(octets)) == all.suffix(count))
@@ -19,7 +19,7 @@ struct LinesInPipeTests {
         "octets of a line that is being written belong to no other line",
         arguments: [(0, 0), (2, 0), (3, 1), (5, 1), (6, 2), (9, 2)])
     func partOfNextLineIsNotCounted(octets: Int, count: Int) {
-        var pipe = LinesInPipe()
+        var pipe = LinesInPipe(capacity: 65_536)
         let all = lines("abc\n", "de\n")
         for line in all { pipe.append(line) }
         pipe.partOfNext = 2
@@ -28,7 +28,7 @@ struct LinesInPipeTests {
 
     @Test("lines that cannot be in a pipe any more are not kept, and all others are")
     func linesOfFullPipeAreKept() {
-        var pipe = LinesInPipe()
+        var pipe = LinesInPipe(capacity: 65_536)
         let all = (0..<100_000).map { Array("\($0)\n".utf8) }
         for line in all { pipe.append(line) }
         let unread = Array(pipe.unread(65_536))

@@ -173,7 +173,9 @@ struct ReplayTests {
 
     /// Notified values come from the recording, if `notify:` can provide a value of this length.
     @Test(arguments: [
-        ("", true), ("notify: {every: 1s, counter: u16}", false), ("notify: {every: 1s, counter: u32}", true),
+        ("", true), ("notify: {every: 1s, counter: u16}", false),
+        ("length: {max: 1}, notify: {lines: date}", true), ("length: {max: 2}, notify: {lines: date}", false),
+        ("notify: {every: 1s, counter: u32}", true),
         ("notify: {every: 1s, exec: date}", false), ("notify: {every: 1s, exec: date, format: u8}", false),
         ("notify: {every: 1s, exec: date, format: i32}", true), ("notify: {lines: date}", false),
         ("notify: {lines: date, format: float}", true), ("notify: {file: level}", false),

@@ -185,8 +185,8 @@ import Testing
             writing: Array("abc".utf8), as: "lines")
         for _ in 0..<3 { #expect(await server.line { $0.contains(#""event":"write""#) } != nil) }
         try Data().write(to: air.folder.appending(path: "go"))
-        #expect(await server.line { $0.hasSuffix("again in 1s, for 2 values that it has not read") } != nil)
-        #expect(await server.line { $0.hasSuffix("again in 2s, for 1 value that it has not read") } != nil)
+        #expect(await server.line { $0.hasSuffix("again in 1s, for 2 values that wait") } != nil)
+        #expect(await server.line { $0.hasSuffix("again in 2s, for 1 value that waits") } != nil)
         #expect(await server.line { $0.hasSuffix("again in 4s") } != nil)
         server.signal(SIGTERM)
         while await server.line() != nil {}

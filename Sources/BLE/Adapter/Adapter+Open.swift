@@ -250,13 +250,18 @@ extension Adapter {
     /// that were lost.
     private func lostEvents(_ count: Int) {
         guard let kernel, end == nil else { return }
-        log.warnOfLostPackets(count, of: "the kernel's management")
-        // A process that runs is not asleep.
-        suspend(false)
+        log.warnOfLostPackets(count, of: "the kernel's management socket")
+        // A process that runs is not asleep, or is about to be: then the event of the end follows.
+        if isSuspended { suspend(false) }
         Task(executorPreference: loop) {
-            guard let present = try? await kernel.management.adapters() else { return }
-            let settings = present.first { $0.index == kernel.index }?.information.current
-            await self.received(settings.map { .settings($0) } ?? .removed)
+            do throws(BLEError) {
+                let information = try await kernel.management.information(of: kernel.index)
+                await self.received(.settings(information.current))
+            } catch .adapter(.missing) {
+                await self.received(.removed)
+            } catch {
+                self.log.warning("the state of the adapter is not known: \(error)")
+            }
         }
     }
 }
@@ -265,8 +270,9 @@ extension Adapter {
     /// Stops scans and advertising while the system sleeps: the kernel has stopped them, and they must not
     /// wake the system.
     private func suspend(_ isSuspended: Bool) {
-        guard self.isSuspended != isSuspended else { return }
-        log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
+        if self.isSuspended != isSuspended {
+            log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
+        }
         self.isSuspended = isSuspended
         reconcileScan()
         reconcileAdvertising()

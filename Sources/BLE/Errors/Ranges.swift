@@ -149,7 +149,7 @@ extension BLEError.Limit: CustomStringConvertible {
         case .value(let opcode): "octets of a \(opcode)'s value at this MTU"
         case .notification(let peer): "octets of a value for \(peer) at its MTU"
         case .valueLength: "octets of a value"
-        case .readOffset: "octets before the offset of a read"
+        case .readOffset: "octets to skip in a read"
         case .waitingRequests: "requests that wait on one link"
         case .waitingCommands: "commands and notifications that wait on one link"
         case .waitingIndications: "indications that wait on one link"

@@ -113,7 +113,16 @@ package struct Replay {
         let values = unsolicited.values
         guard values.allSatisfy(canNotify) else { return compare(unsolicited.encoded, with: []) }
         if storesNotifications {
-            for (handle, value) in values { try? server.setValue(value, of: handle) }
+            for (handle, value) in values {
+                do throws(AttributeValueError) {
+                    try server.setValue(value, of: handle)
+                } catch .invalidLength {
+                    // A value that cannot be stored is not sent.
+                    return compare(unsolicited.encoded, with: [])
+                } catch {
+                    continue
+                }
+            }
         }
         let updates = values.map { ValueUpdate($0.0, server.database[$0.0]?.type ?? BluetoothUUID(0), $0.1) }
         let central = ClientID(rawValue: UInt64(link))

@@ -165,11 +165,11 @@ struct BLETool: ParsableCommand {
         if let negative {
             let before = negative > 0 ? arguments[negative - 1] : ""
             var hint: String?
-            if message.contains("is invalid for '") {
-                // An option was given this value, which it does not allow.
-            } else if message.contains("'\(arguments[negative])'") {
+            // An option that was given a value which it does not allow needs another value.
+            let isRefusedValue = message.contains("is invalid for '")
+            if !isRefusedValue, message.contains("'\(arguments[negative])'") {
                 hint = "put a value that begins with - after --, or give its type, as in i8:-5"
-            } else if before.hasPrefix("--"), message.contains("'\(before) ") {
+            } else if !isRefusedValue, before.hasPrefix("--"), message.contains("'\(before) ") {
                 hint =
                     "an option takes a value that begins with - after =, as in \(before)=\(arguments[negative])"
             }

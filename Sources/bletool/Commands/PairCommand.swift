@@ -8,11 +8,11 @@ struct PairCommand: RadioCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Pair with a device, so that its links are encrypted from now on.",
         discussion: """
-            Which method is used depends on what both sides can display and enter. --io states what this side \
-            can: by default what --passkey implies, otherwise nothing, so that the devices pair by Just Works \
-            (level medium). With --io, the user enters the passkey or confirms the comparison at the terminal, \
-            unless --passkey, --passkey-file or --accept-comparison answers. The link to a bonded device is encrypted with the bond's key, if \
-            that key is strong enough. No keys for BR/EDR are derived (CTKD).
+            Which method is used depends on what both sides can display and enter. For this side, --io states it, \
+            and --passkey, --passkey-file and --accept-comparison imply it. Without these options it can do \
+            neither, so that the devices pair by Just Works (level medium). With --io alone, the user enters the \
+            passkey or confirms the comparison at the terminal. The link to a bonded device is encrypted with the \
+            bond's key, if that key is strong enough. No keys for BR/EDR are derived (CTKD).
 
             Out of band: what one device writes with --oob-offer, the other reads with --oob-data. One file \
             in one direction is enough; with one in each direction, both devices authenticate each other.

@@ -106,11 +106,17 @@ enum File {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT == S_IFDIR { throw BadInput("is a folder") }
-        let end = path.lastIndex(of: "/")
-        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        if !exists || status.st_mode & S_IFMT == S_IFREG, access(folder, W_OK | X_OK) != 0 {
-            throw failure("written")
-        }
+        guard !exists || status.st_mode & S_IFMT == S_IFREG else { return }
+        // The target of a symbolic link is replaced.
+        if access(folder(of: absolutePath(path) ?? path), W_OK | X_OK) != 0 { throw failure("written") }
+    }
+
+    /// Returns the path of the folder that contains a file. That of a pipe of the shell, as in
+    /// `serve <(command)`, is the current folder.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        return ["/dev", "/dev/fd", "/proc/self/fd"].contains(folder) ? "." : folder
     }
 
     /// Returns the absolute path of an existing file or folder, without symbolic links.

@@ -242,9 +242,8 @@ extension ServeConfiguration {
             throw Failure(file, error, kind: .input)
         }
         do {
-            let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
             return try ServeConfiguration(
-                text, name: name, ConfigurationContext(names: names, directory: directory))
+                text, name: name, ConfigurationContext(names: names, directory: File.folder(of: path)))
         } catch {
             throw Failure(error, file: file)
         }

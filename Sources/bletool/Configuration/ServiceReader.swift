@@ -166,14 +166,18 @@ extension ServiceReader {
         }
         if fields[.permissions] != nil {
             for (name, isPermitted) in [
-                ("read", permissions.read != nil && implied.read == nil),
+                // The permission to read is also that to subscribe.
+                (
+                    "read",
+                    permissions.read != nil && implied.read == nil
+                        && (permissions.subscribe != nil || !properties.contains(where: \.isSubscribable))
+                ),
                 ("write", permissions.write != nil && implied.write == nil),
             ] where isPermitted {
                 warnings.append(
                     ConfigurationError(
                         fields.position(of: .permissions),
-                        "centrals can \(name) the value, which its properties do not show",
-                        hint: "add \(name) to the properties, or remove the permission"))
+                        "centrals can \(name) the value, which its properties do not show"))
             }
         }
         if permissions.subscribe != nil, !properties.contains(where: \.isSubscribable) {

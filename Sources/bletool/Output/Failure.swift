@@ -271,7 +271,7 @@ extension Failure {
             case .inUse(.advertising): nil
             case .unsupported(.kernelPeriodicSync): "--adapter user:hciN takes the adapter from the kernel"
             case .hungUp(.air):
-                "an air that a program of the library runs ends with it; bletool air runs another"
+                "the program that ran it has ended; bletool air runs one until it is stopped"
             case .notSerial, .unsupported, .removed, .hungUp, .closed: nil
             }
         self.init(.adapter, doing, "\(problem)", hint: hint)

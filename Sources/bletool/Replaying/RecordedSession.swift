@@ -82,14 +82,16 @@ struct RecordedSession {
         }
     }
 
-    /// Returns whether the source in `notify:` of a value can provide this value, as far as its length shows.
-    /// Values outside the configuration, as Service Changed, have no such source.
-    private func canNotify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
-        let characteristics = configuration.services.flatMap(\.characteristics)
-        guard let characteristic = characteristics.first(where: { $0.valueHandle == handle }) else {
-            return true
+    /// Returns a function that returns whether the source in `notify:` of a value can provide this value, as far
+    /// as its length shows. Values outside the configuration, as Service Changed, have no such source.
+    private var canNotify: (AttributeHandle, [UInt8]) -> Bool {
+        let sources = Dictionary(
+            configuration.services.flatMap(\.characteristics).map { ($0.valueHandle, $0.notify) },
+            uniquingKeysWith: { first, _ in first })
+        return { handle, value in
+            guard let source = sources[handle] else { return true }
+            return source?.canProvide(octets: value.count) ?? false
         }
-        return characteristic.notify?.canProvide(octets: value.count) ?? false
     }
 
     /// The handles of values that programs and files can change while no client has subscribed. Those of

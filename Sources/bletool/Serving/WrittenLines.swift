@@ -23,7 +23,7 @@ final class WrittenLines: Sendable {
         /// The number of octets in `lines`.
         var octets = 0
         /// The lines that this run of the program may not have read.
-        var written = LinesInPipe()
+        var written = LinesInPipe(capacity: 0)
         /// Whether no more lines are accepted.
         var isFinished = false
         /// Whether the program has ended and is not run again yet.
@@ -118,31 +118,33 @@ final class WrittenLines: Sendable {
             }
             guard !Task.isCancelled, !isFinished else { return }
             if began.duration(until: loop.now) >= Self.pauses.longest { pause = Self.pauses.first }
-            note("\(end.outcome); it is run again in \(pause.text)\(Self.unread(end.unread))")
+            note("\(end); it is run again in \(pause.text)\(Self.waiting(count))")
             guard await loop.sleep(for: pause) else { return }
             state.withLock { $0.isResting = false }
             pause = min(pause * 2, Self.pauses.longest)
         }
     }
 
-    private static func unread(_ lines: Int) -> String {
+    private static func waiting(_ lines: Int) -> String {
         switch lines {
         case 0: ""
-        case 1: ", for 1 value that it has not read"
-        default: ", for \(lines) values that it has not read"
+        case 1: ", for 1 value that waits"
+        default: ", for \(lines) values that wait"
         }
     }
 
-    /// Runs the program until it has ended. Returns how it ended, and the number of lines that were written and
-    /// that it has not read. They are the first of those that wait now.
-    private func runOnce() async -> (outcome: String, unread: Int) {
+    /// Runs the program until it has ended. Returns how it ended. The lines that it has not read wait again.
+    private func runOnce() async -> String {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            return ("\(program.name): \(PortError.system(.current, during: "pipe"))", 0)
+            return "\(program.name): \(PortError.system(.current, during: "pipe"))"
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         let (input, output) = (FileDescriptor(rawValue: ends[0]), ends[1])
+        state.withLock {
+            $0.written = LinesInPipe(capacity: max(65_536, Int(fcntl(output, CLINUX_F_GETPIPE_SZ))))
+        }
         // A descriptor that keeps what the program has not read.
         let rest = Lock<CInt>(-1)
         let outcome = await withTaskGroup(of: End.self) { [loop] group in
@@ -170,22 +172,23 @@ final class WrittenLines: Sendable {
             return outcome
         }
         let descriptor = rest.withLock { $0 }
-        var octets: CInt = 0
-        if descriptor >= 0 {
-            if ioctl(descriptor, CLINUX_FIONREAD, &octets) != 0 { octets = 0 }
-            close(descriptor)
+        guard descriptor >= 0 else {
+            note("\(program.name): values that it has not read may be lost")
+            return outcome
         }
-        return (outcome, takeBack(unread: Int(octets)))
+        defer { close(descriptor) }
+        var octets: CInt = 0
+        if ioctl(descriptor, CLINUX_FIONREAD, &octets) == 0 { takeBack(unread: Int(octets)) }
+        return outcome
     }
 
-    /// Queues the lines again of which the program has not read the last `octets`. Returns their number.
-    private func takeBack(unread octets: Int) -> Int {
+    /// Queues the lines again of which the program has not read the last `octets`.
+    private func takeBack(unread octets: Int) {
         state.withLock { state in
             let lines = state.written.unread(octets)
-            state.written = LinesInPipe()
             state.lines.prepend(contentsOf: lines)
             state.octets += lines.reduce(0) { $0 + $1.count }
-            return lines.count
+            state.written = LinesInPipe(capacity: 0)
         }
     }
 
@@ -266,8 +269,11 @@ struct LinesInPipe {
     private var octets = 0
     /// The number of octets of the line that is being written that are in the pipe.
     var partOfNext = 0
-    /// The maximum number of octets in a pipe of Linux, unless a program enlarges it.
-    private let capacity = 65_536
+    /// The maximum number of octets in the pipe.
+    private let capacity: Int
+
+    /// Creates the state of an empty pipe with this maximum number of octets.
+    init(capacity: Int) { self.capacity = capacity }
 
     /// Adds a line that was written as a whole.
     mutating func append(_ line: [UInt8]) {

@@ -35,7 +35,7 @@ import Testing
             port.resume()
             try await waiting.value
             #expect(try await device.read(sample) == [67])
-            let isSent = try await manager.tryUpdate(handle, to: [0xff])
+            let isSent = try await manager.tryUpdate(CharacteristicKey<UInt8>(sample.uuid), to: 0xff)
             #expect(isSent)
             for expected in Array(0..<68) + [0xff] {
                 let value = try await values.next()
