@@ -95,6 +95,8 @@ package struct ATTBearer: Machine, Sendable {
     private var events = Deque<Event>()
     private var outbox = Deque<ATTPDU>()
     private var lastTransaction: UInt64 = 0
+    /// The number of commands and notifications that were queued when the bearer closed.
+    private var discarded = 0
     /// The opcode of the last PDU that the channel took.
     private var lastTaken: ATTOpcode?
     private var isWritable = true
@@ -205,6 +207,7 @@ package struct ATTBearer: Machine, Sendable {
         }
         client = Client()
         server = Server()
+        discarded = unsentNotifications
         outbox = []
         events.append(.closed(reason))
     }
@@ -246,14 +249,15 @@ package struct ATTBearer: Machine, Sendable {
     }
 
     /// The number of commands, notifications and indications that `nextFrame(into:at:)` has not taken yet; of
-    /// the indications, only the one in progress is counted.
+    /// the indications, only the one in progress is counted. Of a closed bearer, the number that it had then.
     package var unsentNotifications: Int {
-        outbox.count {
-            switch $0 {
-            case .command, .unsolicited: true
-            case .request, .response, .confirmation: false
+        discarded
+            + outbox.count {
+                switch $0 {
+                case .command, .unsolicited: true
+                case .request, .response, .confirmation: false
+                }
             }
-        }
     }
 
     /// Removes and returns the next PDU that can be sent. Between the MTU request of this side and its

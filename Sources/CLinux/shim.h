@@ -40,6 +40,7 @@ static const unsigned long CLINUX_TCGETS2 = _IOR('T', 0x2A, struct clinux_termio
 static const unsigned long CLINUX_TCSETS2 = _IOW('T', 0x2B, struct clinux_termios2);
 static const unsigned long CLINUX_FIONREAD = FIONREAD;
 static const int CLINUX_F_GETPIPE_SZ = 1032;  // <fcntl.h> declares it for GNU only.
+static const short CLINUX_POLLRDHUP = 0x2000;  // And so does <poll.h>.
 static const unsigned long CLINUX_TCFLSH = 0x540B;
 static const unsigned long CLINUX_TIOCEXCL = 0x540C;
 static const uint32_t CLINUX_BOTHER = 0010000;

@@ -638,8 +638,8 @@ extension ClientSession {
             return nil
         }
         let kept = cache.keep(found, of: peer)
-        if kept.generation.number != database?.generation.number {
-            written.removeAll()
+        if let database, kept.generation.number != database.generation.number {
+            forgetConfigurations()
             if let subscription = ownSubscription.take() { table.unsubscribe(subscription) }
         }
         (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
@@ -858,6 +858,8 @@ extension ClientSession {
         changes += 1
         isStale = database != nil
         partial = nil
+        // Of a database that is known, only its replacement shows that it is another one.
+        if database == nil { forgetConfigurations() }
         let outdated = subscriptions.filter { _, subscription in
             range.contains(subscription.characteristic.valueHandle)
                 && subscription.characteristic.generation.number != DatabaseGeneration.unknown.number
@@ -906,6 +908,12 @@ extension ClientSession {
                 Operation(id: ticket.id, work: .configuration(characteristic), handles: handles))
         }
         return ticket
+    }
+
+    /// Makes the next configuration of each characteristic be written, because the database is another one.
+    private mutating func forgetConfigurations() {
+        written = written.mapValues { _ in .unknown }
+        if running?.configurationBefore != nil { running?.configurationBefore = .unknown }
     }
 
     /// Returns the configuration to write for all subscribers of a characteristic together; nil if the server

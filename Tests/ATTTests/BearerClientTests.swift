@@ -113,6 +113,20 @@ import Testing
     #expect(bearer.deadline == nil)
 }
 
+@Test func commandsDiscardedAtTimeoutCountAsUnsent() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.request(.read(1))
+    _ = bearer.hexFrames()
+    try bearer.send(.write(3, value: [1]))
+    try bearer.notify(7, value: [2])
+    bearer.expire(at: .seconds(30))
+    #expect(bearer.closure == .transactionTimeout)
+    #expect(bearer.unsentNotifications == 2)
+    #expect(bearer.hexFrames() == [])
+    try bearer.send(.write(3, value: [1]))
+    #expect(bearer.unsentNotifications == 2)
+}
+
 @Test func malformedResponseFailsOnlyItsRequest() throws {
     let cases: [(String, ATTTransactionError)] = [
         (

@@ -414,6 +414,30 @@ import Testing
         #expect(played.connected(to: 2) == 2)
     }
 
+    @Test("a controller that refuses to connect and to cancel is sent each command once")
+    func refusedCancelIsNotRepeated() {
+        var played = PlayedInitiator()
+        played.add(1)
+        _ = played.settle()
+        played.forget(1)
+        _ = played.settle()
+        played.wait(.seconds(2))
+        played.add(2)
+        for command in ["connect 2", "cancel", "connect 2"] {
+            #expect(played.next() == command)
+            played.answer(.refused(.commandDisallowed))
+        }
+        #expect(played.next() == nil)
+        let refusal = BLEError.hci(.commandDisallowed, command: .leCreateConnection)
+        #expect(played.events == [stopped, "failed 2: \(refusal)"])
+        // Beside a scan, the initiator takes turns with it.
+        played.conditions.isScanning = true
+        played.add(3)
+        #expect(played.next() == "connect 3")
+        played.answer(.refused(.commandDisallowed))
+        #expect(played.initiator.takesTurnsWithScans && played.events.count == 2)
+    }
+
     @Test("a cancellation that is not reported does not delay later cancellations")
     func unreportedCancellationDelaysNoLaterOne() {
         var played = PlayedInitiator()

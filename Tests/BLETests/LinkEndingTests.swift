@@ -30,7 +30,7 @@ private struct PlayedEnding {
     mutating func begin(_ cause: DisconnectCause = .userTerminated) -> Bool { ending.begin(cause) }
     mutating func proceed() { ending.proceed(at: conditions.now) }
     mutating func answered(isTaken: Bool = true) { ending.answered(isTaken: isTaken, at: conditions.now) }
-    mutating func wait(_ number: UInt64) { ending.wait(number, at: conditions.now) }
+    mutating func wait(_ number: UInt64) { ending.wait(number, under: conditions) }
 }
 
 @Suite struct LinkEndingTests {
@@ -188,6 +188,22 @@ private struct PlayedEnding {
         played.conditions.isClosed = true
         #expect(played.events() == [.waited(5, hasLeft: false)])
         #expect(!played.ending.isActive && played.limit == nil)
+    }
+
+    @Test("packets that are accepted later neither extend a wait nor count as a lack of progress")
+    func laterPacketsDoNotExtendWait() {
+        var played = PlayedEnding()
+        (played.conditions.unsent, played.conditions.departed) = (3, 7)
+        played.wait(1)
+        for departed in [8, 9] {
+            #expect(played.events() == [])
+            #expect(played.after(1.9) == [])
+            played.conditions.departed = departed
+        }
+        played.conditions.unsent = 64
+        #expect(played.events() == [] && played.limit == 2)
+        played.conditions.departed = 10
+        #expect(played.events() == [.waited(1, hasLeft: true)])
     }
 
     @Test("a wait for packets continues while the link is ending and does not delay Disconnect")

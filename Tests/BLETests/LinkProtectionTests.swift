@@ -80,6 +80,27 @@ extension LinkProtectionTests {
     }
 }
 
+extension LinkProtectionTests {
+    @Test("a peer that distributes no identity keeps the one of its bond, and without a bond is not bonded")
+    func pairingWithoutIdentityKeepsBondOfKnownPeer() {
+        let address = DeviceAddress(0x4000_0000_0005, type: .random)
+        for isBonded in [true, false] {
+            var known = PlayedProtection.bond(key: 1)
+            known.peerIdentityKey = 9
+            var protection = LinkProtection(as: .central, isKernel: false, bond: isBonded ? known : nil)
+            let made = PlayedProtection.bond(with: address, key: 2)
+            protection.paired(made, isBonding: true, isTaken: false)
+            var kept: [Bond] = []
+            while let event = protection.nextEvent() {
+                if case .keep(let bond) = event { kept.append(bond) }
+            }
+            var expected = made
+            (expected.peer, expected.peerIdentityKey) = (known.peer, 9)
+            #expect(kept == (isBonded ? [expected] : []))
+        }
+    }
+}
+
 /// A simulation that takes steps and finds faults.
 private protocol ProtectionPlay {
     associatedtype Step: CaseIterable

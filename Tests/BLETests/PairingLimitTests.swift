@@ -54,6 +54,13 @@ import Testing
             #expect(await hosts.failureOfPairing(device) == .cannotPair(.timedOut))
             #expect(await hosts.server.bonds.isEmpty)
             await device.disconnect()
+            let early = try await hosts.connect()
+            guard case .cannotPair(.repeatedAttempts) = await hosts.failureOfPairing(early) else {
+                Issue.record("the wait begins with the failure")
+                return
+            }
+            await early.disconnect()
+            _ = await hosts.client.loop.sleep(for: .seconds(1))
 
             // Pairing is possible on a new link. The first passkey was displayed and not read, so it is removed.
             hosts.serverUser.typing.withLock { $0 = nil }

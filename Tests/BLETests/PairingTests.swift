@@ -385,6 +385,20 @@ private let capabilities: [IOCapability] = [
         }
     }
 
+    @Test("a central without input and output answers a request for authentication")
+    func centralWithoutInputAnswersAuthenticatedRequest() async throws {
+        try await PairedHosts.run(server: .displayOnly) { hosts in
+            let (_, central) = try await hosts.connectFromBothSides()
+            let start = hosts.server.loop.now
+            let error = await failure { () throws(BLEError) in
+                try await PeripheralManager(hosts.server).requestSecurity(.authenticated, of: central)
+            }
+            // It pairs by Just Works, and the server decides.
+            #expect(error == .pairing(.local(.authenticationRequirements)))
+            #expect(start.duration(until: hosts.server.loop.now) < .seconds(2))
+        }
+    }
+
     @Test func pairingReportsOneSecurityEvent() async throws {
         try await PairedHosts.run { hosts in
             let events = PeripheralManager(hosts.server).events()

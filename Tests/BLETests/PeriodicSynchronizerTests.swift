@@ -21,11 +21,13 @@ struct PeriodicSynchronizerTests {
         }
     }
 
-    @Test("in every order of events each consumer is served or gets an error, and nothing is left over")
-    func everyOrder() {
+    @Test(
+        "in every order of events each consumer is served or gets an error, and nothing is left over",
+        arguments: [false, true])
+    func everyOrder(isLimited: Bool) {
         var count = 0
         var failures: [[PlayedSynchronizer.Step]] = []
-        everySequence(of: 6) { played, steps in
+        everySequence(of: 6, PlayedSynchronizer(isLimited: isLimited)) { played, steps in
             count += 1
             var played = played
             played.settle()
@@ -37,7 +39,7 @@ struct PeriodicSynchronizerTests {
             for end in played.ends {
                 switch end {
                 case .timedOut(.synchronization, after: PlayedSynchronizer.limit):
-                    isRight = isRight && steps.contains(.time)
+                    isRight = isRight && steps.contains(.time) && isLimited
                 case .syncLost: isRight = isRight && steps.contains(.reset)
                 default: isRight = false
                 }
@@ -51,6 +53,53 @@ struct PeriodicSynchronizerTests {
         #expect(count > 10_000)
         let shortest = failures.min { $0.count < $1.count }
         #expect(shortest == nil, "and \(failures.count) more")
+    }
+
+    @Test("searches without a limit take turns")
+    func unlimitedSearchesTakeTurns() {
+        var played = PlayedSynchronizer(isLimited: false)
+        func steps(_ steps: PlayedSynchronizer.Step...) -> Bool { steps.allSatisfy { played.take($0) } }
+        #expect(steps(.followFirst, .execute, .deliver))
+        #expect(!steps(.time), "no other train waits")
+        #expect(steps(.followSecond, .time, .execute, .deliver, .deliver, .execute))
+        #expect(played.searched == PlayedSynchronizer.train(2))
+        #expect(steps(.deliver, .time, .execute, .deliver, .deliver, .execute))
+        #expect(played.searched == PlayedSynchronizer.train(1))
+        played.settle()
+        #expect(Set(played.follows.values) == [PlayedSynchronizer.train(1), PlayedSynchronizer.train(2)])
+        #expect(played.ends.isEmpty)
+    }
+
+    @Test("a search whose end the controller does not report blocks the next one for 2 s")
+    func unreportedEndBlocksForTwoSeconds() {
+        var synchronizer = PeriodicSynchronizer()
+        let first = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
+        _ = synchronizer.nextCommand(isPaused: false, at: .zero)
+        synchronizer.answered(.done([]), isRecovering: false, at: .zero)
+        _ = synchronizer.follow(PlayedSynchronizer.train(2), PeriodicSyncOptions())
+        synchronizer.end(first)
+        let cancel = synchronizer.nextCommand(isPaused: false, at: .zero)
+        #expect(cancel?.packet.opcode == .lePeriodicAdvertisingCreateSyncCancel)
+        synchronizer.answered(.done([]), isRecovering: false, at: .zero)
+        let blocked = synchronizer.nextCommand(isPaused: false, at: .zero)
+        #expect(blocked == nil && synchronizer.deadline == .zero + .seconds(2))
+        synchronizer.expire(at: .zero + .seconds(2))
+        let next = synchronizer.nextCommand(isPaused: false, at: .zero + .seconds(2))
+        #expect(next?.packet.opcode == .lePeriodicAdvertisingCreateSync)
+        #expect(synchronizer.deadline == .zero + .seconds(22))
+        synchronizer.answered(.done([]), isRecovering: false, at: .zero + .seconds(2))
+        // The late outcome of the first search is not that of the second.
+        synchronizer.established(
+            LEPeriodicAdvertisingSyncEstablished(
+                status: .operationCancelledByHost,
+                train: PeriodicTrain(
+                    sync: SyncHandle(rawValue: 0), sid: 0, advertiser: HCIAddress(0, type: .public),
+                    phy: .le1M, interval: ConnectionInterval(rawValue: 0))),
+            isShared: false)
+        #expect(synchronizer.isSearching && synchronizer.deadline == .zero + .seconds(22))
+        while let event = synchronizer.nextEvent() {
+            if case .ended(_, let error) = event { Issue.record("ended: \(error)") }
+        }
     }
 
     @Test func pausedSynchronizerStartsNoSearch() {
@@ -68,7 +117,7 @@ struct PeriodicSynchronizerTests {
         let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
         let command = synchronizer.nextCommand(isPaused: false, at: .zero)
         #expect(command != nil)
-        synchronizer.answered(.done([]), isRecovering: false)
+        synchronizer.answered(.done([]), isRecovering: false, at: .zero)
         func established(_ set: UInt8, _ handle: UInt16) -> LEPeriodicAdvertisingSyncEstablished {
             LEPeriodicAdvertisingSyncEstablished(
                 status: .success,
@@ -99,11 +148,11 @@ struct PeriodicSynchronizerTests {
             var synchronizer = PeriodicSynchronizer()
             let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
             _ = synchronizer.nextCommand(isPaused: false, at: .zero)
-            synchronizer.answered(answer, isRecovering: false)
+            synchronizer.answered(answer, isRecovering: false, at: .zero)
             // A search that may have started, because its command was not answered, is cancelled.
             let cancel = synchronizer.nextCommand(isPaused: false, at: .zero)
             #expect((cancel != nil) == (answer == .silent))
-            if cancel != nil { synchronizer.answered(.silent, isRecovering: false) }
+            if cancel != nil { synchronizer.answered(.silent, isRecovering: false, at: .zero) }
             var ends: [PeriodicSyncID: BLEError] = [:]
             while let event = synchronizer.nextEvent() {
                 if case .ended(let id, let error) = event { ends[id] = error }

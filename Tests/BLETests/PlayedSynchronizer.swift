@@ -41,6 +41,8 @@ struct PlayedSynchronizer {
         case reset
     }
 
+    /// Whether the searches have a time limit.
+    let isLimited: Bool
     private(set) var synchronizer = PeriodicSynchronizer()
     /// Consumers whose end was not reported.
     private(set) var consumers: [(id: PeriodicSyncID, train: PeriodicSynchronizer.Train)] = []
@@ -53,6 +55,7 @@ struct PlayedSynchronizer {
 
     // The controller.
     private var search: PeriodicSynchronizer.Train?
+    var searched: PeriodicSynchronizer.Train? { search }
     private(set) var follows: [UInt16: PeriodicSynchronizer.Train] = [:]
     private var nextHandle: UInt16 = 1
     private var command: MachineCommand?
@@ -68,6 +71,8 @@ struct PlayedSynchronizer {
     }
     /// The opcodes of the commands that the controller was sent.
     private(set) var opcodes: [HCIOpcode] = []
+
+    init(isLimited: Bool = true) { self.isLimited = isLimited }
 
     static let limit = Duration.seconds(10)
     static func train(_ set: UInt8) -> PeriodicSynchronizer.Train {
@@ -99,7 +104,7 @@ struct PlayedSynchronizer {
             switch messages.removeFirst() {
             case .answer(let answer):
                 (command, isCarriedOut) = (nil, false)
-                synchronizer.answered(answer, isRecovering: isRecovering)
+                synchronizer.answered(answer, isRecovering: isRecovering, at: now)
             case .event(let event): synchronizer.established(event, isShared: false)
             }
         case .find, .miss:
@@ -110,7 +115,7 @@ struct PlayedSynchronizer {
             (command, isCarriedOut) = (nil, false)
             messages.removeAll(where: \.isAnswer)
             isRecovering = true
-            synchronizer.answered(.silent, isRecovering: true)
+            synchronizer.answered(.silent, isRecovering: true, at: now)
         case .fail:
             guard !isRecovering else { return false }
             isRecovering = true
@@ -133,7 +138,7 @@ struct PlayedSynchronizer {
 
     private mutating func follow(_ train: PeriodicSynchronizer.Train) {
         var options = PeriodicSyncOptions()
-        options.establishing = Self.limit
+        options.establishing = isLimited ? Self.limit : nil
         followed += 1
         consumers.append((synchronizer.follow(train, options), train))
     }

@@ -137,6 +137,20 @@ struct UnsentDataTests {
         }
     }
 
+    @Test func otherUsersTrafficDoesNotDelayWait() async throws {
+        try await run { hosts in
+            let device = try await hosts.connect()
+            let sink = try #require(try await device.discover().characteristics(Self.uuid).first)
+            let traffic = Task(executorPreference: hosts.bed.loop) {
+                while true { try await device.writeWithoutResponse(Self.parts[0], to: sink) }
+            }
+            await hosts.bed.wait(.seconds(1))
+            try await device.waitUntilSent()
+            traffic.cancel()
+            _ = await traffic.result
+        }
+    }
+
     @Test func socketIsWatchedWhileTaskWaits() async throws {
         try await KernelHost.run { host in
             let socket = KernelSocket(on: host.loop)

@@ -109,12 +109,54 @@ struct SessionSubscriptionTests {
         #expect(client.sent() == ["1214000000"], "it still sends notifications")
     }
 
-    @Test func unsubscribingStartsNoDiscovery() throws {
-        var client = server.client
+    /// The characteristic of the server, as a client finds it before its first discovery.
+    private func located(by client: inout AskingClient) throws -> RemoteCharacteristic {
         let state = client.connection.session.state
         let name = client.connection.session.partialGeneration(since: state, in: &client.cache)
         let generation = try #require(name)
-        let found = try #require(server.database.characteristic(containing: 0x0013)).stamped(generation)
+        return try #require(server.database.characteristic(containing: 0x0013)).stamped(generation)
+    }
+
+    @Test(arguments: [false, true])
+    func firstDiscoveryKeepsConfigurations(ofBareHandle isBare: Bool) throws {
+        var client = server.client
+        var found = try located(by: &client)
+        if isBare { found = found.stamped(.unknown) }
+        let (id, _) = client.connection.session.subscribe(to: found, .notify)
+        _ = client.connection.session.configure(found)
+        #expect(client.sent() == ["1214000100"])
+        #expect(client.ask("13") == [])
+        client.cache.keep(CachedDatabase(server.database), of: AskingClient.peer)
+        _ = client.connection.session.discover()
+        _ = client.sent()
+        #expect(client.ask(server.hashAnswer) == ["1204000200"])
+        #expect(client.ask("13") == [])
+        _ = client.connection.session.configure(found)
+        #expect(client.sent() == [], "the server has it")
+        _ = client.connection.session.unsubscribe(id)
+        #expect(client.sent() == ["1214000000"])
+    }
+
+    @Test func changeBeforeFirstDiscoveryForgetsConfigurations() throws {
+        var client = server.client
+        let found = try located(by: &client).stamped(.unknown)
+        _ = client.connection.session.subscribe(to: found, .notify)
+        _ = client.connection.session.configure(found)
+        #expect(client.sent() == ["1214000100"])
+        #expect(client.ask("01 12 1400 12") == [])
+        _ = client.connection.session.configure(found)
+        #expect(client.sent() == ["1214000100"])
+        #expect(client.ask("13") == [])
+        _ = client.connection.session.run(ReadValue(0x0013))
+        #expect(client.sent() == ["0a1300"])
+        #expect(client.ask("01 0a 1300 12") == [])
+        _ = client.connection.session.configure(found)
+        #expect(client.sent() == ["1214000100"])
+    }
+
+    @Test func unsubscribingStartsNoDiscovery() throws {
+        var client = server.client
+        let found = try located(by: &client)
         let (id, _) = client.connection.session.subscribe(to: found, .notify)
         _ = client.connection.session.configure(found)
         #expect(client.sent() == ["1214000100"])

@@ -45,6 +45,7 @@ private actor Reader {
 
     var canSend: Bool { port.isWritable }
     var unsentPackets: Int { port.unsentPackets }
+    var departedPackets: Int { port.departedPackets }
 
     /// Reads `count` packets at the far end, as a controller does.
     func take(_ count: Int) {
@@ -128,6 +129,39 @@ private actor Reader {
         #expect(await reader.unsentPackets == 0)
     }
 
+    @Test("packets of any length count as unsent until the other side has read them")
+    func packetsOfDifferentLengthsAreUnsentUntilRead() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = Reader(loop, maximumPacket: 8)
+        try await reader.start()
+        // More than the lengths that are stored.
+        for round in 0..<150 {
+            for length in [20, 517, 1, 900, 23, 23, 517, 3] {
+                await reader.send([UInt8](repeating: 1, count: length))
+            }
+            for left in (0..<8).reversed() {
+                await reader.take(1)
+                #expect(await reader.unsentPackets == left)
+                #expect(await reader.departedPackets == 8 * (round + 1) - left)
+            }
+        }
+        await reader.close()
+    }
+
+    @Test("an empty packet is not the end") func emptyPacketIsDelivered() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let reader = Reader(loop, maximumPacket: 8)
+        try await reader.start()
+        await reader.write([[1], [], [2], []])
+        await reader.wait(for: 4)
+        #expect(await reader.entries == [.packet([1]), .packet([]), .packet([2]), .packet([])])
+        await reader.closeFarEnd()
+        await reader.wait(for: 5)
+        #expect(await reader.entries.last == .closed(.ended))
+    }
+
     @Test("the packet that no longer fits counts as unsent and is sent in order")
     func bufferedPacketCountsAsUnsent() async throws {
         let loop = try EventLoop()
@@ -140,11 +174,14 @@ private actor Reader {
             count += 1
         }
         #expect(await reader.unsentPackets == count)
+        #expect(await reader.departedPackets == 0)
         await reader.take(count - 1)
         await reader.wait(for: 1)
         #expect(await reader.entries == [.writable])
+        #expect(await reader.departedPackets == count - 1)
         await reader.take(1)
         #expect(await reader.unsentPackets == 0)
+        #expect(await reader.departedPackets == count)
         await reader.close()
     }
 

@@ -176,6 +176,20 @@ func keySizeIsSmallerMaximum(isSecure: Bool) throws {
     #expect(pair.responderEvents[asked...] == [.refused(.pairingRequest, .repeatedAttempts)])
 }
 
+@Test func waitBeginsWhenPairingFails() throws {
+    var pair = PairedMachines(keyboard, display)
+    pair.stopsTyping = true
+    try pair.pair()
+    pair.now = pair.now + .seconds(20)
+    let guess = try #require(Passkey(1))
+    pair.initiator.answer(.passkey(guess), at: pair.now)
+    pair.settle()
+    #expect(pair.responderFailure == .local(.confirmValueFailed))
+    for machine in [pair.initiator, pair.responder] {
+        #expect(machine.attempts.wait(at: pair.now) == pair.now + .seconds(1))
+    }
+}
+
 @Test func successAndElapsedTimeEndTheWait() throws {
     var attempts = PairingAttempts()
     for second in 0..<5 { attempts.begin(at: Instant.zero + .seconds(second)) }
@@ -185,7 +199,10 @@ func keySizeIsSmallerMaximum(isSecure: Bool) throws {
     #expect(attempts.count == 3)
     attempts.begin(at: .zero + .seconds(1_000_000_000))
     #expect(attempts.count == 1)
+    attempts.fail(at: .zero + .seconds(1_000_000_010))
+    #expect(attempts.wait(at: .zero + .seconds(1_000_000_010)) == .zero + .seconds(1_000_000_011))
     attempts.succeed()
+    attempts.fail(at: .zero + .seconds(1_000_000_020))
     #expect(attempts == PairingAttempts() || attempts.wait(at: .zero) == nil)
 
     var all = RepeatedAttempts(limit: 2)
@@ -240,7 +257,7 @@ func lostLinkCountsPasskeyFailure(code: UInt8, round: Int) throws {
     }
     try pair.pair()
     #expect(pair.responder.passkeyFailures == [:])
-    pair.responder.countPasskeyFailure()
+    pair.responder.countFailure(at: pair.now)
     #expect(pair.responder.passkeyFailures == (code == 3 && round == 1 ? [:] : [fixed: 1]))
 }
 

@@ -108,7 +108,7 @@ struct BLEMachineSamples {
         // Sources/BLE/Scanning/Periodic/PeriodicSynchronizer.swift
         let id = synchronizer.follow(train, options)
         if let command = synchronizer.nextCommand(isPaused: false, at: now) { submit(command) }
-        synchronizer.answered(answer, isRecovering: false)
+        synchronizer.answered(answer, isRecovering: false, at: now)
         synchronizer.established(event, isShared: false)
         synchronizer.receive(report, at: now) { id, advertisement in print(id, advertisement) }
         while let event = synchronizer.nextEvent() { handle(event) }

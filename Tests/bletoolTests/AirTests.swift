@@ -19,4 +19,13 @@ import Testing
         #expect(await client.line()?.contains(#""event":"error""#) == true)
         #expect(client.status() == 3)
     }
+
+    @Test func backgroundAirNeedsSocket() async throws {
+        let air = try RunningProgram(
+            ["bletool", "air", "--background"], in: FileManager.default.temporaryDirectory,
+            mergingErrors: true)
+        #expect(await air.line() == "bletool: --background: is for an air that another command starts")
+        #expect(await air.line() == "hint: run bletool air")
+        #expect(air.status() == 1)
+    }
 }

@@ -42,6 +42,19 @@ struct OutOfBandFileTests {
         }
     }
 
+    @Test func offerReplacesRecordsOnly() throws {
+        try withTemporaryPath { path in
+            let arguments = OutOfBandArguments(offer: path)
+            try arguments.check(readsNow: true)
+            try OutOfBandFile.write(Self.record, to: path)
+            try arguments.check(readsNow: true)
+            try Data("name: Lamp".utf8).write(to: URL(fileURLWithPath: path))
+            let failure = #expect(throws: Failure.self) { try arguments.check(readsNow: true) }
+            #expect(failure?.kind == .input)
+            #expect(failure?.why == "the file exists and is no out-of-band record")
+        }
+    }
+
     @Test func legacyFlagRequiresOffer() throws {
         let arguments = OutOfBandArguments(isLegacy: true)
         let failure = #expect(throws: Failure.self) { try arguments.check(readsNow: true) }

@@ -144,10 +144,13 @@ extension BondStore {
     }
 
     /// Records that a peer has a link now. `lastUsed` changes once a minute at most, so that a peer that connects
-    /// every second does not wear out the disk.
+    /// every second does not wear out the disk. A clock that was set back changes it, too.
     package func noteUse(_ id: BondID) {
         let now = clock()
-        update(id) { if now.milliseconds - $0.lastUsed.milliseconds >= 60_000 { $0.lastUsed = now } }
+        update(id) {
+            let elapsed = now.milliseconds - $0.lastUsed.milliseconds
+            if elapsed >= 60_000 || elapsed <= -60_000 { $0.lastUsed = now }
+        }
     }
 
     /// Removes a bond and all data about the peer. Returns false when there is no such bond.
@@ -494,6 +497,9 @@ extension BondStore {
                     if isSame { (record.client, record.lastUsed) = (old.client, old.lastUsed) }
                     record.inherit(from: old)
                     if !isSame { forgetDatabase(of: record.id, in: &state) }
+                } else if record.bond.localSigningKey != nil {
+                    // Counters may have been used since the export.
+                    record = record.afterDamage
                 }
                 state.counters[record.id] = nil
                 state.table.put(record)

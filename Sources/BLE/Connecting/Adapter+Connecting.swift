@@ -41,7 +41,10 @@ extension Adapter {
                 guard attempts < min(options.establishmentAttempts, limit) else {
                     throw .connectFailed(reason)
                 }
-                log.info("the connection to \(peer) was not established (\(reason)); trying again")
+                // A device that is out of reach would fill a log.
+                log.log(
+                    level: attempts == 1 ? .info : .debug,
+                    "the connection to \(peer) was not established (\(reason)); trying again")
                 // Two hosts that connect to each other could prevent each other's link forever if they kept
                 // in step.
                 var random = SplitMix64(seed: identity.value &+ UInt64(attempts))

@@ -125,6 +125,8 @@ struct Initiator: Sendable {
     private var dropsAnswer = false
     /// Whether an attempt was considered ended although the controller has not reported its end.
     private var isStale = false
+    /// Whether the controller has since refused to cancel that attempt.
+    private var isStaleUncancellable = false
     private var turnEnd: Instant?
     /// The time at which the scan parameters for the devices to connect to change.
     private var paceEnd: Instant?
@@ -362,6 +364,7 @@ extension Initiator {
             listRefused(change, command, answer, under: conditions)
         case (.create, .done):
             radio = change.isSpent ? .off : .on(change.target)
+            isStaleUncancellable = false
             endChange()
         case (.create, .silent):
             radio = change.isSpent ? .off : .doubtful(change.target)
@@ -370,8 +373,8 @@ extension Initiator {
         case (.create, .refused), (.create, .malformed):
             endChange()
             if change.isSpent { break }
-            if isStale, answer == .refused(.commandDisallowed) {
-                // The attempt before this one is still running.
+            if isStale, !isStaleUncancellable, answer == .refused(.commandDisallowed) {
+                // The attempt before this one may still be running.
                 (radio, isStale) = (.doubtful(change.target), false)
             } else if case .both = share, answer == .refused(.commandDisallowed), conditions.isScanning {
                 takeTurnsWithScans()
@@ -380,7 +383,7 @@ extension Initiator {
             }
         case (.cancel, .refused) where change.isDoubtful:
             // There is nothing to cancel, or the link was established at this moment.
-            (radio, isStale) = (.off, true)
+            (radio, isStale, isStaleUncancellable) = (.off, true, true)
             endChange()
         case (.cancel, .silent):
             cancelIsUnanswered(under: conditions)
@@ -436,7 +439,7 @@ extension Initiator {
 
     private mutating func giveUpStopping() {
         events.append(.warning("the controller did not report how the attempt to connect ended"))
-        isStale = true
+        (isStale, isStaleUncancellable) = (true, false)
         ended()
     }
 

@@ -10,7 +10,7 @@ extension Adapter {
     /// which is bluetoothd where it runs.
     func beginKernelPairing() async throws(BLEError) {
         guard kernel != nil, kernelPairing == nil else { return }
-        kernelPairing = KernelPairing()
+        kernelPairing = KernelPairing(on: loop)
         if security.options.managesKernelPairing { try await setUpKernelPairing() }
     }
 
@@ -30,20 +30,36 @@ extension Adapter {
             // Subscribed before the keys are loaded, so that no change is missed.
             let changes = security.options.bonds.changes()
             try await loadKernelKeys()
-            let watch = Task(executorPreference: loop) { [weak self] in
-                do throws(BLEError) {
-                    for try await change in changes { await self?.received(change) }
-                } catch .cancelled {
-                    // Pairing on this adapter has ended.
-                } catch {
-                    self?.log.warning("changes of bonds are not passed to the kernel any more: \(error)")
-                }
-            }
-            kernelPairing?.watchBonds(watch)
+            watchKernelBonds(changes)
         } catch {
             await resetKernelPairing()
             throw error
         }
+    }
+
+    /// Passes changes of bonds to the kernel.
+    private func watchKernelBonds(_ first: BoundedStream<BondChange>) {
+        let bonds = security.options.bonds
+        let watch = Task(executorPreference: loop) { [weak self] in
+            var changes = first
+            while !Task.isCancelled {
+                do throws(BLEError) {
+                    for try await change in changes { await self?.received(change) }
+                    return
+                } catch .overflow {
+                    // Changes were lost. A load of all keys replaces all that the kernel has.
+                    changes = bonds.changes()
+                    await self?.loadKeysSoon(insteadOf: [])
+                } catch .cancelled {
+                    // Pairing on this adapter has ended.
+                    return
+                } catch {
+                    self?.log.warning("changes of bonds are not passed to the kernel any more: \(error)")
+                    return
+                }
+            }
+        }
+        kernelPairing?.watchBonds(watch)
     }
 
     private func loadKernelKeys() async throws(BLEError) {
@@ -61,7 +77,15 @@ extension Adapter {
     private func received(_ change: BondChange) async {
         guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
-            try? await runOnKernel(.unpairDevice(id.peer, disconnects: false))
+            do throws(BLEError) {
+                try await runOnKernel(.unpairDevice(id.peer, disconnects: false))
+            } catch .managementRefused(_, .notPaired) {
+                // The kernel has no keys of the device.
+            } catch {
+                log.warning("the kernel does not remove the keys of \(id.peer): \(error)")
+                // A load of all keys replaces all that the kernel has.
+                loadKeysSoon(insteadOf: [id.peer])
+            }
         }
         // Includes bonds that the kernel made: another load may have removed their keys before they were
         // saved.

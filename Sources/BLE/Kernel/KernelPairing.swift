@@ -14,6 +14,10 @@ final class KernelPairing {
     /// The loads of the keys of all bonds into the kernel.
     private var loads = KernelKeyLoads()
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
+    /// The loop on which the user is asked.
+    private let loop: EventLoop
+
+    init(on loop: EventLoop) { self.loop = loop }
 
     /// Cancels all open questions to the user.
     func close() {
@@ -76,7 +80,7 @@ extension KernelPairing {
     /// Asks the user a question about a peer. `answer` is cancelled when the pairing ends before.
     func ask(about peer: DeviceAddress, _ answer: @escaping @Sendable () async -> Void) {
         endQuestion(about: peer)
-        questions[peer] = Task { await answer() }
+        questions[peer] = Task(executorPreference: loop) { await answer() }
     }
 
     private func endQuestion(about peer: DeviceAddress) { questions.removeValue(forKey: peer)?.cancel() }

@@ -74,7 +74,7 @@ extension Adapter {
             withdrawCommands(about: handle)
         }
         endWaits(on: link, error)
-        link.pairing.countPasskeyFailure()
+        link.pairing.countFailure(at: loop.now)
         shareFailures(of: link)
         endDeliveries(on: link.id)
         endings.resume(where: { $0.link == link.id }, with: .success(reason))
@@ -164,15 +164,24 @@ extension Adapter {
     private func advance(_ link: Link) {
         // A watch of the socket that is no longer needed is removed below.
         guard link.ending.isActive || link.isWatchingDepartures else { return }
-        link.ending.advance(
-            under: LinkEnding.Conditions(
-                unsent: unsent(on: link), others: link.handle.map { acl.unsentFrames($0).others } ?? 0,
-                isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,
-                supervisionTimeout: link.radio.timing?.supervisionTimeout ?? LinkEnding.longestSupervision,
-                now: loop.now))
+        link.ending.advance(under: endingConditions(of: link))
         if case .socket(let channel) = link.channel { watchDepartures(on: channel.port, of: link) }
         while let event = link.ending.nextEvent() { handle(event, of: link) }
         wake(by: link.ending.deadline)
+    }
+
+    private func endingConditions(of link: Link) -> LinkEnding.Conditions {
+        let departed =
+            switch link.channel {
+            case .acl(let handle): acl.departedFrames(handle)
+            case .socket(let channel): channel.port.departedPackets
+            }
+        return LinkEnding.Conditions(
+            unsent: unsent(on: link), departed: departed,
+            others: link.handle.map { acl.unsentFrames($0).others } ?? 0,
+            isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,
+            supervisionTimeout: link.radio.timing?.supervisionTimeout ?? LinkEnding.longestSupervision,
+            now: loop.now)
     }
 
     private func handle(_ event: LinkEnding.Event, of link: Link) {
@@ -231,9 +240,9 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
     }
 
-    /// Waits until everything that was accepted for a link has been sent: the bearer's queue, the queue of
-    /// ACL data and what the controller has, or the socket's. Gives up after 2 s without progress, and after
-    /// 10 s in all. Returns whether everything was sent; false when the link ended before that.
+    /// Waits until everything that has been accepted for a link so far has been sent: the bearer's queue, the
+    /// queue of ACL data and what the controller has, or the socket's. Gives up after 2 s without progress,
+    /// and after 10 s in all. Returns whether everything was sent; false when the link ended before that.
     func untilSent(on id: LinkID) async throws(BLEError) -> Bool {
         try await departures.wait(in: self) { adapter, key in
             adapter.links[key.link]?.ending.cancel(key.number)
@@ -241,7 +250,7 @@ extension Adapter {
         } begin: { () throws(BLEError) in
             guard let link = links[id], link.closing == nil else { return .done(false) }
             let number = nextNumber()
-            link.ending.wait(number, at: loop.now)
+            link.ending.wait(number, under: endingConditions(of: link))
             return .pending(DepartureKey(link: id, number: number))
         } then: {
             if let link = links[id] { advance(link) }

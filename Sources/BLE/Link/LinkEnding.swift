@@ -18,6 +18,8 @@ struct LinkEnding: Sendable {
     struct Conditions {
         /// The number of callers' packets that were accepted for the link and have not been sent.
         var unsent = 0
+        /// The number of callers' packets that have been sent on the link.
+        var departed = 0
         /// The number of other packets that have not been sent: responses, and keys of a pairing.
         var others = 0
         /// Whether a GATT procedure waits for the peer's answer.
@@ -65,21 +67,25 @@ struct LinkEnding: Sendable {
 
     /// A wait for packets to be sent. It has failed after 2 s without a sent packet, and after 10 s in all.
     private struct Leaving: Hashable {
-        private var least = Int.max
+        private var most = Int.min
         private var since: Instant
         private let end: Instant
+        private let goal: Int
 
-        init(at now: Instant) { (since, end) = (now, now + .seconds(10)) }
+        /// Begins a wait for `goal` packets to have been sent, or for all packets.
+        init(until goal: Int = .max, at now: Instant) {
+            (since, end, self.goal) = (now, now + .seconds(10), goal)
+        }
 
         /// The time at which the wait fails, unless a packet is sent before.
         var limit: Instant { min(since + .seconds(2), end) }
 
-        /// Notes the number of packets left. Returns true when all were sent, false when that takes too long,
-        /// nil while the wait continues.
-        mutating func note(_ left: Int, at now: Instant) -> Bool? {
-            guard left > 0 else { return true }
+        /// Notes the number of packets left, and of those that have been sent since any time. Returns true
+        /// when the wait has succeeded, false when that takes too long, nil while the wait continues.
+        mutating func note(_ left: Int, departed: Int, at now: Instant) -> Bool? {
+            guard left > 0, departed < goal else { return true }
             // A kernel reports sent packets only when few are left.
-            if left < least { (least, since) = (left, now) }
+            if departed > most { (most, since) = (departed, now) }
             return now < limit ? nil : false
         }
     }
@@ -146,8 +152,11 @@ extension LinkEnding {
         if phase == .begun { phase = .asking(until: now + .seconds(1)) }
     }
 
-    /// Starts a wait for all packets to be sent.
-    mutating func wait(_ number: UInt64, at now: Instant) { waits.append((number, Leaving(at: now))) }
+    /// Starts a wait for the callers' packets that have been accepted to be sent. Packets that are accepted
+    /// later do not extend it.
+    mutating func wait(_ number: UInt64, under conditions: Conditions) {
+        waits.append((number, Leaving(until: conditions.departed + conditions.unsent, at: conditions.now)))
+    }
 
     /// Cancels a wait, which then reports no event.
     mutating func cancel(_ number: UInt64) { waits.removeAll { $0.number == number } }
@@ -177,7 +186,8 @@ extension LinkEnding {
         }
         switch phase {
         case .sending(var leaving):
-            let hasEnded = leaving.note(conditions.unsent + conditions.others, at: now) != nil
+            let left = conditions.unsent + conditions.others
+            let hasEnded = leaving.note(left, departed: -left, at: now) != nil
             guard hasEnded || conditions.isClosed else {
                 phase = .sending(leaving)
                 return
@@ -203,7 +213,9 @@ extension LinkEnding {
         for var wait in waits {
             if conditions.isClosed {
                 events.append(.waited(wait.number, hasLeft: false))
-            } else if let hasLeft = wait.leaving.note(conditions.unsent, at: conditions.now) {
+            } else if let hasLeft = wait.leaving.note(
+                conditions.unsent, departed: conditions.departed, at: conditions.now)
+            {
                 events.append(.waited(wait.number, hasLeft: hasLeft))
             } else {
                 open.append(wait)

@@ -17,7 +17,7 @@ extension RestorationError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .name(let name):
-            "\(TextValue.escaped(name)) is no name to restore by: 1 to 64 letters, digits, dots, dashes and "
+            "\"\(TextValue.escaped(name))\" is no name to restore by: 1 to 64 letters, digits, dots, dashes and "
                 + "underscores, no dot first"
         case .inUse(let name, let process):
             "\(name) is restored by \(process.map { "process \($0)" } ?? "another process") already"

@@ -142,7 +142,10 @@ extension Adapter {
     /// Handles a peripheral's request for security.
     private func securityRequested(_ wanted: AuthenticationRequirements, of link: Link) {
         guard link.role == .central else { return }
-        let level: SecurityLevel = wanted.contains(.mitm) ? .authenticated : .encrypted
+        // Without input and output, this host pairs without authentication: the peripheral decides whether
+        // that suffices.
+        let isAuthenticated = wanted.contains(.mitm) && link.pairing.canMeet(.authenticated)
+        let level: SecurityLevel = isAuthenticated ? .authenticated : .encrypted
         guard link.protection.securityRequested(level, raisesSecurity: link.raisesSecurity) else {
             return answer(.refuse(.pairingNotSupported), on: link.id)
         }
@@ -158,8 +161,18 @@ extension Adapter {
                 }
             } catch {
                 log.info("the security that the peripheral requests failed: \(error)")
+                if case .cannotPair(let reason) = error { refuseSecurityRequest(reason, on: id) }
                 links[id]?.protection.securityStepFailed()
             }
+        }
+    }
+
+    /// Refuses a Security Request, unless no packet may be sent any more.
+    private func refuseSecurityRequest(_ reason: PairingImpossible, on id: LinkID) {
+        switch reason {
+        case .timedOut, .busy: break
+        case .repeatedAttempts: answer(.refuse(.repeatedAttempts), on: id)
+        default: answer(.refuse(.authenticationRequirements), on: id)
         }
     }
 

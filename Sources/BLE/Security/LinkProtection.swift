@@ -309,9 +309,20 @@ extension LinkProtection {
 extension LinkProtection {
     /// Handles the bond that a pairing has made, which is to be kept if `isBonding`. With `isTaken` there is
     /// already a bond with its identity. The kernel reports the keys of a legacy pairing one by one, and each
-    /// produces the bond again.
+    /// produces the bond again. A peer that distributes no identity keeps the one of its bond; without one it
+    /// cannot be recognized again, so that its keys are for this link only.
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
+        var (bond, isBonding) = (bond, isBonding)
+        switch bond.peer.kind {
+        case .public, .static: break
+        case .resolvable, .nonResolvable, .reserved:
+            if !isKernel, let known = self.bond {
+                (bond.peer, bond.peerIdentityKey) = (known.peer, known.peerIdentityKey)
+            } else {
+                isBonding = false
+            }
+        }
         // The identity is unproven: any peer could replace the bond of another one.
         let isOther = self.bond?.id != bond.id || isUnaskedRenewal(bond)
         let isClaim = isBonding && isTaken && isOther

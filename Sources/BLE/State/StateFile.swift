@@ -1,4 +1,5 @@
 import HCISocket
+import SystemPackage
 
 /// A file of the state folder that one process uses exclusively, from its opening until the end of that
 /// process.
@@ -32,13 +33,17 @@ actor StateFile {
 
     /// Returns the content of the file; nil when there is no file.
     func contents() throws(StateError) -> [UInt8]? {
-        present = try disk.contents(path)
-        return present
+        let octets = try disk.contents(path)
+        if let octets, octets.count > Disk.limit { throw .system(.fileTooLarge, during: "read \(path)") }
+        present = octets
+        return octets
     }
 
-    /// Replaces the content of the file. Writes nothing if the content is the same.
+    /// Replaces the content of the file. Writes nothing if the content is the same. At most `Disk.limit`
+    /// octets, so that the file can be read again.
     func replace(_ octets: [UInt8]) throws(StateError) {
         guard octets != present else { return }
+        guard octets.count <= Disk.limit else { throw .system(.fileTooLarge, during: "write \(path)") }
         // Until the last step is done, the disk may have the old content or the new one.
         present = nil
         try disk.write(octets, to: "\(path).new")

@@ -54,6 +54,9 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         state = Lock(State())
     }
 
+    /// Whether the stream has ended. Its values can still be taken.
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
+
     var dropped: Int { state.withLock { $0.dropped } }
 
     /// The error with which the stream has ended by itself, if it has.

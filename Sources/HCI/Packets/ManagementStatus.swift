@@ -13,6 +13,8 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable, Error {
     public static let failed = ManagementStatus(rawValue: 0x03)
     /// The pairing with the peer failed.
     public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
+    /// The kernel has no keys of the device.
+    public static let notPaired = ManagementStatus(rawValue: 0x06)
     /// The adapter is busy with another operation.
     public static let busy = ManagementStatus(rawValue: 0x0a)
     /// The adapter does not exist.

@@ -36,6 +36,8 @@ package struct ACLFlow: Sendable {
         /// The packets that the controller has not reported as completed, oldest first: for each the kind of
         /// the frame that it ends, or nil if it ends none.
         var inFlight: Deque<Kind?> = []
+        /// The number of awaited frames that the controller has reported as completed.
+        var departed = 0
 
         var unacknowledged: Int { inFlight.count }
 
@@ -56,6 +58,12 @@ package struct ACLFlow: Sendable {
             guard sent == count else { return nil }
             sent = 0
             return frames.removeFirst().octets
+        }
+
+        /// Removes the oldest `count` packets in the controller.
+        mutating func complete(_ count: Int) {
+            departed += inFlight.prefix(count).count { $0 == .awaited }
+            inFlight.removeFirst(count)
         }
     }
     private var connections: [ConnectionHandle: Connection] = [:]
@@ -122,6 +130,10 @@ extension ACLFlow {
         }
         return (count(.awaited), count(.other))
     }
+
+    /// Returns the number of frames of a connection, queued as awaited, that the controller has reported as
+    /// completed since the connection was opened.
+    package func departedFrames(_ handle: ConnectionHandle) -> Int { connections[handle]?.departed ?? 0 }
 
     /// The number of packets that the controller can buffer now.
     package var freePackets: Int { max(packetCount - inFlight, 0) }
@@ -216,7 +228,7 @@ extension ACLFlow {
         let handle = completed.connection
         guard let held = connections[handle]?.unacknowledged else { throw .unknownConnection(handle) }
         let count = min(Int(completed.count), held)
-        connections[handle]?.inFlight.removeFirst(count)
+        connections[handle]?.complete(count)
         inFlight -= count
         if count > 0, count == held { withoutBuffer += 1 }
         guard Int(completed.count) == count else {

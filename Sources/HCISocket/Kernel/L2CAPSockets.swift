@@ -30,8 +30,11 @@ package protocol L2CAPSocket: PacketPort {
     /// Returns the HCI handle of the link, for commands on a raw socket.
     func connectionHandle() throws(PortError) -> ConnectionHandle
 
-    /// The approximate number of sent packets that have not been passed to the controller.
+    /// The number of sent packets that have not been passed to the controller, or more.
     var unsentPackets: Int { get }
+
+    /// The number of sent packets that have been passed to the controller, or fewer.
+    var departedPackets: Int { get }
 
     /// Calls `departed` soon, and then whenever packets have been passed to the controller and less than half
     /// of the kernel's buffer is used. This ends when the port is closed or when this is called with nil.

@@ -1,5 +1,6 @@
 import BLECore
 import CLinux
+import DequeModule
 import Glibc
 import HCI
 import SystemPackage
@@ -17,11 +18,18 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     /// The reason to end the port after the packets before it have been read.
     private var ending: PortError?
     private var kept: [UInt8]?
-    private var lastLength = 0
+    /// The number of packets that the kernel has accepted.
+    private var written = 0
+    /// The lengths of the packets that the kernel may still store, oldest first.
+    private var lengths: Deque<Int> = []
     /// The number of packets that the kernel has dropped and that have been reported.
     private var drops: UInt32 = 0
     private var departures: WatchedDescriptor?
     private var handlers: PacketPortHandlers?
+
+    /// The number of lengths from which those that are no longer needed are removed. The kernel's buffer has
+    /// room for fewer packets.
+    private static let lengthLimit = 1024
 
     /// The number of packets to read in one go before the loop continues with other work.
     private static let turn = 32
@@ -60,7 +68,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         guard isWritable else { return }
         if pace != nil { hurry() }
         switch write(packet) {
-        case .success: lastLength = packet.count
+        case .success: note(packet.count)
         case .failure(.wouldBlock), .failure(.socketNotConnected):
             // ENOTCONN: the kernel blocks the channel while it pairs.
             kept = [UInt8](copying: packet)
@@ -165,7 +173,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
                 fail(.protocolViolation(.oversized(maximum: input.maximumPacket)))
                 return false
             }
-            if input.length(index) == 0 {
+            if input.length(index) == 0, hasEnded {
                 fail(ending ?? .ended)
                 return false
             }
@@ -175,6 +183,15 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
             }
         }
         return areReports
+    }
+
+    /// Whether the other end has closed the connection. An empty packet, such as an L2CAP frame without a
+    /// payload, is read in the same way as the end.
+    private var hasEnded: Bool {
+        if ending != nil { return true }
+        var state = pollfd(fd: socket.descriptor, events: Int16(CLINUX_POLLRDHUP), revents: 0)
+        let end = Int16(CLINUX_POLLRDHUP) | Int16(POLLHUP | POLLERR)
+        return poll(&state, 1, 0) != 0 && state.revents & end != 0
     }
 
     private func reportDrops() {
@@ -207,16 +224,39 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
 
 extension PacketSocket {
     /// The number of sent packets that the kernel still stores, including one that it has not accepted. The
-    /// kernel charges a socket for memory, not for packets. If packets differ in length, the number is
-    /// therefore an estimate, and a packet that the kernel has fragmented counts as several.
+    /// kernel charges a socket for memory, not for packets, and more for a packet that it fragments. If there
+    /// are such packets, the number can be too high, but is not too low.
     package var unsentPackets: Int {
         guard socket.isOpen else { return 0 }
         let kept = kept == nil ? 0 : 1
         // The last octet of a packet's charge is released after the writer has been woken.
         guard let charge = try? Sockets.sendMemory(descriptor), charge > 1 else { return kept }
-        // Packets leave in order, so the last one is among them.
-        let packet = (try? Sockets.sendMemory(ofPacket: lastLength)) ?? charge
-        return max(1, charge / max(packet, 1)) + kept
+        return max(1, newest(within: charge)) + kept
+    }
+
+    /// The number of sent packets that the kernel has passed on.
+    package var departedPackets: Int { written + (kept == nil ? 0 : 1) - unsentPackets }
+
+    private func note(_ length: Int) {
+        written += 1
+        lengths.append(length)
+        guard lengths.count >= Self.lengthLimit else { return }
+        let charge = (try? Sockets.sendMemory(descriptor)) ?? 0
+        lengths.removeFirst(lengths.count - newest(within: charge))
+    }
+
+    /// Returns how many of the newest packets the kernel charges with so many octets together. Packets leave
+    /// in order, so these are the ones that it stores.
+    private func newest(within charge: Int) -> Int {
+        var charges: [Int: Int] = [:]
+        var (left, count) = (charge, 0)
+        for length in lengths.reversed() where left > 0 {
+            let packet = charges[length] ?? (try? Sockets.sendMemory(ofPacket: length)) ?? 1
+            charges[length] = packet
+            left -= packet
+            count += 1
+        }
+        return count
     }
 
     /// Calls `departed` soon, and then whenever the kernel has released packets and less than half of its

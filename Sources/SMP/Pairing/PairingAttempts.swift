@@ -2,7 +2,7 @@ import BLECore
 
 /// The waiting interval between pairing attempts with a peer (Core Specification 5.4, Vol 3, Part H, 2.3.6).
 /// It is one second after the first failed attempt, and each further failure doubles it, up to 1024 s, so
-/// that passkeys cannot be guessed. Each hour without an attempt halves it.
+/// that passkeys cannot be guessed. Each hour without an attempt halves it. The wait begins with the failure.
 ///
 /// The count is incremented when a pairing begins and reset to zero when a pairing succeeds, so that a peer
 /// cannot avoid the wait by disconnecting.
@@ -26,6 +26,9 @@ package struct PairingAttempts: Hashable, Sendable {
         count = max(0, min(count, Self.maximumDoublings + 1) - Int(hours)) + 1
         latest = now
     }
+
+    /// Begins the wait, because the latest attempt has failed.
+    package mutating func fail(at now: Instant) { if count > 0 { latest = max(latest, now) } }
 
     /// Records a success, after which no waiting is required.
     package mutating func succeed() { count = 0 }

@@ -98,7 +98,7 @@ package struct SecurityManager: Machine, Sendable {
         // A central that never answered Security Request has not begun a pairing, so it can still begin one.
         hasTimedOut = isPairing
         if isPairing { outbox.removeAll() }
-        end(.timeout)
+        end(.timeout, at: now)
     }
 
     package mutating func nextFrame(into output: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
@@ -157,11 +157,11 @@ extension SecurityManager {
     ) {
         outbox.removeAll()
         outbox.append(.pairingFailed(reason))
-        end(failure ?? .local(reason))
+        end(failure ?? .local(reason), at: now)
     }
 
-    mutating func end(_ failure: PairingFailure) {
-        countPasskeyFailure()
+    mutating func end(_ failure: PairingFailure, at now: Instant) {
+        countFailure(at: now)
         negotiation = nil
         pairing = nil
         securityRequest = nil
@@ -243,6 +243,9 @@ extension SecurityManager {
         }
     }
 
+    /// Returns whether there can be a peer with which this host meets `wanted`.
+    package func canMeet(_ wanted: PairingRequirements) -> Bool { policy.canMeet(policy.demand(wanted)) }
+
     /// Answers an event that the machine has reported.
     package mutating func answer(_ answer: PairingAnswer, at now: Instant) {
         switch answer {
@@ -310,7 +313,7 @@ extension SecurityManager {
             // A central can also answer a peripheral's Security Request with Pairing Failed (2.4.6).
             guard isPairing || role == .peripheral && securityRequest != nil else { return }
             outbox.removeAll()
-            end(.peer(reason))
+            end(.peer(reason), at: now)
         case .pairingRequest(let request) where role == .peripheral && !isPairing:
             receiveRequest(request, at: now)
         case .pairingResponse(let response) where negotiation?.step == .response:
@@ -624,10 +627,11 @@ extension SecurityManager {
         commit(at: now)
     }
 
-    /// Counts a failure for the passkey of a pairing that ends without success, including the end of its
-    /// link. A failure counts only if the peer could learn bits of the passkey, which is possible from the
-    /// peer's commitment on, because the packets after it depend on those bits.
-    package mutating func countPasskeyFailure() {
+    /// Begins the wait after a pairing that ends without success, including the end of its link. Counts a
+    /// failure for its passkey, but only if the peer could learn bits of the passkey, which is possible from
+    /// the peer's commitment on, because the packets after it depend on those bits.
+    package mutating func countFailure(at now: Instant) {
+        if isPairing { attempts.fail(at: now) }
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
         else { return }
         let isFixed = passkey == pairing.policy.fixedPasskey && !pairing.method.isEntered(by: role)

@@ -11,7 +11,8 @@ struct AdvertiseCommand: RadioCommand {
 
             Legacy advertising data has room for 31 octets. Fields that do not fit are an error, unless \
             --overflow selects what to do with them. With scan-response they leave the packet in this order: \
-            name, power, appearance, service data, manufacturer data, UUIDs; the flags always stay. With \
+            name, power, appearance, service data, manufacturer data, UUIDs; the flags always stay. UUIDs \
+            that fit into neither packet are left out, and the list is marked as incomplete. With \
             apple the packets are those of an Apple device: only services and a name, of which the scan \
             response has the first 10 octets if it does not fit, and services that do not fit are left out. \
             --dry-run shows where each field goes. Extended advertising has more room: 245 octets when \
@@ -70,7 +71,7 @@ struct AdvertiseCommand: RadioCommand {
 
     func run(_ radio: Radio) async throws(Failure) {
         let duration = try bletool.duration(duration, of: "--duration")
-        let limit = duration ?? radio.timeLimit
+        let limit = radio.limit(duration)
         var sets: [ReadyEvent.Advertised] = []
         var advertisements: [(Advertising, AdvertisingRequest)] = []
         for var request in try wanted() {

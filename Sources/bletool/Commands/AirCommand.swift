@@ -11,9 +11,9 @@ struct AirCommand: ToolCommand {
         abstract: "Run the virtual air: every H4 connection is one simulated controller on it.",
         discussion: """
             All controllers are in range of each other. Without --listen, this is the air that --adapter \
-            virtual joins. If none is running, the first command with --adapter virtual starts one in the \
-            background, a process `bletool air --background` that ends 10 s after its last controller has \
-            left. BLETOOL_AIR=PATH selects another air.
+            virtual joins. If none is running, the first command with --adapter virtual starts one as a \
+            process in the background, which ends 10 s after its last controller has left. BLETOOL_AIR=PATH \
+            selects another air.
 
             bletool joins it with --adapter tcp:HOST:PORT or unix:PATH; any other Bluetooth stack that \
             speaks H4 can join it, too.
@@ -129,6 +129,10 @@ struct AirCommand: ToolCommand {
     /// Serves the socket that is this process's standard input until no controller has been connected for
     /// `timeLimit`.
     private func runInBackground() async throws(Failure) {
+        guard Self.isListening(STDIN_FILENO) else {
+            throw Failure(
+                .usage, "--background", "is for an air that another command starts", hint: "run bletool air")
+        }
         let air = AirServer(on: .shared)
         do throws(PortError) {
             try await air.listen(on: dup(STDIN_FILENO))
@@ -137,6 +141,13 @@ struct AirCommand: ToolCommand {
         }
         await air.idle(for: Self.timeLimit)
         await air.close()
+    }
+
+    /// Returns whether a descriptor is a socket that accepts connections.
+    private static func isListening(_ descriptor: CInt) -> Bool {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) == 0 && value != 0
     }
 }
 

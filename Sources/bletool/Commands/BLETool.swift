@@ -67,7 +67,7 @@ struct BLETool: ParsableCommand {
         if let unreadable = unreadableArgument {
             throw Failure(.usage, "argument \(unreadable)", "is not UTF-8")
         }
-        if arguments == ["help", "options"] {
+        if arguments.starts(with: ["help", "options"]) {
             LineWriter.output.line(HelpText.options)
             return nil
         }

@@ -123,7 +123,7 @@ struct BenchCommand: RadioCommand {
         let server = BenchServer(radio.adapter, size: size)
         let ready = try await radio.attempt { () throws(BLEError) in try await server.start() }
         guard radio.console.show(ready) else { return }
-        let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+        let limit = radio.limit(try bletool.duration(duration, of: "--duration"))
         _ = try await radio.attempt { () throws(BLEError) in
             try await radio.limitedWhileRead(limit) { [console = radio.console] () throws(BLEError) in
                 try await server.serve { console.show(ServerEvent($0)) }

@@ -73,13 +73,14 @@ struct GATTNotifyCommand: GATTVerb {
     private var what: String { attributes.joined(separator: " ") }
 
     private func limit(_ radio: Radio) throws(Failure) -> Duration? {
-        try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+        radio.limit(try bletool.duration(duration, of: "--duration"))
     }
 
     private func checkCount(_ shown: Counter, _ hasEnded: Bool, _ limit: Duration?) throws(Failure) {
-        guard !hasEnded, duration == nil, let count else { return }
-        throw Failure(
-            .timeout, "notify", "\(shown.value) of \(count) values came in \(limit?.text ?? "time")")
+        // A duration that ends is no failure.
+        guard !hasEnded, let limit, limit != (try bletool.duration(duration, of: "--duration")), let count
+        else { return }
+        throw Failure(.timeout, "notify", "\(shown.value) of \(count) values came in \(limit.text)")
     }
 
     /// Returns the characteristics of a link's server to subscribe to.

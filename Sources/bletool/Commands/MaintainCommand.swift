@@ -76,7 +76,7 @@ struct MaintainCommand: RadioCommand {
         let reporting = Task { await Self.emit(events, console, exec, service) }
         let work = {
             await radio.outcome(device) { [options] () throws(BLEError) in
-                try await radio.limited(duration ?? radio.timeLimit) { () throws(BLEError) in
+                try await radio.limited(radio.limit(duration)) { () throws(BLEError) in
                     let id = try await radio.peripheral(selector)
                     try await Self.maintain(id, radio, options, until: wanted, linked, ended, sink)
                 }
@@ -85,7 +85,9 @@ struct MaintainCommand: RadioCommand {
         let outcome = if let service { await service.notifyingEnd(of: work) } else { await work() }
         sink.finish()
         await reporting.value
-        guard try !outcome.get(), duration == nil, wanted != nil || linked.value == 0 else { return }
+        guard try !outcome.get(), radio.isTimeout(before: duration), wanted != nil || linked.value == 0 else {
+            return
+        }
         let what = wanted.map { "\(ended.value) of \($0) links ended" } ?? "no link was established"
         let closed = linked.value > ended.value ? ", and the open one was closed" : ""
         throw Failure(.timeout, "maintain", "\(what) in \(radio.timeLimit?.text ?? "time")\(closed)")

@@ -79,7 +79,7 @@ struct ScanCommand: RadioCommand {
         }
         await table?.begin()
         let outcome = await radio.outcome { () throws(BLEError) in
-            try await radio.limitedWhileRead(duration ?? radio.timeLimit, scan) {
+            try await radio.limitedWhileRead(radio.limit(duration), scan) {
                 // Without a table, no key can end the scan.
                 guard let table else { return await Interruption.wait() }
                 let chosen = await table.run()
@@ -97,14 +97,18 @@ struct ScanCommand: RadioCommand {
         case (_, .connect(let address)?): try await open(address, radio)
         // Without --count, the time limit is only the length of the scan.
         case (let isDone, nil):
-            if table == nil, wanted == nil, !console.isJSON {
+            let found = wanted.map { "\(shown.value) of \($0) found" }
+            if !isDone, radio.isTimeout(before: duration), let found {
+                throw Failure(.timeout, "scan", "\(found) in \(radio.timeLimit?.text ?? "time")")
+            }
+            guard table == nil, !console.isJSON else { return }
+            if let found {
+                if !isDone { console.note("scan: \(found)") }
+            } else {
                 let count = devices.withLock { $0.count }
                 let text = count == ScanTable.limit ? "\(count) devices or more" : "\(count) devices"
                 console.note("scan: \(count == 1 ? "1 device" : text)")
             }
-            guard !isDone, duration == nil, let wanted else { return }
-            throw Failure(
-                .timeout, "scan", "\(shown.value) of \(wanted) found in \(radio.timeLimit?.text ?? "time")")
         }
     }
 

@@ -95,6 +95,7 @@ struct ServeCommand: RadioCommand {
     func run(_ radio: Radio) async throws(Failure) {
         let served = try served()
         served.showWarnings(of: file, on: radio.console)
+        pairing.outOfBand.noteUnreadable(on: radio.console)
         if name != nil, served.advertising.content.raw != nil {
             radio.console.note("--name is the Device Name only: the raw advertisement stays as it is")
         }
@@ -130,7 +131,7 @@ struct ServeCommand: RadioCommand {
         let ready = await ReadyEvent(radio.adapter, sets: sets)
         guard radio.console.show(ready) else { return }
         radio.health.showAmongResults()
-        let limit = try bletool.duration(duration, of: "--duration") ?? radio.timeLimit
+        let limit = radio.limit(try bletool.duration(duration, of: "--duration"))
         let values = Task { await server.sendValues() }
         defer { values.cancel() }
         let drops = Task { await server.showDrops() }

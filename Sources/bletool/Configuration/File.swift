@@ -84,14 +84,16 @@ enum File {
         if let problem = write(octets, to: descriptor) { throw failure("written", problem) }
     }
 
-    /// Returns whether a file has content that does not begin with `magic`, or that cannot be read. An empty
-    /// file, a pipe and a device have none.
-    static func hasContent(_ path: String, otherThan magic: [UInt8]) -> Bool {
+    /// Returns whether a file has content. A pipe and a device have none, because opening them could have
+    /// effects.
+    static func hasContent(_ path: String) -> Bool {
         var status = stat()
-        // Opening a pipe or a device could have effects.
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
-            return false
-        }
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
+    }
+
+    /// Returns whether a file has content that does not begin with `magic`, or that cannot be read.
+    static func hasContent(_ path: String, otherThan magic: [UInt8]) -> Bool {
+        guard hasContent(path) else { return false }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }

@@ -61,6 +61,14 @@ struct Radio: Sendable {
     private let recording: RecordingFile?
     private let doing: String
 
+    /// Returns the earlier one of `--timeout` and a command's `--duration`.
+    func limit(_ duration: Duration?) -> Duration? { [duration, timeLimit].compactMap(\.self).min() }
+
+    /// Whether `--timeout` ends before a command's `--duration`.
+    func isTimeout(before duration: Duration?) -> Bool {
+        if let duration { timeLimit.map { $0 < duration } ?? false } else { true }
+    }
+
     /// Opens the adapter that the options name, otherwise the first kernel adapter. `capture` receives the
     /// adapter's packets instead of the option's file.
     static func open(

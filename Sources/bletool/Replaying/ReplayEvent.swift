@@ -74,8 +74,14 @@ enum ReplayEvent: Event {
         case .summary(let server, let answers, let notifications, let differences, let isUpdated):
             let outcome =
                 differences == 0 ? "no difference" : "\(differences) differ\(isUpdated ? ", updated" : "")"
-            return ["\(server): \(answers) answers and \(notifications) notifications compared, \(outcome)"]
+            let compared =
+                "\(Self.count(answers, of: "answer")) and \(Self.count(notifications, of: "notification"))"
+            return ["\(server): \(compared) compared, \(outcome)"]
         }
+    }
+
+    private static func count(_ number: Int, of thing: String) -> String {
+        "\(number) \(thing)\(number == 1 ? "" : "s")"
     }
 
     /// Returns a PDU on one line, not truncated, because the difference may be at its end.

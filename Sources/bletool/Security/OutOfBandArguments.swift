@@ -24,6 +24,22 @@ extension OutOfBandArguments {
             throw Failure(.usage, "--oob-legacy", "needs --oob-offer")
         }
         if readsNow { _ = try records() }
+        if let offer, OutOfBandFile.isOther(offer) {
+            throw Failure(
+                .input, "--oob-offer \(offer.printable)", "the file exists and is no out-of-band record",
+                hint: "only a record is replaced: name another file, or remove this one")
+        }
+    }
+
+    /// Reports the files that cannot be read yet, for a server, which reads them when a device pairs.
+    func noteUnreadable(on console: Console) {
+        for path in data {
+            do throws(Failure) {
+                _ = try OutOfBandFile.record(in: path)
+            } catch {
+                console.note("\(error.what) \(error.why); it is read again when a device pairs")
+            }
+        }
     }
 
     /// Adds the options to the security options of an adapter.
@@ -50,13 +66,7 @@ extension OutOfBandArguments {
     /// Reads the out-of-band data of all files.
     func records() throws(Failure) -> [OutOfBandRecord] {
         var records: [OutOfBandRecord] = []
-        for path in data {
-            do throws(BadInput) {
-                records.append(try OutOfBandFile.read(path))
-            } catch {
-                throw Failure("--oob-data \(path.printable)", error, kind: .input)
-            }
-        }
+        for path in data { records.append(try OutOfBandFile.record(in: path)) }
         return records
     }
 }
@@ -75,6 +85,18 @@ enum OutOfBandFile {
             throw BadInput("is no out-of-band record: \(error)")
         }
     }
+
+    /// Reads the record of a peer from a file that --oob-data names.
+    static func record(in path: String) throws(Failure) -> OutOfBandRecord {
+        do throws(BadInput) {
+            return try read(path)
+        } catch {
+            throw Failure("--oob-data \(path.printable)", error, kind: .input)
+        }
+    }
+
+    /// Whether a path has content other than an out-of-band record.
+    static func isOther(_ path: String) -> Bool { File.hasContent(path) && (try? read(path)) == nil }
 
     /// Writes the record for a peer. Only the file's owner can read it.
     static func write(_ record: OutOfBandRecord, to path: String) throws(BadInput) {

@@ -54,7 +54,7 @@ struct PairingArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             The peer's out-of-band data: a file of --oob-offer, or the record of an NFC tag \
-            (application/vnd.bluetooth.le.oob), in hex or binary.
+            (application/vnd.bluetooth.le.oob), in hex or binary. A server reads it when a device pairs.
             """, valueName: "file"), completion: .file())
     var oobData: [String] = []
 

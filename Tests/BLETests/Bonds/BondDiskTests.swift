@@ -71,7 +71,7 @@ struct BondDiskTests {
         #expect(steps[..<all].count(where: isWrite) == 40 && !steps[..<all].contains(where: isRename))
         #expect(steps[all...].count(where: isRename) == 40 && !steps[all...].contains(where: isWrite))
         #expect(steps.last == .synchronize(local))
-        #expect(try await open(steps: .max).records() == exported.records())
+        #expect(try await open(steps: .max).records() == store.records())
     }
 
     @Test("a disk failure at any step leaves the old or the new bond and loses no other")

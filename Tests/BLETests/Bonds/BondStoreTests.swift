@@ -270,6 +270,22 @@ struct BondExportTests {
         #expect(store.records() == kept)
     }
 
+    @Test("an import of a removed bond uses no sign counter twice")
+    func importSkipsSignCounters() async throws {
+        let store = BondStore { SampleBonds.noon }
+        var bond = SampleBonds.bond(key: 1)
+        bond.localSigningKey = 7
+        try store.insert(bond)
+        let first = try await store.takeSignCounter(of: bond.id)
+        let export = store.export(store.records())
+        var used = [first]
+        for _ in 0..<200 { used.append(try await store.takeSignCounter(of: bond.id)) }
+        store.remove(bond.id)
+        #expect(try await store.takeIn(export).imported == [bond.id])
+        let next = try await store.takeSignCounter(of: bond.id)
+        #expect(used.allSatisfy { $0 < next })
+    }
+
     @Test("an import that is truncated at any octet fails")
     func truncatedImportFails() async throws {
         let store = BondStore { SampleBonds.noon }
@@ -292,12 +308,14 @@ struct BondExportTests {
 }
 
 struct BondUseTests {
-    @Test("the last use is stored to the minute and never decreases")
+    @Test("the last use is stored to the minute, also when the clock is set back")
     func lastUseIsKeptToMinute() throws {
         let clock = Lock(SampleBonds.noon)
         let store = BondStore { clock.withLock { $0 } }
         try store.insert(SampleBonds.bond())
-        for (seconds, stored) in [(59, 0), (60, 60), (119, 60), (120, 120), (0, 120)] as [(Int64, Int64)] {
+        for (seconds, stored) in [(59, 0), (60, 60), (119, 60), (120, 120), (61, 120), (60, 60), (0, 0)]
+            as [(Int64, Int64)]
+        {
             clock.withLock { $0.milliseconds = SampleBonds.noon.milliseconds + seconds * 1000 }
             store.noteUse(SampleBonds.id)
             let used = store.record(SampleBonds.id)?.lastUsed.milliseconds

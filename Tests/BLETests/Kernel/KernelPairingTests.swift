@@ -262,6 +262,25 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
         }
     }
 
+    @Test("keys that the kernel does not remove are replaced by a load of all keys", arguments: [0x0f, 0x06])
+    func unremovedKeysAreReplaced(status: UInt8) async throws {
+        let options = try security(User(), bond(isAuthenticated: true))
+        try await run(options) { host in
+            var refused: [ManagementCommand] = []
+            host.kernel.refusals.append { command in
+                guard case .unpairDevice = command else { return nil }
+                refused.append(command)
+                return ManagementStatus(rawValue: status)
+            }
+            try await host.adapter.removeBond(with: lamp)
+            await host.wait(.seconds(1))
+            #expect(refused == [.unpairDevice(lamp, disconnects: false)])
+            let isLoaded = host.commands.contains(.loadLongTermKeys([]))
+            // With "not paired" there is nothing to remove.
+            #expect(isLoaded == (status != 0x06))
+        }
+    }
+
     @Test("a key that is too short or weaker than the bond is removed from the kernel")
     func weakKeyIsRemovedFromKernel() async throws {
         var short = longTermKey(kind: 3)

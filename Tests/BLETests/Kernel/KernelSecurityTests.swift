@@ -460,6 +460,7 @@ private final class ReluctantSocket: L2CAPSocket {
     func send(_ packet: Span<UInt8>) { inner.send(packet) }
     func close() { inner.close() }
     var unsentPackets: Int { inner.unsentPackets }
+    var departedPackets: Int { inner.departedPackets }
     var isWritable: Bool { inner.isWritable }
 }
 

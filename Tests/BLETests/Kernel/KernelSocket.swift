@@ -83,6 +83,8 @@ final class KernelSocket: L2CAPSocket, Sendable {
     func connectionHandle() -> ConnectionHandle { handle }
 
     var unsentPackets: Int { shared.withLock { $0.unsent } }
+    /// The number of packets that have left, less those that the test has added.
+    var departedPackets: Int { -unsentPackets }
 
     /// Sets the handler of departures and calls it at once, as the kernel does.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) {

@@ -115,6 +115,20 @@ struct RestorationDiskTests {
         #expect(outcomes == [false, false, false, false, true, true])
     }
 
+    @Test("a file that is too large is neither read nor replaced")
+    func tooLargeFileStays() async throws {
+        // Creates the folder.
+        await (try #require(try await open())).end(.cancelled).value
+        let octets = [UInt8](repeating: UInt8(ascii: "x"), count: Disk.limit + 1)
+        try Disk().write(octets, to: "\(path)/x.central")
+        let problem = await failure { () throws(BLEError) in _ = try await open() }
+        guard case .restoration(.state(.system(.fileTooLarge, during: _))) = problem else {
+            Issue.record("\(String(describing: problem))")
+            return
+        }
+        #expect(try Disk().contents("\(path)/x.central", limit: .max >> 1)?.count == octets.count)
+    }
+
     @Test("the intact rest of a damaged file is used, and the whole file is kept aside")
     func damagedFileIsUsedAndKept() async throws {
         let first = try #require(try await open())

@@ -12,6 +12,19 @@ public enum MaintenanceEvent: Hashable, Sendable {
     case failed(BLEError, pause: Duration)
 }
 
+extension MaintenanceEvent: CustomStringConvertible {
+    /// The event as one line of text: "session 1 is connected, security encrypted".
+    public var description: String {
+        switch self {
+        case .connected(let session, let security):
+            "session \(session) is connected, security \(security.level)"
+        case .disconnected(let session, let reason, let pause):
+            "session \(session) has ended: \(reason); next attempt in \(pause.phrase)"
+        case .failed(let error, let pause): "connecting failed: \(error); next attempt in \(pause.phrase)"
+        }
+    }
+}
+
 /// The successive links to one device: for devices that sleep, or that drop their links after seconds.
 ///
 /// The sequence connects only while its consumer waits for the next link. It waits until the previous link

@@ -163,13 +163,14 @@ extension CentralRestoration {
         }
     }
 
-    /// Takes up the restored scan with these options; nil if there is none.
+    /// Takes up the restored scan with these options; nil if there is none, or if it has ended.
     func takeScan(_ options: ScanOptions) -> BoundedStream<Advertisement>? {
         let taken = state.withLock { state in
             state.scans.firstIndex { $0.options == options }.map { state.scans.remove(at: $0) }
         }
         guard let taken else { return nil }
         watch(taken.stream.buffer, taken.number)
+        guard !taken.stream.buffer.hasEnded else { return nil }
         return taken.stream
     }
 

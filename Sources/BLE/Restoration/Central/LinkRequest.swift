@@ -63,9 +63,11 @@ final class LinkRequest: Sendable {
     func save() async {
         do throws(BLEError) {
             try await restoration.kept.flush()
-        } catch {
+        } catch .restoration(let error) {
             // A caller that ends something gets no error: at worst, it is restored at the next start.
             Logger(label: "ble.restoration").error("\(error)")
+        } catch {
+            // The state has ended, and its last changes are written.
         }
     }
 
@@ -113,7 +115,8 @@ final class LinkRequest: Sendable {
             return state.streams.removeValue(forKey: subscription)
         }
         let stream: BoundedStream<ReceivedValue>
-        if let taken {
+        // A stream that has ended while it had no owner is replaced.
+        if let taken, !taken.buffer.hasEnded {
             stream = taken
         } else {
             stream = try await adapter.subscribe(to: characteristic, options, on: peripheral.link)

@@ -60,7 +60,7 @@ extension Adapter {
 
     /// Handles the controller's answer to the synchronizer's command, or the lack of one.
     func synchronizerAnswered(_ answer: CommandAnswer) {
-        synchronizer.answered(answer, isRecovering: recovery.isUnderWay)
+        synchronizer.answered(answer, isRecovering: recovery.isUnderWay, at: loop.now)
         reconcileTrains()
     }
 

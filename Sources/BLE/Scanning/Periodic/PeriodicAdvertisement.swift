@@ -26,7 +26,9 @@ public struct PeriodicSyncOptions: Hashable, Sendable {
     public var skip = 0
     /// The silence after which the train counts as lost, 100 ms to 163.84 s.
     public var timeout = Duration.seconds(20)
-    /// The maximum time to search for the train; nil for no limit.
+    /// The maximum time to search for the train, from the beginning of the search; nil for no limit. A
+    /// controller searches for one train at a time. Other trains wait, and a search without a limit lets them
+    /// have a turn after 20 s.
     public var establishing: Duration? = .seconds(20)
     /// The PHYs on which the train's set is announced.
     public var phys: Set<PHY> = [.le1M]

@@ -12,13 +12,13 @@ struct PeriodicSyncID: Hashable, Sendable {
 ///
 /// A controller searches for one train at a time (Core Specification 5.4, Vol 4, Part E, 7.8.67), so the
 /// others wait. A search that the controller has started ends with its event, or when the controller refuses
-/// to cancel it; otherwise the outcome of one search would be taken for that of the next. One command is
-/// unanswered at a time.
+/// to cancel it; otherwise the outcome of one search would be taken for that of the next. A search without a
+/// time limit is interrupted after `turn` when others wait. One command is unanswered at a time.
 ///
 /// ```swift
 /// let id = synchronizer.follow(train, options)
 /// if let command = synchronizer.nextCommand(isPaused: false, at: now) { submit(command) }
-/// synchronizer.answered(answer, isRecovering: false)
+/// synchronizer.answered(answer, isRecovering: false, at: now)
 /// synchronizer.established(event, isShared: false)
 /// synchronizer.receive(report, at: now) { id, advertisement in print(id, advertisement) }
 /// while let event = synchronizer.nextEvent() { handle(event) }
@@ -46,6 +46,8 @@ struct PeriodicSynchronizer: Sendable {
         var assembler = PeriodicAssembler()
         /// The time at which the search ends, once it has begun. A reset does not change it.
         var deadline: Instant?
+        /// Whether its search ends because it is the turn of others.
+        var isPostponed = false
     }
 
     /// The progress of the search for the first train of the queue.
@@ -58,12 +60,14 @@ struct PeriodicSynchronizer: Sendable {
         case looking
         /// The search is to be cancelled, for this reason; nil if it has no consumer any more.
         case givenUp(BLEError?)
-        /// The controller has accepted the cancellation, and reports the outcome by an event.
-        case ending(BLEError?)
+        /// The controller has accepted the cancellation, and has to report the outcome by then.
+        case ending(BLEError?, until: Instant)
     }
 
     private struct Search {
         let number: UInt64
+        /// The time at which it is the turn of others.
+        let turnEnd: Instant
         var phase = Phase.begun
         /// Whether the controller may already search for the train, because a command was sent and not
         /// answered.
@@ -88,6 +92,8 @@ struct PeriodicSynchronizer: Sendable {
     private var queue = Deque<Following>()
     /// The search for the first of them; nil if none has begun.
     private var search: Search?
+    /// Whether the controller has not reported the outcome of an earlier search in time.
+    private var isStale = false
     /// Trains that are synchronized.
     private var syncs: [SyncHandle: Following] = [:]
     /// Trains that the controller follows and that have no consumer.
@@ -102,6 +108,11 @@ struct PeriodicSynchronizer: Sendable {
     /// The opcodes whose last command was not answered: the next one first waits until that late answer is
     /// given up.
     private var unanswered: Set<HCIOpcode> = []
+
+    /// The duration of a search without a time limit while others wait.
+    static let turn = Duration.seconds(20)
+    /// The time that the controller has to report the outcome of a cancelled search.
+    static let outcomeLimit = Duration.seconds(2)
 
     /// Creates a synchronizer of a controller that has received no commands yet.
     init() {}
@@ -199,6 +210,13 @@ extension PeriodicSynchronizer {
             queue.removeAll { $0.train == first.train }
             unwanted.removeAll { $0 == handle }
             if first.consumers.isEmpty { unwanted.append(handle) } else { syncs[handle] = first }
+        case .failure where first.isPostponed && !first.consumers.isEmpty:
+            first.isPostponed = false
+            if let index = queue.firstIndex(where: { $0.train == first.train }) {
+                queue[index].consumers += first.consumers
+            } else {
+                queue.append(first)
+            }
         case .failure(let error): events += first.consumers.map { .ended($0, error) }
         }
         let isCertain = if case .success = result { search?.mayBeOn == false } else { false }
@@ -244,7 +262,7 @@ extension PeriodicSynchronizer {
         if search == nil {
             guard !isPaused else { return nil }
             lastSearch += 1
-            search = Search(number: lastSearch)
+            search = Search(number: lastSearch, turnEnd: now + Self.turn)
             queue[0].deadline = first.deadline ?? first.options.establishing.map { now + $0 }
         }
         switch search?.phase {
@@ -266,7 +284,7 @@ extension PeriodicSynchronizer {
     }
 
     /// Handles the answer to the last command. `isRecovering`: the controller is being recovered.
-    mutating func answered(_ answer: CommandAnswer, isRecovering: Bool) {
+    mutating func answered(_ answer: CommandAnswer, isRecovering: Bool, at now: Instant) {
         guard let command = asking.take() else { return }
         defer { events.append(.changed) }
         if answer == .silent { unanswered.insert(command.opcode) } else { unanswered.remove(command.opcode) }
@@ -277,7 +295,7 @@ extension PeriodicSynchronizer {
         } else {
             switch command {
             case .create(let number): if number == search?.number { created(answer) }
-            case .cancel: cancelled(answer)
+            case .cancel: cancelled(answer, at: now)
             case .terminate(let handle):
                 // A refusal because there was nothing to terminate is no error.
                 unwanted.removeAll { $0 == handle }
@@ -287,11 +305,13 @@ extension PeriodicSynchronizer {
     }
 
     private mutating func created(_ answer: CommandAnswer) {
-        guard let search else { return }
+        guard var search else { return }
         let error = answer.error(of: .lePeriodicAdvertisingCreateSync)
         let isOn = error == nil || search.mayBeOn && answer == .refused(.commandDisallowed)
         switch search.phase {
-        case .asked where isOn: self.search = Search(number: search.number, phase: .looking)
+        case .asked where isOn:
+            (search.phase, search.mayBeOn) = (.looking, false)
+            self.search = search
         // The controller may search for the train despite that.
         case .asked where answer == .silent: self.search?.phase = .givenUp(error)
         case .asked: endSearch(.failure(error ?? .cancelled))
@@ -305,10 +325,10 @@ extension PeriodicSynchronizer {
 
     /// Handles the answer to the cancellation. The outcome follows as an event, unless the controller has no
     /// search.
-    private mutating func cancelled(_ answer: CommandAnswer) {
+    private mutating func cancelled(_ answer: CommandAnswer, at now: Instant) {
         guard case .givenUp(let reason) = search?.phase else { return }
         if case .done = answer {
-            search?.phase = .ending(reason)
+            search?.phase = .ending(reason, until: now + Self.outcomeLimit)
         } else {
             endSearch(.failure(reason ?? .cancelled))
         }
@@ -318,13 +338,32 @@ extension PeriodicSynchronizer {
 // MARK: - Time, and controllers that fail
 
 extension PeriodicSynchronizer {
-    /// The time at which the search for a train ends.
-    var deadline: Instant? { queue.isEmpty || !isLookedFor(0) ? nil : queue[0].deadline }
+    /// The time at which `expire` has to be called.
+    var deadline: Instant? {
+        switch search?.phase {
+        case .ending(_, let limit): limit
+        case .givenUp: nil
+        case .begun, .asked, .looking, nil: queue.first?.deadline ?? turnEnd
+        }
+    }
 
-    /// Ends the search if its time limit has expired.
+    /// The time at which a search without a time limit makes room for others; nil if no other train waits.
+    private var turnEnd: Instant? { queue.count > 1 ? search?.turnEnd : nil }
+
+    /// Ends the search if its time limit or its turn has expired, or if the controller has not reported its
+    /// outcome in time.
     mutating func expire(at now: Instant) {
-        guard let deadline, deadline <= now, let limit = queue.first?.options.establishing else { return }
-        giveUp(.timedOut(.synchronization, after: limit))
+        guard let deadline, deadline <= now else { return }
+        if case .ending(let reason, _) = search?.phase {
+            events.append(.log("the controller did not report how the search for a train ended"))
+            isStale = true
+            endSearch(.failure(reason ?? .cancelled))
+        } else if let limit = queue.first?.options.establishing {
+            giveUp(.timedOut(.synchronization, after: limit))
+        } else {
+            queue[0].isPostponed = true
+            giveUp(nil)
+        }
     }
 
     /// Handles a reset of the controller: the trains that were followed are lost, and the searches for others
@@ -335,9 +374,9 @@ extension PeriodicSynchronizer {
             events += sync.consumers.map { .ended($0, lost) }
         }
         (syncs, unwanted) = ([:], [])
-        dropsAnswer = asking != nil
+        (dropsAnswer, isStale) = (asking != nil, false)
         switch search.take()?.phase {
-        case .givenUp(let reason), .ending(let reason): endSearch(.failure(reason ?? .cancelled))
+        case .givenUp(let reason), .ending(let reason, _): endSearch(.failure(reason ?? .cancelled))
         case .begun, .asked, .looking, nil: break
         }
     }
@@ -349,7 +388,7 @@ extension PeriodicSynchronizer {
             dropsAnswer = true
             wasNotAnswered(asking)
         }
-        if case .ending(let reason) = search?.phase { search?.phase = .givenUp(reason) }
+        if case .ending(let reason, _) = search?.phase { search?.phase = .givenUp(reason) }
     }
 
     /// Handles a command whose outcome is not known, and which is repeated.
@@ -381,10 +420,14 @@ extension PeriodicSynchronizer {
             }
             return
         }
+        let isLate = isStale
+        if event.status == .operationCancelledByHost { isStale = false }
         guard let search, let first = queue.first else { return }
         if case .begun = search.phase, !search.mayBeOn, !isCreating { return }
         switch search.phase {
         case .begun, .asked, .looking:
+            // The outcome of an earlier search.
+            if isLate, event.status == .operationCancelledByHost { return }
             guard event.status == .connectionFailedToBeEstablished else {
                 let command = HCIOpcode.lePeriodicAdvertisingCreateSync
                 return endSearch(.failure(.hci(event.status, command: command)))
@@ -393,12 +436,12 @@ extension PeriodicSynchronizer {
             // again.
             events.append(.log("\(first.train.advertiser)'s train was not established; trying again"))
             self.search?.phase = .begun
-            if isCreating { self.search?.mayBeOn = true }
+            if isCreating || isLate { self.search?.mayBeOn = true }
         // This may be the outcome of an earlier command, or another program's; the answers to Create and to
         // Cancel show whether another one follows.
         case .givenUp where isCreating: break
         case .givenUp where search.mayBeOn && event.status != .operationCancelledByHost: break
-        case .givenUp(let reason), .ending(let reason): endSearch(.failure(reason ?? .cancelled))
+        case .givenUp(let reason), .ending(let reason, _): endSearch(.failure(reason ?? .cancelled))
         }
     }
 

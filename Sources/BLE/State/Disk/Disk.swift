@@ -27,9 +27,12 @@ struct Disk: Sendable {
 // MARK: - Reading
 
 extension Disk {
+    /// The maximum number of octets in a file.
+    static let limit = 1 << 22
+
     /// Returns the octets of a file; nil when there is none. For a file larger than `limit`, which this
     /// library never writes, returns the beginning.
-    func contents(_ path: String, limit: Int = 1 << 22) throws(StateError) -> [UInt8]? {
+    func contents(_ path: String, limit: Int = Self.limit) throws(StateError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
