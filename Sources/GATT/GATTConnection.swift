@@ -539,6 +539,10 @@ extension GATTConnection {
         asked = nil
     }
 
+    /// The number of commands and notifications in the bearer's queue, including an indication whose turn has
+    /// come.
+    package var queued: Int { bearer.unsentNotifications }
+
     /// The number of commands and notifications that wait for the channel, including an indication whose turn
     /// has come.
     package var unsent: Int { bearer.unsentNotifications + notifications.count + session.commandCount }

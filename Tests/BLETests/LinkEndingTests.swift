@@ -30,6 +30,11 @@ private struct PlayedEnding {
     mutating func begin(_ cause: DisconnectCause = .userTerminated) -> Bool { ending.begin(cause) }
     mutating func proceed() { ending.proceed(at: conditions.now) }
     mutating func answered(isTaken: Bool = true) { ending.answered(isTaken: isTaken, at: conditions.now) }
+    /// Sets the number of packets that are queued for the channel; the others have been sent.
+    mutating func queue(_ packets: Int) {
+        conditions.departed += conditions.queued - packets
+        (conditions.unsent, conditions.queued) = (packets, packets)
+    }
     mutating func wait(_ number: UInt64) { ending.wait(number, under: conditions) }
 }
 
@@ -172,7 +177,7 @@ private struct PlayedEnding {
         var played = PlayedEnding()
         played.wait(1)
         #expect(played.events() == [.waited(1, hasLeft: true)])
-        played.conditions.unsent = 3
+        played.queue(3)
         played.wait(2)
         #expect(played.events() == [] && played.limit == 2 && played.ending.awaitsPackets)
         #expect(played.after(1) == [])
@@ -180,9 +185,9 @@ private struct PlayedEnding {
         played.wait(4)
         played.ending.cancel(4)
         #expect(played.after(1) == [.waited(2, hasLeft: false)])
-        played.conditions.unsent = 0
+        played.queue(0)
         #expect(played.events() == [.waited(3, hasLeft: true)])
-        played.conditions.unsent = 1
+        played.queue(1)
         played.wait(5)
         #expect(played.events() == [])
         played.conditions.isClosed = true
@@ -193,7 +198,8 @@ private struct PlayedEnding {
     @Test("packets that are accepted later neither extend a wait nor count as a lack of progress")
     func laterPacketsDoNotExtendWait() {
         var played = PlayedEnding()
-        (played.conditions.unsent, played.conditions.departed) = (3, 7)
+        // One more waits for room.
+        (played.conditions.unsent, played.conditions.queued, played.conditions.departed) = (4, 3, 7)
         played.wait(1)
         for departed in [8, 9] {
             #expect(played.events() == [])
@@ -209,12 +215,12 @@ private struct PlayedEnding {
     @Test("a wait for packets continues while the link is ending and does not delay Disconnect")
     func waitContinuesDuringDisconnect() {
         var played = PlayedEnding()
-        played.conditions.unsent = 2
+        played.queue(2)
         played.wait(1)
         _ = played.begin()
         played.proceed()
         #expect(played.events() == [])
-        played.conditions.unsent = 0
+        played.queue(0)
         #expect(played.events() == [.waited(1, hasLeft: true)] + disconnects)
     }
 }

@@ -97,6 +97,14 @@ extension LinkProtectionTests {
             var expected = made
             (expected.peer, expected.peerIdentityKey) = (known.peer, 9)
             #expect(kept == (isBonded ? [expected] : []))
+            // A central names its key of LE legacy pairing, whatever its address is.
+            var served = LinkProtection(as: .peripheral, isKernel: false, bond: nil)
+            var legacy = made
+            legacy.strength.isSecureConnections = false
+            for bond in [made, legacy] { served.paired(bond, isBonding: true, isTaken: false) }
+            while let event = served.nextEvent() {
+                if case .keep(let bond) = event { #expect(bond == legacy) }
+            }
         }
     }
 }

@@ -37,15 +37,15 @@ private actor Reader {
         for packet in packets { #expect(Glibc.write(far, packet, packet.count) == packet.count) }
     }
 
-    func send(_ packet: [UInt8]) { port.send(packet.span) }
+    func send(_ packet: [UInt8], isAwaited: Bool = false) { port.send(packet.span, isAwaited: isAwaited) }
 
     func expectRoom() { port.expectRoom() }
 
     func closeFarEnd() { Glibc.close(far) }
 
     var canSend: Bool { port.isWritable }
-    var unsentPackets: Int { port.unsentPackets }
-    var departedPackets: Int { port.departedPackets }
+    var unsentPackets: Int { port.sendState.waiting }
+    var sendState: L2CAPSendState { port.sendState }
 
     /// Reads `count` packets at the far end, as a controller does.
     func take(_ count: Int) {
@@ -138,12 +138,16 @@ private actor Reader {
         // More than the lengths that are stored.
         for round in 0..<150 {
             for length in [20, 517, 1, 900, 23, 23, 517, 3] {
-                await reader.send([UInt8](repeating: 1, count: length))
+                await reader.send([UInt8](repeating: 1, count: length), isAwaited: length > 20)
             }
-            for left in (0..<8).reversed() {
-                await reader.take(1)
-                #expect(await reader.unsentPackets == left)
-                #expect(await reader.departedPackets == 8 * (round + 1) - left)
+            // The lengths that remain, oldest first, with five awaited packets in a round.
+            for left in [[517, 1, 900, 23, 23, 517, 3], [900, 23, 23, 517, 3], [23, 517, 3], [3], []] {
+                while await reader.unsentPackets > left.count { await reader.take(1) }
+                let awaited = left.count { $0 > 20 }
+                #expect(
+                    await reader.sendState
+                        == L2CAPSendState(
+                            waiting: left.count, awaited: awaited, departed: 5 * (round + 1) - awaited))
             }
         }
         await reader.close()
@@ -157,9 +161,11 @@ private actor Reader {
         await reader.write([[1], [], [2], []])
         await reader.wait(for: 4)
         #expect(await reader.entries == [.packet([1]), .packet([]), .packet([2]), .packet([])])
+        // Packets after an empty one are read, also when the other end has been closed.
+        await reader.write([[], [3]])
         await reader.closeFarEnd()
-        await reader.wait(for: 5)
-        #expect(await reader.entries.last == .closed(.ended))
+        await reader.wait(for: 7)
+        #expect(await reader.entries[4...] == [.packet([]), .packet([3]), .closed(.ended)])
     }
 
     @Test("the packet that no longer fits counts as unsent and is sent in order")
@@ -170,18 +176,18 @@ private actor Reader {
         try await reader.start()
         var count = 0
         while await reader.canSend {
-            await reader.send([UInt8](repeating: 1, count: 200))
+            await reader.send([UInt8](repeating: 1, count: 200), isAwaited: true)
             count += 1
         }
         #expect(await reader.unsentPackets == count)
-        #expect(await reader.departedPackets == 0)
+        #expect(await reader.sendState == L2CAPSendState(waiting: count, awaited: count))
         await reader.take(count - 1)
         await reader.wait(for: 1)
         #expect(await reader.entries == [.writable])
-        #expect(await reader.departedPackets == count - 1)
+        #expect(await reader.sendState == L2CAPSendState(waiting: 1, awaited: 1, departed: count - 1))
         await reader.take(1)
         #expect(await reader.unsentPackets == 0)
-        #expect(await reader.departedPackets == count)
+        #expect(await reader.sendState == L2CAPSendState(departed: count))
         await reader.close()
     }
 

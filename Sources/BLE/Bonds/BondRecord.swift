@@ -61,8 +61,8 @@ public struct BondRecord: Hashable, Sendable {
         }
     }
 
-    /// The record to write in place of a damaged file. Skips counters, because another process may have used
-    /// the next ones.
+    /// The record to write in place of a damaged file, or of an export. Skips counters, because the next ones
+    /// may have been used.
     var afterDamage: BondRecord {
         var record = self
         record.signCounter += min(1 << 16, .max - signCounter)

@@ -462,7 +462,9 @@ extension BondStore {
         return identities.flatMap(\.text) + records.flatMap(\.text)
     }
 
-    /// Imports the text that `export` returned. Of two pairings with the same peer the later one is kept. Throws,
+    /// Imports the text that `export` returned. The sign counter of a bond that is not in the store continues
+    /// 65,536 after the exported one. If more counters have been used since, or the same export is imported once
+    /// more, peers ignore signed writes until the counter is beyond. Of two pairings with the same peer the later one is kept. Throws,
     /// and imports no bond, when the text is malformed, the store would have too many bonds, or an identity cannot
     /// be written. When the bonds cannot be written, it throws as well, but they are in memory, and the next
     /// change or flush tries to write them again.
@@ -487,6 +489,10 @@ extension BondStore {
             try check(state)
             for var record in records {
                 let old = state.table[record.id]
+                // Counters may have been used since the export.
+                if let key = record.bond.localSigningKey, key != old?.bond.localSigningKey {
+                    record = record.afterDamage
+                }
                 if let old, old.created > record.created {
                     result.older.append(record.id)
                     continue
@@ -497,9 +503,6 @@ extension BondStore {
                     if isSame { (record.client, record.lastUsed) = (old.client, old.lastUsed) }
                     record.inherit(from: old)
                     if !isSame { forgetDatabase(of: record.id, in: &state) }
-                } else if record.bond.localSigningKey != nil {
-                    // Counters may have been used since the export.
-                    record = record.afterDamage
                 }
                 state.counters[record.id] = nil
                 state.table.put(record)

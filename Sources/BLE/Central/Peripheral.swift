@@ -319,7 +319,8 @@ extension Peripheral {
         return try await adapter.tryCommand(.write(checked.handle, value: value), about: [checked], on: link)
     }
 
-    /// Waits until every write without response that the link has accepted has left this host. On adapters that
+    /// Waits until every write without response that the link has accepted has left this host. Writes that are
+    /// accepted later do not extend the wait. On adapters that
     /// only this process uses, the controller has then reported the packets as completed, which the device's
     /// controller has acknowledged. On kernel adapters the kernel has passed them to the controller.
     ///

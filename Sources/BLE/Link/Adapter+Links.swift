@@ -171,13 +171,9 @@ extension Adapter {
     }
 
     private func endingConditions(of link: Link) -> LinkEnding.Conditions {
-        let departed =
-            switch link.channel {
-            case .acl(let handle): acl.departedFrames(handle)
-            case .socket(let channel): channel.port.departedPackets
-            }
+        let (sent, queued) = (sendState(of: link), link.gatt.queued)
         return LinkEnding.Conditions(
-            unsent: unsent(on: link), departed: departed,
+            unsent: link.gatt.unsent + sent.waiting, queued: queued + sent.awaited, departed: sent.departed,
             others: link.handle.map { acl.unsentFrames($0).others } ?? 0,
             isAsking: link.gatt.session.isAsking, isClosed: link.closing != nil,
             supervisionTimeout: link.radio.timing?.supervisionTimeout ?? LinkEnding.longestSupervision,
@@ -240,8 +236,9 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
     }
 
-    /// Waits until everything that has been accepted for a link so far has been sent: the bearer's queue, the
-    /// queue of ACL data and what the controller has, or the socket's. Gives up after 2 s without progress,
+    /// Waits until everything that is queued for a link now has been sent: the bearer's queue, the queue of ACL
+    /// data and what the controller has, or the socket's. Packets that are queued later, and those that still
+    /// wait for room in the bearer's queue, do not extend the wait. Gives up after 2 s without progress,
     /// and after 10 s in all. Returns whether everything was sent; false when the link ended before that.
     func untilSent(on id: LinkID) async throws(BLEError) -> Bool {
         try await departures.wait(in: self) { adapter, key in
@@ -258,10 +255,15 @@ extension Adapter {
     }
 
     /// Returns the number of callers' packets that were accepted for a link and have not been sent.
-    func unsent(on link: Link) -> Int {
+    func unsent(on link: Link) -> Int { link.gatt.unsent + sendState(of: link).waiting }
+
+    /// Returns the state of the packets below the bearer. On a link of this host, only callers' packets count.
+    private func sendState(of link: Link) -> L2CAPSendState {
         switch link.channel {
-        case .acl(let handle): link.gatt.unsent + acl.unsentFrames(handle).awaited
-        case .socket(let channel): link.gatt.unsent + channel.port.unsentPackets
+        case .acl(let handle):
+            let awaited = acl.unsentFrames(handle).awaited
+            return L2CAPSendState(waiting: awaited, awaited: awaited, departed: acl.departedFrames(handle))
+        case .socket(let channel): return channel.port.sendState
         }
     }
 

@@ -166,13 +166,13 @@ final class Link {
     }
 
     /// Sends the next frame of the kernel's bearer; false when there is none.
-    func sendFrame(to port: any PacketPort, at now: Instant) -> Bool {
+    func sendFrame(to port: any L2CAPSocket, at now: Instant) -> Bool {
         scratch.removeAll(keepingCapacity: true)
         scratch.append(addingCapacity: ATTMTU.maximum.octets) { _ = gatt.nextFrame(into: &$0, at: now) }
-        guard !scratch.isEmpty else { return false }
+        guard let opcode = scratch.first.map(ATTOpcode.init(rawValue:)) else { return false }
         // A copy of the reference, because `send` may call back into this link.
         let frame = scratch
-        port.send(frame.span)
+        port.send(frame.span, isAwaited: opcode.isUnasked)
         return true
     }
 }

@@ -18,8 +18,9 @@ struct LinkEnding: Sendable {
     struct Conditions {
         /// The number of callers' packets that were accepted for the link and have not been sent.
         var unsent = 0
-        /// The number of callers' packets that have been sent on the link.
-        var departed = 0
+        /// The number of those that are queued for the channel, and of those that have been sent. The others
+        /// wait for room, or several of them become one packet.
+        var (queued, departed) = (0, 0)
         /// The number of other packets that have not been sent: responses, and keys of a pairing.
         var others = 0
         /// Whether a GATT procedure waits for the peer's answer.
@@ -80,7 +81,7 @@ struct LinkEnding: Sendable {
         /// The time at which the wait fails, unless a packet is sent before.
         var limit: Instant { min(since + .seconds(2), end) }
 
-        /// Notes the number of packets left, and of those that have been sent since any time. Returns true
+        /// Notes the number of packets left, and of those that have been sent since the link exists. Returns true
         /// when the wait has succeeded, false when that takes too long, nil while the wait continues.
         mutating func note(_ left: Int, departed: Int, at now: Instant) -> Bool? {
             guard left > 0, departed < goal else { return true }
@@ -152,10 +153,10 @@ extension LinkEnding {
         if phase == .begun { phase = .asking(until: now + .seconds(1)) }
     }
 
-    /// Starts a wait for the callers' packets that have been accepted to be sent. Packets that are accepted
-    /// later do not extend it.
+    /// Starts a wait for the callers' packets that are queued for the channel to be sent. Packets that are
+    /// queued later do not extend it.
     mutating func wait(_ number: UInt64, under conditions: Conditions) {
-        waits.append((number, Leaving(until: conditions.departed + conditions.unsent, at: conditions.now)))
+        waits.append((number, Leaving(until: conditions.departed + conditions.queued, at: conditions.now)))
     }
 
     /// Cancels a wait, which then reports no event.

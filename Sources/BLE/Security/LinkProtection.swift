@@ -309,8 +309,9 @@ extension LinkProtection {
 extension LinkProtection {
     /// Handles the bond that a pairing has made, which is to be kept if `isBonding`. With `isTaken` there is
     /// already a bond with its identity. The kernel reports the keys of a legacy pairing one by one, and each
-    /// produces the bond again. A peer that distributes no identity keeps the one of its bond; without one it
-    /// cannot be recognized again, so that its keys are for this link only.
+    /// produces the bond again. A peer that distributes no identity keeps the one of its bond. Without a bond,
+    /// it can be recognized again only as a central that names its key, as in LE legacy pairing; otherwise its
+    /// keys are for this link only.
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
         var (bond, isBonding) = (bond, isBonding)
@@ -319,8 +320,9 @@ extension LinkProtection {
         case .resolvable, .nonResolvable, .reserved:
             if !isKernel, let known = self.bond {
                 (bond.peer, bond.peerIdentityKey) = (known.peer, known.peerIdentityKey)
-            } else {
+            } else if isBonding, role == .central || bond.strength.isSecureConnections {
                 isBonding = false
+                events.append(.bond(self.bond))
             }
         }
         // The identity is unproven: any peer could replace the bond of another one.

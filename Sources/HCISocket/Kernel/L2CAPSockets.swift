@@ -30,15 +30,30 @@ package protocol L2CAPSocket: PacketPort {
     /// Returns the HCI handle of the link, for commands on a raw socket.
     func connectionHandle() throws(PortError) -> ConnectionHandle
 
-    /// The number of sent packets that have not been passed to the controller, or more.
-    var unsentPackets: Int { get }
+    /// Sends one packet. `isAwaited` is whether `sendState` counts it as awaited.
+    func send(_ packet: Span<UInt8>, isAwaited: Bool)
 
-    /// The number of sent packets that have been passed to the controller, or fewer.
-    var departedPackets: Int { get }
+    /// How many packets have been passed to the controller.
+    var sendState: L2CAPSendState { get }
 
     /// Calls `departed` soon, and then whenever packets have been passed to the controller and less than half
     /// of the kernel's buffer is used. This ends when the port is closed or when this is called with nil.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) throws(PortError)
+}
+
+/// How many of the packets that were sent on a socket have been passed to the controller. If the kernel does
+/// not report it exactly, packets count as waiting.
+package struct L2CAPSendState: Hashable, Sendable {
+    /// The number of packets that wait, including one that the kernel has not accepted.
+    package var waiting = 0
+    /// The number of awaited packets among them.
+    package var awaited = 0
+    /// The number of awaited packets that have been passed on since the socket was opened.
+    package var departed = 0
+
+    package init(waiting: Int = 0, awaited: Int = 0, departed: Int = 0) {
+        (self.waiting, self.awaited, self.departed) = (waiting, awaited, departed)
+    }
 }
 
 /// The kernel's L2CAP sockets on the ATT channel.

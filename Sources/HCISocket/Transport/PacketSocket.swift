@@ -18,18 +18,22 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     /// The reason to end the port after the packets before it have been read.
     private var ending: PortError?
     private var kept: [UInt8]?
-    /// The number of packets that the kernel has accepted.
-    private var written = 0
-    /// The lengths of the packets that the kernel may still store, oldest first.
-    private var lengths: Deque<Int> = []
+    /// Whether the packet in `kept` is awaited.
+    private var isKeptAwaited = false
+    /// The packets that the kernel may still store, oldest first.
+    private var sent: Deque<(length: Int, isAwaited: Bool)> = []
+    /// The number of awaited packets that the kernel has accepted.
+    private var awaited = 0
+    /// The kernel's charges for packets of these lengths.
+    private var charges: [Int: Int] = [:]
     /// The number of packets that the kernel has dropped and that have been reported.
     private var drops: UInt32 = 0
     private var departures: WatchedDescriptor?
     private var handlers: PacketPortHandlers?
 
-    /// The number of lengths from which those that are no longer needed are removed. The kernel's buffer has
-    /// room for fewer packets.
-    private static let lengthLimit = 1024
+    /// The number of entries in `sent` from which those that are no longer needed are removed. The kernel's
+    /// buffer has room for fewer packets.
+    private static let sentLimit = 1024
 
     /// The number of packets to read in one go before the loop continues with other work.
     private static let turn = 32
@@ -64,14 +68,19 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
     }
 
     /// Sends one packet, and keeps it if the descriptor does not accept it now.
-    package func send(_ packet: Span<UInt8>) {
+    package func send(_ packet: Span<UInt8>) { send(packet, isAwaited: false) }
+
+    /// Sends one packet, and keeps it if the descriptor does not accept it now. `isAwaited` is whether
+    /// `sendState` counts it as awaited.
+    package func send(_ packet: Span<UInt8>, isAwaited: Bool) {
         guard isWritable else { return }
         if pace != nil { hurry() }
         switch write(packet) {
-        case .success: note(packet.count)
+        case .success: note(packet.count, isAwaited)
         case .failure(.wouldBlock), .failure(.socketNotConnected):
             // ENOTCONN: the kernel blocks the channel while it pairs.
             kept = [UInt8](copying: packet)
+            isKeptAwaited = isAwaited
             socket.setInterest([.read, .write])
         // An adapter that is off accepts nothing, and can be on again soon: the packet is dropped without an
         // error.
@@ -125,7 +134,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
             let packet = kept
             kept = nil
             socket.setInterest(.read)
-            if let packet { send(packet.span) }
+            if let packet { send(packet.span, isAwaited: isKeptAwaited) }
             if isWritable { handlers?.writable() }
         }
         guard !readiness.isDisjoint(with: [.read, .hangUp, .error]) else { return }
@@ -173,7 +182,7 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
                 fail(.protocolViolation(.oversized(maximum: input.maximumPacket)))
                 return false
             }
-            if input.length(index) == 0, hasEnded {
+            if input.length(index) == 0, hasEnded(from: index, of: count) {
                 fail(ending ?? .ended)
                 return false
             }
@@ -185,9 +194,10 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
         return areReports
     }
 
-    /// Whether the other end has closed the connection. An empty packet, such as an L2CAP frame without a
-    /// payload, is read in the same way as the end.
-    private var hasEnded: Bool {
+    /// Returns whether an empty packet of a batch is the end of the connection. An empty packet that was sent,
+    /// such as an L2CAP frame without a payload, is read in the same way.
+    private func hasEnded(from index: Int, of count: Int) -> Bool {
+        guard (index..<count).allSatisfy({ input.length($0) == 0 }) else { return false }
         if ending != nil { return true }
         var state = pollfd(fd: socket.descriptor, events: Int16(CLINUX_POLLRDHUP), revents: 0)
         let end = Int16(CLINUX_POLLRDHUP) | Int16(POLLHUP | POLLERR)
@@ -223,40 +233,54 @@ package final class PacketSocket: PacketPort, @unchecked Sendable {
 // MARK: - What has not left
 
 extension PacketSocket {
-    /// The number of sent packets that the kernel still stores, including one that it has not accepted. The
-    /// kernel charges a socket for memory, not for packets, and more for a packet that it fragments. If there
-    /// are such packets, the number can be too high, but is not too low.
-    package var unsentPackets: Int {
-        guard socket.isOpen else { return 0 }
-        let kept = kept == nil ? 0 : 1
+    /// How many of the sent packets the kernel still stores. The kernel charges a socket for memory, not for
+    /// packets, and more for a packet that it fragments. If there are such packets, `waiting` can be too high,
+    /// but is not too low.
+    package var sendState: L2CAPSendState {
+        var state = L2CAPSendState()
+        guard socket.isOpen else { return state }
+        for packet in newest(within: charge) {
+            state.waiting += 1
+            if packet.isAwaited { state.awaited += 1 }
+        }
+        state.departed = awaited - state.awaited
+        guard kept != nil else { return state }
+        state.waiting += 1
+        if isKeptAwaited { state.awaited += 1 }
+        return state
+    }
+
+    private func note(_ length: Int, _ isAwaited: Bool) {
+        if isAwaited { awaited += 1 }
+        sent.append((length, isAwaited))
+        guard sent.count >= Self.sentLimit else { return }
+        sent.removeFirst(sent.count - newest(within: charge).count)
+    }
+
+    /// The octets that the kernel charges the socket with now.
+    private var charge: Int {
         // The last octet of a packet's charge is released after the writer has been woken.
-        guard let charge = try? Sockets.sendMemory(descriptor), charge > 1 else { return kept }
-        return max(1, newest(within: charge)) + kept
-    }
-
-    /// The number of sent packets that the kernel has passed on.
-    package var departedPackets: Int { written + (kept == nil ? 0 : 1) - unsentPackets }
-
-    private func note(_ length: Int) {
-        written += 1
-        lengths.append(length)
-        guard lengths.count >= Self.lengthLimit else { return }
         let charge = (try? Sockets.sendMemory(descriptor)) ?? 0
-        lengths.removeFirst(lengths.count - newest(within: charge))
+        return charge > 1 ? charge : 0
     }
 
-    /// Returns how many of the newest packets the kernel charges with so many octets together. Packets leave
-    /// in order, so these are the ones that it stores.
-    private func newest(within charge: Int) -> Int {
-        var charges: [Int: Int] = [:]
+    /// Returns the newest packets that the kernel charges with so many octets together. Packets leave in
+    /// order, so these are the ones that it stores.
+    private func newest(within charge: Int) -> Deque<(length: Int, isAwaited: Bool)>.SubSequence {
         var (left, count) = (charge, 0)
-        for length in lengths.reversed() where left > 0 {
-            let packet = charges[length] ?? (try? Sockets.sendMemory(ofPacket: length)) ?? 1
-            charges[length] = packet
-            left -= packet
+        for packet in sent.reversed() where left > 0 {
+            left -= self.charge(of: packet.length)
             count += 1
         }
-        return count
+        return sent.suffix(count)
+    }
+
+    /// Returns the kernel's charge for a packet of so many octets, or less.
+    private func charge(of length: Int) -> Int {
+        if let known = charges[length] { return known }
+        guard let charge = try? Sockets.sendMemory(ofPacket: length) else { return 1 }
+        charges[length] = charge
+        return charge
     }
 
     /// Calls `departed` soon, and then whenever the kernel has released packets and less than half of its

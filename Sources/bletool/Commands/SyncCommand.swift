@@ -70,6 +70,7 @@ struct SyncCommand: RadioCommand {
         // The time limit applies to the search and the synchronization together.
         let passed = began.duration(until: radio.adapter.loop.now)
         options.establishing = search - passed
+        let left = radio.timeLimit.map { $0 - passed }
         let (console, wanted, shown) = (radio.console, count, Counter())
         radio.health.showAmongResults()
         let stream = radio.central.periodicAdvertising(of: address, set: set, options: options)
@@ -80,9 +81,10 @@ struct SyncCommand: RadioCommand {
             }
         }
         let ended = try await radio.attempt { () throws(BLEError) in
-            try await radio.limitedWhileRead(duration ?? radio.timeLimit.map { $0 - passed }, follow)
+            try await radio.limitedWhileRead([duration, left].compactMap(\.self).min(), follow)
         }
-        guard !ended, duration == nil, let wanted else { return }
+        let isTimeout = if let duration { left.map { $0 < duration } ?? false } else { true }
+        guard !ended, isTimeout, let wanted else { return }
         throw Failure(
             .timeout, "sync", "\(shown.value) of \(wanted) received in \(radio.timeLimit?.text ?? "time")")
     }

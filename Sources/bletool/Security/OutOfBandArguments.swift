@@ -37,7 +37,7 @@ extension OutOfBandArguments {
             do throws(Failure) {
                 _ = try OutOfBandFile.record(in: path)
             } catch {
-                console.note("\(error.what) \(error.why); it is read again when a device pairs")
+                console.note("\(error.what): \(error.why); it is read again when a device pairs")
             }
         }
     }

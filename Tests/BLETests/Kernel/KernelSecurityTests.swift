@@ -459,8 +459,8 @@ private final class ReluctantSocket: L2CAPSocket {
     func start(_ handlers: PacketPortHandlers) throws(PortError) { try inner.start(handlers) }
     func send(_ packet: Span<UInt8>) { inner.send(packet) }
     func close() { inner.close() }
-    var unsentPackets: Int { inner.unsentPackets }
-    var departedPackets: Int { inner.departedPackets }
+    func send(_ packet: Span<UInt8>, isAwaited: Bool) { inner.send(packet, isAwaited: isAwaited) }
+    var sendState: L2CAPSendState { inner.sendState }
     var isWritable: Bool { inner.isWritable }
 }
 

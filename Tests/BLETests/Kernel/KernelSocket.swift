@@ -25,6 +25,8 @@ final class KernelSocket: L2CAPSocket, Sendable {
         var writable: (@Sendable () -> Void)?
         var closed: (@Sendable (PortError) -> Void)?
         var unsent = 0
+        /// The number of awaited packets that were sent.
+        var awaited = 0
         var departed: (@Sendable () -> Void)?
         var watches = 0
         /// The packets that the socket keeps; nil when it keeps none.
@@ -82,9 +84,13 @@ final class KernelSocket: L2CAPSocket, Sendable {
 
     func connectionHandle() -> ConnectionHandle { handle }
 
-    var unsentPackets: Int { shared.withLock { $0.unsent } }
-    /// The number of packets that have left, less those that the test has added.
-    var departedPackets: Int { -unsentPackets }
+    /// The number of awaited packets that were sent, those that the test adds included, less those that have
+    /// not left.
+    var sendState: L2CAPSendState {
+        shared.withLock {
+            L2CAPSendState(waiting: $0.unsent, awaited: $0.unsent, departed: $0.awaited - $0.unsent)
+        }
+    }
 
     /// Sets the handler of departures and calls it at once, as the kernel does.
     func watchDepartures(_ departed: (@Sendable () -> Void)?) {
@@ -118,7 +124,10 @@ final class KernelSocket: L2CAPSocket, Sendable {
         try inner.start(handlers)
     }
 
-    func send(_ packet: Span<UInt8>) {
+    func send(_ packet: Span<UInt8>) { send(packet, isAwaited: false) }
+
+    func send(_ packet: Span<UInt8>, isAwaited: Bool) {
+        if isAwaited { shared.withLock { $0.awaited += 1 } }
         let octets = [UInt8](copying: packet)
         let isKept = shared.withLock { shared in
             shared.kept?.append(octets)

@@ -89,35 +89,6 @@ struct RestoredSubscriptionTests {
         }
     }
 
-    @Test func streamThatOverflowedUnclaimedIsReplaced() async throws {
-        try await LivesAndDeaths.run { world in
-            try await world.peer.serve(maximumLinks: 2)
-            let peer = Peripheral.Identifier(await world.peer.address)
-            let first = try await world.rise()
-            let handle: AttributeHandle
-            do {
-                let device = try await world.manager(first).connect(to: peer)
-                let sample = try await device.sample()
-                handle = sample.valueHandle
-                let stream = try await device.values(of: sample, buffer: .overflow(limit: 1))
-                await world.die(first)
-                withExtendedLifetime(stream) {}
-            }
-            await world.bed.wait(.seconds(60))
-
-            let central = try await world.manager(try await world.rise())
-            await world.bed.wait(.seconds(10))
-            let server = PeripheralManager(world.peer)
-            for value in 1...3 { try await server.update(handle, to: [UInt8(value)]) }
-            await world.bed.wait(.seconds(1))
-            let device = try await central.connect(to: peer)
-            let values = try await device.values(of: try await device.sample(), buffer: .overflow(limit: 1))
-            var next = values.makeAsyncIterator()
-            try await server.update(handle, to: [4])
-            #expect(try await next.next()?.value == [4])
-        }
-    }
-
     @Test func unclaimedSubscriptionsCanBeDismissed() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)

@@ -168,7 +168,7 @@ extension BLEError {
     fileprivate var mayPass: Bool {
         switch self {
         case .connectFailed, .disconnected, .timedOut, .busy, .hci, .controllerSilent, .controllerMisbehaved,
-            .peerMisbehaved, .att, .encryption, .databaseChanged, .port:
+            .peerMisbehaved, .att, .encryption, .databaseChanged, .port, .cannotPair(.repeatedAttempts):
             true
         default: false
         }

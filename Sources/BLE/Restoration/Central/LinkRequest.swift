@@ -115,8 +115,7 @@ final class LinkRequest: Sendable {
             return state.streams.removeValue(forKey: subscription)
         }
         let stream: BoundedStream<ReceivedValue>
-        // A stream that has ended while it had no owner is replaced.
-        if let taken, !taken.buffer.hasEnded {
+        if let taken {
             stream = taken
         } else {
             stream = try await adapter.subscribe(to: characteristic, options, on: peripheral.link)

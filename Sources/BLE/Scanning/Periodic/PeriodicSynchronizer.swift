@@ -92,8 +92,8 @@ struct PeriodicSynchronizer: Sendable {
     private var queue = Deque<Following>()
     /// The search for the first of them; nil if none has begun.
     private var search: Search?
-    /// Whether the controller has not reported the outcome of an earlier search in time.
-    private var isStale = false
+    /// The number of cancelled searches whose outcome the controller has not reported in time.
+    private var stale = 0
     /// Trains that are synchronized.
     private var syncs: [SyncHandle: Following] = [:]
     /// Trains that the controller follows and that have no consumer.
@@ -212,11 +212,10 @@ extension PeriodicSynchronizer {
             if first.consumers.isEmpty { unwanted.append(handle) } else { syncs[handle] = first }
         case .failure where first.isPostponed && !first.consumers.isEmpty:
             first.isPostponed = false
-            if let index = queue.firstIndex(where: { $0.train == first.train }) {
-                queue[index].consumers += first.consumers
-            } else {
-                queue.append(first)
-            }
+            // Followed again meanwhile: the options are those of its first consumer.
+            first.consumers += queue.filter { $0.train == first.train }.flatMap(\.consumers)
+            queue.removeAll { $0.train == first.train }
+            queue.append(first)
         case .failure(let error): events += first.consumers.map { .ended($0, error) }
         }
         let isCertain = if case .success = result { search?.mayBeOn == false } else { false }
@@ -356,7 +355,7 @@ extension PeriodicSynchronizer {
         guard let deadline, deadline <= now else { return }
         if case .ending(let reason, _) = search?.phase {
             events.append(.log("the controller did not report how the search for a train ended"))
-            isStale = true
+            stale += 1
             endSearch(.failure(reason ?? .cancelled))
         } else if let limit = queue.first?.options.establishing {
             giveUp(.timedOut(.synchronization, after: limit))
@@ -374,7 +373,7 @@ extension PeriodicSynchronizer {
             events += sync.consumers.map { .ended($0, lost) }
         }
         (syncs, unwanted) = ([:], [])
-        (dropsAnswer, isStale) = (asking != nil, false)
+        (dropsAnswer, stale) = (asking != nil, 0)
         switch search.take()?.phase {
         case .givenUp(let reason), .ending(let reason, _): endSearch(.failure(reason ?? .cancelled))
         case .begun, .asked, .looking, nil: break
@@ -420,14 +419,15 @@ extension PeriodicSynchronizer {
             }
             return
         }
-        let isLate = isStale
-        if event.status == .operationCancelledByHost { isStale = false }
+        if stale > 0, event.status == .operationCancelledByHost {
+            // The outcome of an earlier search.
+            stale -= 1
+            return
+        }
         guard let search, let first = queue.first else { return }
         if case .begun = search.phase, !search.mayBeOn, !isCreating { return }
         switch search.phase {
         case .begun, .asked, .looking:
-            // The outcome of an earlier search.
-            if isLate, event.status == .operationCancelledByHost { return }
             guard event.status == .connectionFailedToBeEstablished else {
                 let command = HCIOpcode.lePeriodicAdvertisingCreateSync
                 return endSearch(.failure(.hci(event.status, command: command)))
@@ -436,7 +436,7 @@ extension PeriodicSynchronizer {
             // again.
             events.append(.log("\(first.train.advertiser)'s train was not established; trying again"))
             self.search?.phase = .begun
-            if isCreating || isLate { self.search?.mayBeOn = true }
+            if isCreating || stale > 0 { self.search?.mayBeOn = true }
         // This may be the outcome of an earlier command, or another program's; the answers to Create and to
         // Cancel show whether another one follows.
         case .givenUp where isCreating: break
