@@ -25,6 +25,12 @@ struct PlayedRecovery {
         case fail
         /// There is no fault for a minute.
         case minute
+        /// Nothing is received for 32 s.
+        case quiet
+        /// A packet is received.
+        case packet
+        /// The probe is not answered.
+        case silentProbe
     }
 
     private(set) var recovery: Recovery
@@ -37,6 +43,8 @@ struct PlayedRecovery {
     /// The attempt under way; nil if there is none.
     private(set) var attempt: Recovery.Attempt?
     private var isBegun = false
+    /// Whether the controller was probed and nothing was received since, and whether it is known to be silent.
+    private var (isProbed, isSilent) = (false, false)
     /// The last event that was reported.
     private var lastNote: AdapterHealthEvent?
     /// Whether the controller's activities still have to be requested again.
@@ -74,6 +82,7 @@ struct PlayedRecovery {
             handle(.lineLost)
         case .answer:
             guard attempt == nil, !isGivenUp else { return false }
+            receivePacket()
             recovery.answered(.leSetScanParameters)
             takeEvents()
             if postponed == .silence(command: Self.opcode), recovery.nextEvent() != nil {
@@ -113,9 +122,28 @@ struct PlayedRecovery {
             // The attempt has ended already, so this has no effect.
             recovery.ended(attempt, .failed, links: links, at: now)
         case .minute: now = now + RecoveryLadder.calm
+        case .quiet:
+            guard recovery.deadline != nil else { return false }
+            now = now + Recovery.quiet
+            recovery.expire(at: now)
+        case .packet:
+            guard recovery.listens else { return false }
+            receivePacket()
+        case .silentProbe:
+            guard isProbed else { return false }
+            (isProbed, isSilent) = (false, true)
+            handle(.silence(command: Recovery.probe))
+            takeEvents()
+            if postponed?.isSilence == true { faults.append("a silent controller is not recovered") }
+            isSilent = false
         }
         takeEvents()
         return true
+    }
+
+    private mutating func receivePacket() {
+        isProbed = false
+        recovery.received(at: now)
     }
 
     private mutating func handle(_ fault: AdapterFault) {
@@ -126,6 +154,11 @@ struct PlayedRecovery {
         while let event = recovery.nextEvent() {
             if isGivenUp { faults.append("\(event) after the end") }
             switch event {
+            case .probe:
+                if isKernel || links == 0 || postponed?.isSilence != true {
+                    faults.append("probed for nothing")
+                }
+                isProbed = true
             case .begin(let attempt):
                 if lastNote != .recovering(attempt.fault, by: attempt.step) { faults.append("not reported") }
                 begin(attempt)
@@ -163,7 +196,8 @@ struct PlayedRecovery {
             case .hardwareError: isKernel
             case .silence: false
             }
-        if links > 0, next.losesLinks, !costsLinks, !isFree { faults.append("\(next) with links") }
+        isProbed = false
+        if links > 0, next.losesLinks, !costsLinks, !isFree, !isSilent { faults.append("\(next) with links") }
         if latest + RecoveryLadder.calm <= now { attempts = [] }
         latest = now
         attempts.append(next.step)

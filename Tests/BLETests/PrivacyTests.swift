@@ -16,6 +16,21 @@ struct PrivacyTests {
     /// A controller that leaves the resolution of addresses to the host, and one that resolves them.
     static let radios = [Radio(), Radio(isExtended: true)]
 
+    @Test func connectionEventsOfPairedLinkHaveOneIdentifier() async throws {
+        let hidden = Radio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
+        try await PairedHosts.run(serverRadio: hidden) { hosts in
+            let shown = try #require(await hosts.server.privateAddress)
+            var events = CentralManager(hosts.client).connectionEvents().makeAsyncIterator()
+            let device = try await hosts.connect(to: shown)
+            try await device.pair()
+            await device.disconnect()
+            let id = Peripheral.Identifier(shown)
+            #expect(try await events.next() == .connected(id))
+            #expect(
+                try await events.next() == .disconnected(id, .status(.connectionTerminatedByLocalHost)))
+        }
+    }
+
     @Test(arguments: radios) func onlyBondedPeersResolvePrivateAddress(
         _ radio: Radio
     ) async throws {

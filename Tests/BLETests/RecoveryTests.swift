@@ -233,6 +233,30 @@ import Testing
         }
     }
 
+    @Test("a controller that sends nothing any more is recovered although it has a link")
+    func deadControllerWithIdleLinkIsRecovered() async throws {
+        try await ScriptedHost.run { host in
+            let lamp = try await host.lamp()
+            let address = await lamp.address
+            try await host.open { adapter in
+                let device = try await CentralManager(adapter).connect(to: address)
+                for opcode in [HCIOpcode.leSetScanParameters, .readBDADDR] {
+                    host.port.script(opcode, .silence, times: 1)
+                }
+                let scan = CentralManager(adapter).scan()
+                let reason = try await device.disconnection()
+                #expect(reason == .status(.hardwareFailure))
+                _ = try await CentralManager(adapter).connect(to: address)
+                _ = scan
+            }
+            #expect(host.health.first == .postponed(.silence(command: .leSetScanParameters), links: 1))
+            #expect(
+                host.health.dropFirst().first
+                    == .recovering(.silence(command: .leSetScanParameters), by: .reset))
+            await lamp.close()
+        }
+    }
+
     @Test("a command lost while a link is open needs no reset once commands are answered again")
     func lostCommandWithLinkNeedsNoReset() async throws {
         try await ScriptedHost.run { host in

@@ -44,6 +44,19 @@ struct TransactionTests {
         }
     }
 
+    @Test func failedDiscoveryEndsServiceChanges() async throws {
+        try await TwoHosts.altered { hosts, port in
+            port.alter { $0.first == 0x11 ? [[0x01, 0x10, 0x01, 0x00, 0x0e]] : [$0] }
+            let device = try await hosts.connect()
+            let error = await failure { () throws(BLEError) in for try await _ in device.serviceChanges() {} }
+            guard case .att = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            await device.disconnect()
+        }
+    }
+
     @Test func commandsOvertakePendingRequests() async throws {
         try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()

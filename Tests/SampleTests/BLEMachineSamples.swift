@@ -94,6 +94,8 @@ struct BLEMachineSamples {
         // From then on:
         recovery.handle(fault, links: 2, at: now)
         recovery.linksEnded(at: now)
+        recovery.received(at: now)
+        // Run `expire` at `deadline`.
         recovery.begun(attempt)
         recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)
         while let event = recovery.nextEvent() { handle(event) }

@@ -230,6 +230,7 @@ extension Adapter {
     /// Handles one packet from the controller: the type octet, then the packet.
     private func receive(_ packet: Span<UInt8>) {
         capture?(.controllerToHost, packet)
+        if recovery.listens { recovery.received(at: loop.now) }
         do throws(DecodeError) {
             // Most packets are advertising reports: they take a short path, and no command follows from them.
             if try receiveReports(packet) { return }
@@ -319,6 +320,7 @@ extension Adapter {
         expireScanner(at: now)
         expireAdvertiser(at: now)
         expireSynchronizer(at: now)
+        expireRecovery(at: now)
         for link in links.values {
             guard let deadline = link.deadline, deadline <= now else { continue }
             expire(link, at: now)
@@ -330,6 +332,7 @@ extension Adapter {
         wakeForScanner()
         wakeForAdvertiser()
         wake(by: synchronizer.deadline)
+        wake(by: recovery.deadline)
         for link in links.values { wake(by: link.deadline) }
         loadOwedKeys()
     }

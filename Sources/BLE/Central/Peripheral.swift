@@ -259,8 +259,9 @@ extension Peripheral {
     /// attributes that were found before throw `BLEError.databaseChanged`.
     ///
     /// Servers indicate changes to clients that have subscribed to Service Changed. `discover()` subscribes; if
-    /// it has not run on this link, this call starts it. When the consumer is slow, the oldest of 64 waiting
-    /// changes are dropped and counted. The stream ends with the link.
+    /// it has not run on this link, this call starts it, and the stream ends with its error if it fails. A server
+    /// without Service Changed, or one that refuses the subscription, reports no changes. When the consumer is
+    /// slow, the oldest of 64 waiting changes are dropped and counted. The stream ends with the link.
     public func serviceChanges() -> BoundedStream<ServiceChange> {
         let buffer = StreamBuffer<ServiceChange>(.newest(64))
         adapter.loop.execute { [adapter, link] in

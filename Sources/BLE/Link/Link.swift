@@ -80,8 +80,8 @@ final class Link {
     /// The users that have connected to the peer and have not disconnected. A link that a central has
     /// established needs none.
     var users: Set<LinkUser> = []
-    /// Whether the watchers of connections were notified of the link.
-    var isReported = false
+    /// The identifier by which the watchers of connections were notified of the link; nil if they were not.
+    var reported: Peripheral.Identifier?
     /// Whether a warning was logged that values were too long for the link.
     var hasReportedNarrowness = false
     /// The state of this host's disconnection.

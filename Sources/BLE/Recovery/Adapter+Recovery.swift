@@ -27,6 +27,13 @@ extension Adapter {
         takeRecoveryEvents()
     }
 
+    /// Probes a controller whose recovery is postponed, if nothing was received for too long.
+    func expireRecovery(at now: Instant) {
+        guard end == nil else { return }
+        recovery.expire(at: now)
+        takeRecoveryEvents()
+    }
+
     /// Starts a recovery that links have postponed, once the last link has ended.
     func meetPostponed() {
         guard end == nil, linkCount == 0 else { return }
@@ -47,12 +54,14 @@ extension Adapter {
             switch event {
             case .note(let event): note(event)
             case .begin(let attempt): begin(attempt)
+            case .probe: Task(executorPreference: loop) { await self.sendTolerant(ReadBDADDR()) }
             case .resume(let wasReset):
                 beginAnew(wasReset: wasReset)
                 observedState.set(.poweredOn)
             case .giveUp(let fault): shutDown(.adapter(.failed(fault)))
             }
         }
+        wake(by: recovery.deadline)
     }
 
     private func begin(_ attempt: Recovery.Attempt) {

@@ -23,8 +23,8 @@ public enum AdapterHealthEvent: Hashable, Sendable {
     case centralTaken(by: Int32?)
     /// The controller has failed, and a step is taken to recover it.
     case recovering(AdapterFault, by: RecoveryStep)
-    /// The controller has failed. Recovery would end this many links, so it waits until they have ended
-    /// (`AdapterOptions.recoversWithLinks`).
+    /// The controller has failed. Recovery would end this many links, so it waits until they have ended, as
+    /// `AdapterOptions.recoversWithLinks` describes.
     case postponed(AdapterFault, links: Int)
     /// The controller answers this command again without a recovery; none is pending any more.
     case answersAgain(command: HCIOpcode)
@@ -54,7 +54,8 @@ extension AdapterHealthEvent: CustomStringConvertible {
             it started listening later: restart this program
             """
         case .recovering(let fault, let step): "\(fault): \(step)"
-        case .postponed(let fault, let links): "\(fault): what would help waits for the end of \(links) links"
+        case .postponed(let fault, let links):
+            "\(fault): recovery waits for the end of \(links) \(links == 1 ? "link" : "links")"
         case .answersAgain(let command): "the controller answers \(command) again"
         case .recovered: "the controller is back"
         case .gaveUp(let fault): "\(fault), and recovery failed"

@@ -8,6 +8,11 @@ import HCI
 /// requires the step at once. One attempt is made at a time; an attempt during which another fault occurs has
 /// failed, unless that fault is a silence.
 ///
+/// A controller that does not answer may still carry the data of its links. A silence is therefore postponed
+/// until the links have ended. When nothing was received for 32 s, the controller is sent a command that every
+/// controller supports. If that is not answered either, the step is taken, since the controller does not report
+/// the end of links any more.
+///
 /// ```swift
 /// repeat {
 ///     recovery.beginSetUp()
@@ -16,6 +21,8 @@ import HCI
 /// // From then on:
 /// recovery.handle(fault, links: 2, at: now)
 /// recovery.linksEnded(at: now)
+/// recovery.received(at: now)
+/// // Run `expire` at `deadline`.
 /// recovery.begun(attempt)
 /// recovery.ended(attempt, .done(wasReset: true), links: 0, at: now)
 /// while let event = recovery.nextEvent() { handle(event) }
@@ -49,6 +56,8 @@ struct Recovery: Sendable {
         case note(AdapterHealthEvent)
         /// An attempt is to be made.
         case begin(Attempt)
+        /// `Recovery.probe` is to be sent.
+        case probe
         /// The controller works, or is left as it is; its activities are to be requested again.
         case resume(wasReset: Bool)
         /// Nothing has helped; the adapter ends.
@@ -72,7 +81,16 @@ struct Recovery: Sendable {
     private var phase = Phase.settingUp(disturbance: nil)
     private var ladder: RecoveryLadder
     private var lastAttempt: UInt64 = 0
+    /// The time since which nothing was received while a silence is postponed.
+    private var quietSince = Instant.zero
+    /// Whether the probe was sent since then.
+    private var isProbing = false
     private var events = Deque<Event>()
+
+    /// The time without a packet after which a postponed silence is probed: the longest supervision timeout.
+    static let quiet = LinkEnding.longestSupervision
+    /// The command that shows whether a controller still works. Every controller supports it.
+    static let probe = HCIOpcode.readBDADDR
 
     /// Creates the recovery of a controller. With `isKernel` the controller is the kernel's. With
     /// `costsLinks` no step waits for the end of links.
@@ -138,7 +156,10 @@ extension Recovery {
         case .attempting(let attempt, _):
             if !fault.isSilence { phase = .attempting(attempt, disturbance: fault) }
         // A silence that is postponed already stays so until links end, or the controller answers.
-        case .working(let postponed?) where fault.isSilence && postponed.isSilence: break
+        case .working(let postponed?) where fault.isSilence && postponed.isSilence:
+            if isProbing, fault == .silence(command: Self.probe) {
+                takeStep(against: postponed, links: 0, at: now)
+            }
         case .working: takeStep(against: fault, links: links, at: now)
         }
     }
@@ -148,6 +169,25 @@ extension Recovery {
         guard case .working(let fault?) = phase else { return }
         phase = .working(postponed: nil)
         handle(fault, links: 0, at: now)
+    }
+
+    /// Whether packets from the controller matter, because a silence is postponed.
+    var listens: Bool {
+        guard !isKernel, case .working(let fault?) = phase else { return false }
+        return fault.isSilence
+    }
+
+    /// Notes that a packet was received.
+    mutating func received(at now: Instant) { (quietSince, isProbing) = (now, false) }
+
+    /// The time at which `expire` has to be called.
+    var deadline: Instant? { listens && !isProbing ? quietSince + Self.quiet : nil }
+
+    /// Probes the controller if nothing was received for too long.
+    mutating func expire(at now: Instant) {
+        guard let deadline, deadline <= now else { return }
+        isProbing = true
+        events.append(.probe)
     }
 
     /// Handles an answer to a command. It can be the command whose silence was postponed because of links;
@@ -176,7 +216,7 @@ extension Recovery {
             if let disturbance {
                 takeStep(against: disturbance, links: links, at: now)
             } else {
-                leave(attempt.fault, links: others)
+                leave(attempt.fault, links: others, at: now)
             }
         case .failed: takeStep(against: disturbance ?? attempt.fault, links: links, at: now)
         case .done(let wasReset):
@@ -195,7 +235,7 @@ extension Recovery {
         let step = ladder.nextStep(at: now)
         let hasCost = hasCostLinks(fault)
         if let step, links > 0, !hasCost, !costsLinks, !isKernel || step == .powerCycle {
-            return leave(fault, links: links)
+            return leave(fault, links: links, at: now)
         }
         self.ladder = ladder
         guard let step else {
@@ -213,12 +253,13 @@ extension Recovery {
     }
 
     /// Leaves the controller as it is. A silence can end by itself; another fault stays postponed.
-    private mutating func leave(_ fault: AdapterFault, links: Int) {
+    private mutating func leave(_ fault: AdapterFault, links: Int, at now: Instant) {
         let wasWorking = !isUnderWay
         var before: AdapterFault?
         if case .working(let postponed) = phase { before = postponed }
         if before?.isSilence ?? true {
             phase = .working(postponed: fault)
+            if before == nil { (quietSince, isProbing) = (now, false) }
             if before == nil || !fault.isSilence { events.append(.note(.postponed(fault, links: links))) }
         }
         // Gentler steps have failed before, so the activities have to be requested again.

@@ -12,16 +12,17 @@ extension Adapter {
 
     /// Reports a link that is ready for its user. Each link is reported once.
     func noteConnected(_ user: LinkUser) {
-        guard let link = links[user.link], !link.isReported else { return }
-        link.isReported = true
-        connectionWatchers.emit(.connected(Peripheral.Identifier(link.identity)))
+        guard let link = links[user.link], link.reported == nil else { return }
+        let id = Peripheral.Identifier(link.identity)
+        link.reported = id
+        connectionWatchers.emit(.connected(id))
     }
 
-    /// Reports that a reported link has ended, or has no users any more.
+    /// Reports that a reported link has ended, or has no users any more. A pairing can have changed the
+    /// peripheral's identity meanwhile; both events have the same identifier.
     func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
-        guard link.isReported else { return }
-        link.isReported = false
-        connectionWatchers.emit(.disconnected(Peripheral.Identifier(link.identity), reason))
+        guard let id = link.reported.take() else { return }
+        connectionWatchers.emit(.disconnected(id, reason))
     }
 
     /// Reports that a request to connect has failed.

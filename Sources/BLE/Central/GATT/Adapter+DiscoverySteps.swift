@@ -90,10 +90,14 @@ extension Adapter {
             buffer.onEnd { [self] in
                 loop.execute { self.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) } }
             }
-            // A discovery subscribes to the changes. Its result is not used here.
-            if link.gatt.session.currentDatabase == nil {
-                _ = link.gatt.session.discover()
-                pump(link)
+            // A discovery subscribes to the changes.
+            guard link.gatt.session.currentDatabase == nil else { return }
+            Task(executorPreference: loop) {
+                do throws(BLEError) {
+                    _ = try await self.discover(on: id)
+                } catch {
+                    buffer.finish(.failure(error))
+                }
             }
         } catch {
             buffer.finish(.failure(error))
