@@ -17,7 +17,7 @@ public struct AdapterOptions: Sendable {
     public var airLauncher: AirLauncher
     /// Whether a controller that has failed is recovered at once, which ends its links. If false, recovery waits
     /// until the links have ended: a controller that answers no command may still carry their data. If nothing is
-    /// received for 32 s, and then another command is not answered either, a controller of this host is recovered
+    /// received for 32 s, and then another command is not answered, a controller of this host is recovered
     /// although it has links.
     public var recoversWithLinks: Bool
     /// Whether the host uses the extended commands for advertising, scanning and connecting with a controller

@@ -8,10 +8,10 @@ import HCI
 /// requires the step at once. One attempt is made at a time; an attempt during which another fault occurs has
 /// failed, unless that fault is a silence.
 ///
-/// A controller that does not answer may still carry the data of its links. A silence is therefore postponed
-/// until the links have ended. When nothing was received for 32 s, the controller is sent a command that every
-/// controller supports. If that is not answered either, the step is taken, since the controller does not report
-/// the end of links any more.
+/// A controller that does not answer may still carry the data of its links. A step that ends links is therefore
+/// postponed until they have ended. When nothing was received for 32 s meanwhile, the controller is sent a
+/// command that every controller supports. If that is not answered, the step is taken, since the controller does
+/// not report the end of links any more.
 ///
 /// ```swift
 /// repeat {
@@ -81,13 +81,13 @@ struct Recovery: Sendable {
     private var phase = Phase.settingUp(disturbance: nil)
     private var ladder: RecoveryLadder
     private var lastAttempt: UInt64 = 0
-    /// The time since which nothing was received while a silence is postponed.
+    /// The time since which nothing was received while a recovery is postponed.
     private var quietSince = Instant.zero
     /// Whether the probe was sent since then.
     private var isProbing = false
     private var events = Deque<Event>()
 
-    /// The time without a packet after which a postponed silence is probed: the longest supervision timeout.
+    /// The time without a packet after which a controller is probed: the longest supervision timeout.
     static let quiet = LinkEnding.longestSupervision
     /// The command that shows whether a controller still works. Every controller supports it.
     static let probe = HCIOpcode.readBDADDR
@@ -155,11 +155,10 @@ extension Recovery {
         case .settingUp: if !fault.isSilence { phase = .settingUp(disturbance: fault) }
         case .attempting(let attempt, _):
             if !fault.isSilence { phase = .attempting(attempt, disturbance: fault) }
+        case .working(let postponed?) where isProbing && fault == .silence(command: Self.probe):
+            takeStep(against: postponed, links: 0, at: now)
         // A silence that is postponed already stays so until links end, or the controller answers.
-        case .working(let postponed?) where fault.isSilence && postponed.isSilence:
-            if isProbing, fault == .silence(command: Self.probe) {
-                takeStep(against: postponed, links: 0, at: now)
-            }
+        case .working(let postponed?) where fault.isSilence && postponed.isSilence: break
         case .working: takeStep(against: fault, links: links, at: now)
         }
     }
@@ -171,10 +170,10 @@ extension Recovery {
         handle(fault, links: 0, at: now)
     }
 
-    /// Whether packets from the controller matter, because a silence is postponed.
+    /// Whether packets from the controller matter, because a recovery is postponed.
     var listens: Bool {
-        guard !isKernel, case .working(let fault?) = phase else { return false }
-        return fault.isSilence
+        guard !isKernel, case .working(.some) = phase else { return false }
+        return true
     }
 
     /// Notes that a packet was received.
