@@ -54,6 +54,17 @@ struct ErrorTableTests {
             hint: "bletool air --listen unix:/run/hci starts a virtual air there"),
         Row(
             .adapter(
+                .unreachable(.unix(path: "/dev/null"), .system(.connectionRefused, during: "connect"))),
+            .adapter, "read: nothing listens at unix:/dev/null (connect: Connection refused)",
+            hint: "\"/dev/null\" is not a socket"),
+        Row(
+            .adapter(
+                .unreachable(
+                    .unix(path: "/dev/none/air"), .system(.noSuchFileOrDirectory, during: "connect"))),
+            .adapter, "read: nothing listens at unix:/dev/none/air (connect: No such file or directory)",
+            hint: "there is no folder \"/dev/none\""),
+        Row(
+            .adapter(
                 .unreachable(
                     .tcp(host: "192.0.2.1", port: 9000), .system(.connectionRefused, during: "connect"))),
             .adapter, "read: nothing listens at tcp:192.0.2.1:9000 (connect: Connection refused)"),

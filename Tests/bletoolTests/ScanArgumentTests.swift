@@ -72,7 +72,16 @@ struct ScanArgumentTests {
                 == "bletool: --repeats: \"often\" is not once, change, all or every=DURATION")
     }
 
+    @Test func codedPHYNeedsExtendedScanning() throws {
+        #expect(
+            try refusal("--phy", "1m,coded", "--extended", "off")
+                == "bletool: --phy: coded needs extended scanning, which --extended off excludes")
+    }
+
     @Test func invalidTimingsAreRefused() throws {
+        #expect(
+            try refusal("--interval", "10ms", "--preset", "balanced")
+                == "bletool: --preset: sets the interval; leave --interval out")
         #expect(
             try refusal("--window", "10ms")
                 == "bletool: --window: needs --interval")
@@ -81,7 +90,7 @@ struct ScanArgumentTests {
                 == "bletool: --window: 20ms is not within 2.5ms to the interval, 10ms"
         )
         #expect(
-            try refusal("--interval", "10ms,20ms") == "bletool: --interval: 2 are given, and there are 1 PHYs"
+            try refusal("--interval", "10ms,20ms") == "bletool: --interval: 2 are given, for 1 PHY"
         )
         #expect(try refusal("--phy", "1m,1m") == "bletool: --phy: \"1m\" is given twice")
         #expect(

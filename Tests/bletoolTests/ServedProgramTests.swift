@@ -308,6 +308,31 @@ import Testing
         while await server.line() != nil {}
     }
 
+    @Test("a flood of lines that are no values is counted, and a line that is too long ends the program")
+    func floodOfWrongLinesIsCounted() async throws {
+        let air = try await TemporaryAir()
+        let program = "yes x | head -n 20000; head -c 70000 /dev/zero; exec sleep 1000"
+        let (server, client) = try await serve(
+            "{lines: \"until test -e go; do sleep 0.1; done; \(program)\", format: u8}", values: 1, in: air)
+        try Data().write(to: air.folder.appending(path: "go"))
+        var (reported, counted) = (0, 0)
+        let last = await server.line { line in
+            if line.contains(#"2a06: "x" is not"#) { reported += 1 }
+            if let rest = line.firstMatch(of: /2a06: ([0-9]+) more lines? (?:is|are) no value/) {
+                counted += Int(rest.output.1) ?? 0
+            }
+            return line.contains("it is run again in")
+        }
+        #expect(reported + counted == 20_000)
+        #expect(counted > reported)
+        #expect(
+            last?.hasSuffix(": a line has more than 65536 octets; it is run again in 1s") == true,
+            "\(last ?? "")")
+        server.signal(SIGTERM)
+        while await server.line() != nil {}
+        while await client.line() != nil {}
+    }
+
     @Test("a write to a file or its replacement is sent as a value; the initial content is not")
     func fileChangesBecomeValues() async throws {
         let air = try await TemporaryAir()

@@ -107,6 +107,10 @@ struct AirCommand: ToolCommand {
         let wanted =
             addresses.isEmpty
             ? [.unix(path: AirServer.defaultPath)] : addresses
+        for (index, address) in wanted.enumerated() where wanted[..<index].contains(address) {
+            if case .tcp(_, 0) = address { continue }
+            throw Failure(.usage, "--listen", "\(address) is given twice")
+        }
         var bound: [StreamAddress] = []
         for address in wanted {
             do throws(BLEError) {

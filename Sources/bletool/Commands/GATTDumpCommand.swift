@@ -27,7 +27,11 @@ struct GATTDumpCommand: GATTVerb {
     /// Only a link without encryption shows which attributes require it.
     var encryptsIfBonded: Bool { false }
 
+    /// The path of the configuration; nil for stdout.
+    private var path: String? { file.flatMap { $0 == "-" ? nil : $0 } }
+
     func run(_ radio: Radio) async throws(Failure) {
+        try checkPath()
         try await options.pairing.outOfBand.writeOffer(of: radio)
         var connection = try options.link.connection()
         connection.encryptsIfBonded = encryptsIfBonded
@@ -41,7 +45,20 @@ struct GATTDumpCommand: GATTVerb {
         }
     }
 
-    func run(_ device: ConnectedDevice) async throws(Failure) { try await dump(device, nil) }
+    func run(_ device: ConnectedDevice) async throws(Failure) {
+        try checkPath()
+        try await dump(device, nil)
+    }
+
+    /// Throws if the configuration could not be written, before the device is read.
+    private func checkPath() throws(Failure) {
+        guard let path else { return }
+        do throws(BadInput) {
+            try File.checkWritable(path)
+        } catch {
+            throw Failure(path.printable, error, kind: .input)
+        }
+    }
 
     private func dump(
         _ device: ConnectedDevice, _ advertised: DeviceImage.Advertised?
@@ -57,7 +74,6 @@ struct GATTDumpCommand: GATTVerb {
         } catch {
             throw Failure(.input, device.peripheral.address.text, "serve could not run it: \(error.reason)")
         }
-        let path = file.flatMap { $0 == "-" ? nil : $0 }
         if let path {
             do throws(BadInput) {
                 try File.replace(

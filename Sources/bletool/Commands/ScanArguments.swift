@@ -104,6 +104,9 @@ extension ScanArguments {
         options.preset = preset
         options.extended = extended
         let phys = try reading("--phy") { try [PHY](scanned: phy) }
+        if phys.contains(.leCoded), extended == .off {
+            throw Failure(.usage, "--phy", "coded needs extended scanning, which --extended off excludes")
+        }
         options.phys = Set(phys)
         let timings = try timings(for: phys)
         options.timing = timings[.le1M] ?? timings[.leCoded]
@@ -125,6 +128,9 @@ extension ScanArguments {
                 throw Failure(.usage, "--window", "needs --interval")
             }
             return [:]
+        }
+        guard preset == .lowLatency else {
+            throw Failure(.usage, "--preset", "sets the interval; leave --interval out")
         }
         let intervals = try durations(interval, of: "--interval", phys)
         let windows = try window.map { text throws(Failure) in try durations(text, of: "--window", phys) }
@@ -158,7 +164,9 @@ extension ScanArguments {
         let durations = try reading(option, each: parts.map(String.init)) { try Duration(text: $0) }
         if durations.count == 1 { return [Duration](repeating: durations[0], count: phys.count) }
         guard durations.count == phys.count else {
-            throw Failure(.usage, option, "\(durations.count) are given, and there are \(phys.count) PHYs")
+            throw Failure(
+                .usage, option,
+                "\(durations.count) are given, for \(phys.count) \(phys.count == 1 ? "PHY" : "PHYs")")
         }
         return durations
     }

@@ -127,7 +127,7 @@ struct SyncCommand: RadioCommand {
     private func options() throws(Failure) -> PeriodicSyncOptions {
         var options = PeriodicSyncOptions()
         if let skip = try reading(
-            "--skip", skip, { try UInt16(text: $0, in: 0...499, "the packets to leave out") })
+            "--skip", skip, { try UInt16(text: $0, in: 0...499, "the number of packets to leave out") })
         {
             options.skip = Int(skip)
         }

@@ -25,7 +25,7 @@ extension StoredValue {
             guard value == nil else {
                 throw ConfigurationError(
                     value?.position,
-                    "the value has \(octets.count) octets, and its length is fixed at \(maximum)")
+                    "the value has length \(octets.count), which is fixed at \(maximum)")
             }
             octets = [UInt8](repeating: 0, count: maximum)
         }

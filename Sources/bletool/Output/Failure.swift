@@ -261,8 +261,7 @@ extension Failure {
                 run the command again, which power-cycles the adapter of user:hciN; otherwise unplug it and \
                 plug it in again, or reload its driver
                 """
-            case .unreachable(let address, _):
-                address.isOfThisHost ? "bletool air --listen \(address) starts a virtual air there" : nil
+            case .unreachable(let address, _): address.hint
             case .inUse(.process):
                 "give another name: --adapter virtual:NAME, or virtual alone for a new controller"
             case .inUse(.userChannel), .inUse(.powerSwitch), .inUse(.server):
@@ -279,11 +278,19 @@ extension Failure {
 }
 
 extension StreamAddress {
-    /// Whether a program of this host can listen there.
-    fileprivate var isOfThisHost: Bool {
+    /// What helps when nothing listens there.
+    fileprivate var hint: String? {
+        let command = "bletool air --listen \(self) starts a virtual air there"
         switch self {
-        case .unix: true
-        case .tcp(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        case .tcp(let host, _):
+            return host == "localhost" || host == "::1" || host.hasPrefix("127.") ? command : nil
+        case .unix(let path):
+            var status = stat()
+            if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+                return "\(path.quoted) is not a socket"
+            }
+            let folder = File.folder(of: path)
+            return access(folder, F_OK) == 0 ? command : "there is no folder \(folder.quoted)"
         }
     }
 }

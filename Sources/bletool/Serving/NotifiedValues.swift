@@ -76,19 +76,22 @@ struct NotifiedValues: Sendable {
         while !Task.isCancelled {
             let began = loop.now
             let end: String
+            var problems = LineProblems()
             do {
                 var lines = try ProgramLines(of: program, on: loop)
                 while let line = try await lines.next() {
+                    if let rest = problems.rest(at: loop.now) { note(rest) }
                     do throws(BadInput) {
                         await send(value: try format.octets(printed: line), unaccepted, &group)
                     } catch {
-                        note("\(error.reason)")
+                        if problems.admit(at: loop.now) { note(error.reason) }
                     }
                 }
                 end = await lines.end()
             } catch {
-                end = "\(program.name): \(error)"
+                end = "\(program.name): \(BadInput(caught: error).reason)"
             }
+            if let rest = problems.rest(at: nil) { note(rest) }
             guard !Task.isCancelled else { return }
             if began.duration(until: loop.now) >= Self.pauses.longest { pause = Self.pauses.first }
             note("\(end); it is run again in \(pause.text)")
