@@ -2,11 +2,6 @@ import BLECore
 
 /// Limits how many of a program's lines are reported because they are no values: a number in each second. The
 /// others are counted.
-///
-/// ```swift
-/// if let rest = problems.rest(at: loop.now) { note(rest) }
-/// if problems.admit(at: loop.now) { note(error.reason) }
-/// ```
 struct LineProblems {
     /// The maximum number of lines that are reported in a second.
     static let limit = 8
