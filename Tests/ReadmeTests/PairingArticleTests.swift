@@ -1,6 +1,6 @@
 import BLE
 import BLECore
-import HCISocket
+import Synchronization
 import Testing
 
 /// The code of the article "Pair devices".
@@ -23,7 +23,7 @@ import Testing
 
     @Test func lockIsPairedWithPasskey() async throws {
         try await VirtualTestbed.run { bed in
-            let shown = Lock("")
+            let shown = Mutex("")
             let show = { @Sendable (text: String) in shown.withLock { $0 = text } }
 
             var options = AdapterOptions()
