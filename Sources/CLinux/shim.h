@@ -17,7 +17,12 @@
 #include <bluetooth/hci.h>
 #include <bluetooth/l2cap.h>
 
+#include <linux/capability.h>
 #include <linux/sock_diag.h>
+
+// glibc has these functions, but declares them in no header.
+int capget(cap_user_header_t header, cap_user_data_t data);
+int capset(cap_user_header_t header, const cap_user_data_t data);
 
 // _IOW macros are not importable.
 static const unsigned long CLINUX_HCIDEVUP = HCIDEVUP;
@@ -40,6 +45,7 @@ static const unsigned long CLINUX_TCGETS2 = _IOR('T', 0x2A, struct clinux_termio
 static const unsigned long CLINUX_TCSETS2 = _IOW('T', 0x2B, struct clinux_termios2);
 static const unsigned long CLINUX_FIONREAD = FIONREAD;
 static const int CLINUX_F_GETPIPE_SZ = 1032;  // <fcntl.h> declares it for GNU only.
+static const int CLINUX_O_PATH = 010000000, CLINUX_AT_EACCESS = 0x200;  // And these, too.
 static const short CLINUX_POLLRDHUP = 0x2000;  // And so does <poll.h>.
 static const unsigned long CLINUX_TCFLSH = 0x540B;
 static const unsigned long CLINUX_TIOCEXCL = 0x540C;

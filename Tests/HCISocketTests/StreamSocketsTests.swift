@@ -124,6 +124,47 @@ private struct Server {
         }
     }
 
+    @Test("a socket in an open folder is bound, found and removed there, even if another folder has its path")
+    func socketInFolderIsReachedThroughFolder() async throws {
+        let place = try TemporaryFolder()
+        defer { place.remove() }
+        let parent = try OpenFolder(String(place.path("").dropLast()))
+        // Longer than the path of a socket can be.
+        let name = String(repeating: "x", count: 120)
+        try parent.make(name)
+        let folder = try #require(try parent.privateFolder(name))
+        #expect(rename(folder.path, place.path("moved")) == 0)
+        #expect(mkdir(place.path(name), 0o700) == 0)
+        let address = StreamAddress.unix(path: folder.path(of: "air"))
+        try await onVirtualLoop { loop in
+            let (listening, bound) = try StreamSockets.bind(to: address, in: folder)
+            #expect(bound == address)
+            #expect(exists(place.path("moved/air")) && !exists(folder.path(of: "air")))
+            #expect(throws: PortError.system(.addressInUse, during: "bind")) {
+                try StreamSockets.bind(to: address, in: folder)
+            }
+            let listener = StreamSockets.listener(listening, in: folder, on: loop) { close($0) }
+            try listener.start { _ in }
+            let near = try #require(
+                await StreamSockets.connection(to: address, in: folder, on: loop)
+            ).get()
+            close(near)
+            listener.close()
+            #expect(!exists(place.path("moved/air")) && !exists(place.path("moved/air.lock")))
+        }
+    }
+
+    @Test("a link in place of the lock of a socket is not followed")
+    func linkInPlaceOfLockIsRefused() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path("socket")
+        #expect(symlink(folder.path("target"), path + ".lock") == 0)
+        let error = PortError.system(.tooManySymbolicLinkLevels, during: "open \(path).lock")
+        #expect(throws: error) { try StreamSockets.bind(to: .unix(path: path)) }
+        #expect(!exists(folder.path("target")))
+    }
+
     @Test("a served socket file is in use; an abandoned one is replaced")
     func abandonedSocketFileIsReplaced() async throws {
         let folder = try TemporaryFolder()

@@ -13,9 +13,9 @@ final class TemporaryFolder: Sendable {
         folder = template.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// Removes the folder and the files whose paths were requested.
+    /// Removes the folder, and the files and folders whose paths were requested.
     func remove() {
-        for file in files.withLock({ $0 }) { unlink(file) }
+        for file in files.withLock({ $0.sorted(by: >) }) { _ = Glibc.remove(file) }
         rmdir(folder)
     }
 

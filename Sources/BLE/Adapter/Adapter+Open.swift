@@ -108,14 +108,13 @@ extension Adapter {
     private static func join(
         _ specification: AdapterSpecification, name: String, _ options: AdapterOptions
     ) async throws(BLEError) -> Adapter {
-        let path = options.airPath ?? AirServer.defaultPath
-        let address = StreamAddress.unix(path: path)
+        let place = try AirPlace(options.airPath)
         let descriptor: CInt
         do throws(BLEError) {
-            descriptor = try await connect(address, on: options.loop)
+            descriptor = try await connect(place.address, in: place.folder, on: options.loop)
         } catch .adapter(.unreachable) {
-            try await options.airLauncher.launch(path, options.loop)
-            descriptor = try await connect(address, on: options.loop)
+            try await options.airLauncher.launch(place.path, options.loop)
+            descriptor = try await connect(place.address, in: place.folder, on: options.loop)
         }
         return try await start(
             specification, on: H4Port(descriptor, on: options.loop), options, claiming: name)
@@ -142,10 +141,12 @@ extension Adapter {
 
     /// Connects a stream. Throws `AdapterProblem.unreachable` when nothing listens at the address, or when
     /// the stream is not connected in time.
-    private static func connect(_ address: StreamAddress, on loop: EventLoop) async throws(BLEError) -> CInt {
+    private static func connect(
+        _ address: StreamAddress, in folder: OpenFolder? = nil, on loop: EventLoop
+    ) async throws(BLEError) -> CInt {
         let silence = BLEError.adapter(.unreachable(address, .system(.timedOut, during: "connect")))
         return try await withDeadline(connectLimit, on: loop, orThrow: silence) { () throws(BLEError) in
-            switch await StreamSockets.connection(to: address, on: loop) {
+            switch await StreamSockets.connection(to: address, in: folder, on: loop) {
             case .success(let descriptor)?: return descriptor
             case .failure(let error)?:
                 switch error.errno {

@@ -1,5 +1,4 @@
 import BLECore
-import Glibc
 import HCI
 import HCISocket
 import Logging
@@ -48,13 +47,6 @@ public actor AirServer {
     /// The airs that exist for as long as the process.
     private static let kept = Lock<[AirServer]>([])
 
-    /// The path of this user's air: $BLETOOL_AIR if it is set, otherwise a socket in a folder that only
-    /// the user can enter.
-    package static var defaultPath: String {
-        let path = getenv("BLETOOL_AIR").map { String(cString: $0) } ?? ""
-        return path.isEmpty ? UserFolder.runtime + "/air" : path
-    }
-
     static func keep(_ air: AirServer) { kept.withLock { $0.append(air) } }
 
     /// The number of controllers on the air.
@@ -63,18 +55,20 @@ public actor AirServer {
     /// Accepts connections at `address`, each of which gets a controller. Returns the address, in which the
     /// chosen port replaces a TCP port of 0.
     public func listen(at address: StreamAddress) throws(BLEError) -> StreamAddress {
+        let folder: OpenFolder? = if case .unix(let path) = address { try AirPlace(path).folder } else { nil }
         do throws(PortError) {
-            let (descriptor, bound) = try StreamSockets.bind(to: address)
-            try listen(on: descriptor)
+            let (descriptor, bound) = try StreamSockets.bind(to: address, in: folder)
+            try listen(on: descriptor, in: folder)
             return bound
         } catch {
             throw .port(error)
         }
     }
 
-    /// Takes ownership of a stream socket that already listens, and accepts connections on it.
-    package func listen(on descriptor: CInt) throws(PortError) {
-        let listener = StreamSockets.listener(descriptor, on: loop) { [weak self] connection in
+    /// Takes ownership of a stream socket that already listens, and accepts connections on it. `folder` is the
+    /// one in which a Unix socket was bound.
+    package func listen(on descriptor: CInt, in folder: OpenFolder? = nil) throws(PortError) {
+        let listener = StreamSockets.listener(descriptor, in: folder, on: loop) { [weak self] connection in
             self?.assumeIsolated { $0.accept(connection) }
         }
         try listener.start { _ in }

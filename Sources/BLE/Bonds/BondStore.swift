@@ -54,7 +54,7 @@ public final class BondStore: Sendable {
         self.clock = clock
     }
 
-    init(_ folder: BondFolder, problems: [StateError], clock: @escaping @Sendable () -> Timestamp) {
+    init(_ folder: BondFolder?, problems: [StateError], clock: @escaping @Sendable () -> Timestamp) {
         self.folder = folder
         self.problems = problems
         self.clock = clock
@@ -204,6 +204,9 @@ extension BondStore {
     /// it belongs to this library. Files that are damaged, or of a later version, are listed in `problems`;
     /// all others are read.
     ///
+    /// Throws ``StateError/folder(_:)`` in ``BLEError/bonds(_:)`` when the folder `bonds` is a link, belongs to
+    /// another user or can be written to by one, who could read or replace the keys.
+    ///
     /// Other processes may use the folder at the same time. Their changes are noticed through `loop`; without a
     /// loop a change is noticed only when this process changes the same bond.
     public static func open(
@@ -219,6 +222,24 @@ extension BondStore {
         try await offLoop { () throws(BLEError) in
             do throws(StateError) {
                 return try await open(BondFolder(state: path, disk), on: loop, clock: clock)
+            } catch {
+                throw .bonds(error)
+            }
+        }
+    }
+
+    /// Reads the bonds in the state folder `path` into memory, where changes stay. Changes nothing in the folder:
+    /// damaged files stay in place, too. Root can read the folders of all users. Without a folder, the result is
+    /// empty.
+    package static func copy(of path: String) async throws(BLEError) -> BondStore {
+        try await offLoop { () throws(BLEError) in
+            do throws(StateError) {
+                guard let folder = try BondFolder(reading: path, Disk()) else { return BondStore() }
+                let contents = try await folder.load()
+                let store = BondStore(nil, problems: contents.problems, clock: { .now })
+                for problem in contents.problems { store.log.warning("\(problem)") }
+                store.take(contents)
+                return store
             } catch {
                 throw .bonds(error)
             }
@@ -242,12 +263,16 @@ extension BondStore {
         let store = BondStore(folder, problems: contents.problems, clock: clock)
         for problem in contents.problems { store.log.warning("\(problem)") }
         if let problem { store.log.warning("changes by other processes are not noticed: \(problem)") }
-        store.state.withLock { state in
+        store.take(contents)
+        if let watch, let loop { store.listen(to: watch, on: loop) }
+        return store
+    }
+
+    private func take(_ contents: BondFolder.Contents) {
+        state.withLock { state in
             for record in contents.records { state.table.put(record) }
             for identity in contents.identities { state.identities[identity.address] = identity }
         }
-        if let watch, let loop { store.listen(to: watch, on: loop) }
-        return store
     }
 }
 

@@ -14,7 +14,7 @@ enum RestorationFolder {
         let (file, folder) = ("\(name).\(role)", "\(state)/restoring")
         guard let kept = try await KeptState<Value>.open(file, in: folder, disk, for: adapter.loop) else {
             let owner = try await offLoop { () throws(BLEError) in
-                StateFile.owner(of: "\(folder)/\(file)", disk)
+                StateFile.owner(of: file, in: folder, disk)
             }
             throw .restoration(.inUse(name, process: owner))
         }

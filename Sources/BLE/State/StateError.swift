@@ -1,10 +1,13 @@
 import BLECore
+import HCISocket
 import SystemPackage
 
 /// An error with the files of the state folder.
 public enum StateError: Error, Hashable, Sendable {
     /// The system refused a call; `during` is its name and its path.
     case system(Errno, during: String)
+    /// The folder is not used, because other users could read or replace the files in it.
+    case folder(FolderError)
     /// Another process has held the file for this time while changes wait: it hangs, or is stopped.
     case claimed(path: String, after: Duration)
     /// A file, or a part of it, is damaged in this line.
@@ -50,6 +53,7 @@ extension StateError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .system(let errno, let call): "\(call): \(errno)"
+        case .folder(let error): "\(error)"
         case .claimed(let path, let time): "\(path) has been held by another process for \(time)"
         case .damaged(let path, let line, let damage): "\(path): line \(line): \(damage)"
         case .newer(let path, let version):
@@ -83,6 +87,14 @@ extension StateError.Damage: CustomStringConvertible {
 }
 
 extension StateError {
+    init(_ error: FolderError) {
+        if case .system(let errno, let call) = error {
+            self = .system(errno, during: call)
+        } else {
+            self = .folder(error)
+        }
+    }
+
     /// Creates the error for a text, with the file that contains it.
     init(_ error: TextError, in path: String) {
         switch error.reason {

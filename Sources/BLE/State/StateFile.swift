@@ -7,8 +7,9 @@ import SystemPackage
 /// The file is never changed: a new one is written beside it, synchronized to the disk, and renamed, so a
 /// process that is killed leaves the old file or the new one.
 actor StateFile {
+    /// The path of the file, for messages.
     nonisolated let path: String
-    private let folder: String
+    private let file: DiskFile
     private let disk: Disk
     private let claim: DiskClaim
     /// The octets that are known to be on the disk.
@@ -17,23 +18,24 @@ actor StateFile {
     /// Opens the file with this name in a folder, which is created if it is missing; nil when another process
     /// has the file.
     init?(_ name: String, in folder: String, _ disk: Disk) throws(StateError) {
-        try disk.makeFolders(folder)
-        self.folder = folder
+        file = DiskFile(name, in: try disk.madeFolder(folder))
         self.disk = disk
-        path = "\(folder)/\(name)"
-        claim = try disk.claim("\(path).lock")
+        path = file.path
+        claim = try disk.claim(file.with(suffix: "lock"))
         guard try claim.own() else { return nil }
     }
 
-    /// Returns the process that has a file, if it is known.
-    static func owner(of path: String, _ disk: Disk) -> Int32? {
-        guard let octets = try? disk.contents("\(path).lock", limit: 16) else { return nil }
+    /// Returns the process that has the file with this name in a folder, if it is known.
+    static func owner(of name: String, in folder: String, _ disk: Disk) -> Int32? {
+        guard let folder = try? disk.folder(folder, for: .reading),
+            let octets = try? disk.contents(DiskFile("\(name).lock", in: folder), limit: 16)
+        else { return nil }
         return Int32(String(decoding: octets.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
     /// Returns the content of the file; nil when there is no file.
     func contents() throws(StateError) -> [UInt8]? {
-        let octets = try disk.contents(path)
+        let octets = try disk.contents(file)
         if let octets, octets.count > Disk.limit { throw .system(.fileTooLarge, during: "read \(path)") }
         present = octets
         return octets
@@ -46,15 +48,16 @@ actor StateFile {
         guard octets.count <= Disk.limit else { throw .system(.fileTooLarge, during: "write \(path)") }
         // Until the last step is done, the disk may have the old content or the new one.
         present = nil
-        try disk.write(octets, to: "\(path).new")
-        try disk.rename("\(path).new", to: path)
-        try disk.synchronize(folder)
+        let new = file.with(suffix: "new")
+        try disk.write(octets, to: new)
+        try disk.rename(new, to: file)
+        try disk.synchronize(file.folder)
         present = octets
     }
 
     /// Writes content that could not be read to a file with another name, which is kept.
     func setAside(_ octets: [UInt8], suffix: String) throws(StateError) {
-        try disk.write(octets, to: disk.freeName(path, suffix: suffix))
+        try disk.write(octets, to: disk.free(file, suffix: suffix))
     }
 
     /// Releases the file for another process.

@@ -35,6 +35,9 @@ package final class FolderWatch: Sendable {
         return number
     }
 
+    /// Watches an additional folder, as it is open.
+    package func add(_ folder: OpenFolder) throws(PortError) -> Int32 { try add(folder.descriptorPath) }
+
     /// Calls `handler` on the loop with each batch of events until the watch is released. Call this on the
     /// loop.
     package func start(_ handler: @escaping @Sendable ([Event]) -> Void) throws(PortError) {

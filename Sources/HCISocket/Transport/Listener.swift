@@ -7,6 +7,8 @@ package final class Listener: @unchecked Sendable {
     // Sendable: accessed only on the loop, which WatchedDescriptor ensures.
     private let socket: WatchedDescriptor
     private let acceptNext: @Sendable (CInt) throws(PortError) -> (@Sendable () -> Void)?
+    /// The folder in which a Unix socket was bound.
+    private let folder: OpenFolder?
     private var rest: LoopTimer?
 
     /// The time for which nothing is accepted after the process or the system has run out of resources for a
@@ -14,12 +16,13 @@ package final class Listener: @unchecked Sendable {
     private static let restTime = Duration.milliseconds(100)
 
     /// Takes ownership of `descriptor`. `acceptNext` accepts one connection and returns the action for it, or
-    /// nil if there is none.
+    /// nil if there is none. `folder` is the one in which a Unix socket was bound.
     init(
-        _ descriptor: CInt, on loop: EventLoop,
+        _ descriptor: CInt, in folder: OpenFolder? = nil, on loop: EventLoop,
         acceptNext: @escaping @Sendable (CInt) throws(PortError) -> (@Sendable () -> Void)?
     ) {
         socket = WatchedDescriptor(descriptor, on: loop)
+        self.folder = folder
         self.acceptNext = acceptNext
     }
 
@@ -33,7 +36,7 @@ package final class Listener: @unchecked Sendable {
     /// Closes the listener. Further calls have no effect.
     package func close() {
         // While the socket listens, the file belongs to it and not to a newer socket.
-        if socket.isOpen { StreamSockets.removeFile(of: socket.descriptor) }
+        if socket.isOpen { StreamSockets.removeFile(of: socket.descriptor, in: folder) }
         rest?.set(nil)
         socket.close()
     }

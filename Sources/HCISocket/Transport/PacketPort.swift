@@ -83,6 +83,8 @@ public enum PortError: Error, Hashable, Sendable {
     case ended
     /// The system call failed with this errno.
     case system(Errno, during: String)
+    /// The folder of a socket is not used, because other users could replace the files in it.
+    case folder(FolderError)
     /// The host name is not an IP address; names are not looked up.
     case unresolved(String)
     /// The received data violates the protocol.
@@ -120,6 +122,7 @@ extension PortError: CustomStringConvertible {
         switch self {
         case .ended: "the other side closed the connection"
         case .system(let errno, let call): "\(call): \(errno)"
+        case .folder(let error): "\(error)"
         case .unresolved(let host): "\(host) cannot be resolved: give an IP address or localhost"
         case .protocolViolation(let violation): "\(violation)"
         }
@@ -128,6 +131,14 @@ extension PortError: CustomStringConvertible {
     /// The errno that caused the error, if any.
     public var errno: Errno? {
         if case .system(let errno, _) = self { errno } else { nil }
+    }
+
+    package init(_ error: FolderError) {
+        if case .system(let errno, let call) = error {
+            self = .system(errno, during: call)
+        } else {
+            self = .folder(error)
+        }
     }
 }
 

@@ -25,15 +25,16 @@ extension StreamAddress: CustomStringConvertible {
 package enum StreamSockets {
     /// Creates a socket that listens at `address`, and returns it with its address, in which the assigned
     /// port replaces a TCP port of 0. The file of a Unix socket that no process serves any more is replaced;
-    /// one that is still served is EADDRINUSE.
-    package static func bind(to address: StreamAddress) throws(PortError) -> (CInt, StreamAddress) {
+    /// one that is still served is EADDRINUSE. `folder` is the folder that contains the socket, if it was
+    /// opened as a private one.
+    package static func bind(
+        to address: StreamAddress, in folder: OpenFolder? = nil
+    ) throws(PortError) -> (CInt, StreamAddress) {
         switch address {
         case .unix(let path):
-            let name = try unixAddress(path)
+            let file = SocketFile(path, in: folder)
             // If two processes find the same abandoned file, only one at a time can replace it.
-            return try LockFile.holding(path + ".lock") { () throws(PortError) in
-                (try bind(name, at: path), address)
-            }
+            return try file.locked { () throws(PortError) in (try bind(to: file), address) }
         case .tcp(let host, let port):
             return try withInternetAddress(host, port) { (family, bind) throws(PortError) in
                 let descriptor = try Sockets.open(family, CLINUX_SOCK_STREAM, 0)
@@ -47,18 +48,19 @@ package enum StreamSockets {
         }
     }
 
-    private static func bind(_ name: sockaddr_un, at path: String) throws(PortError) -> CInt {
+    private static func bind(to file: SocketFile) throws(PortError) -> CInt {
+        let name = try file.address()
         let descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
         return try Sockets.closing(descriptor) { () throws(PortError) in
             do throws(PortError) {
                 try Sockets.bind(descriptor, to: name)
             } catch {
                 guard error.errno == .addressInUse else { throw error }
-                guard isSocket(path) else {
-                    throw .system(.fileExists, during: "\(path), which is no socket")
+                guard file.isSocket else {
+                    throw .system(.fileExists, during: "\(file.path), which is no socket")
                 }
                 guard try isAbandoned(name) else { throw error }
-                unlink(path)
+                file.remove()
                 try Sockets.bind(descriptor, to: name)
             }
             try Sockets.listen(descriptor, backlog: 64)
@@ -66,14 +68,9 @@ package enum StreamSockets {
         }
     }
 
-    private static func isSocket(_ path: String) -> Bool {
-        var information = stat()
-        return lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
-    }
-
     /// Removes the file of a Unix socket that still listens, so that the next one creates a new file. Other
-    /// sockets have no file.
-    package static func removeFile(of listening: CInt) {
+    /// sockets have no file. `folder` is the one in which the socket was bound.
+    static func removeFile(of listening: CInt, in folder: OpenFolder?) {
         var address = sockaddr_un()
         guard (try? Sockets.localAddress(listening, into: &address)) != nil,
             address.sun_family == sa_family_t(AF_UNIX)
@@ -81,14 +78,20 @@ package enum StreamSockets {
         let path = withUnsafeBytes(of: address.sun_path) {
             String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
         }
-        if isSocket(path) { unlink(path) }
+        // A socket in a folder has a name that is valid only in the process that has bound it.
+        let isInFolder = path.hasPrefix("/proc/self/fd/")
+        guard folder != nil || !isInFolder else { return }
+        let file = SocketFile(path, in: isInFolder ? folder : nil)
+        if file.isSocket { file.remove() }
     }
 
     /// Creates a listener that accepts connections of a listening socket, and takes ownership of the socket.
+    /// `folder` is the one in which a Unix socket was bound.
     package static func listener(
-        _ descriptor: CInt, on loop: EventLoop, accepted: @escaping @Sendable (CInt) -> Void
+        _ descriptor: CInt, in folder: OpenFolder? = nil, on loop: EventLoop,
+        accepted: @escaping @Sendable (CInt) -> Void
     ) -> Listener {
-        Listener(descriptor, on: loop) { listening throws(PortError) in
+        Listener(descriptor, in: folder, on: loop) { listening throws(PortError) in
             var ignored = sockaddr_storage()
             guard let connection = try Sockets.accept(listening, peer: &ignored) else { return nil }
             var on: CInt = 1
@@ -107,13 +110,13 @@ package enum StreamSockets {
 
     /// Starts to connect; `done` is called on the loop with the result.
     package static func connect(
-        to address: StreamAddress, on loop: EventLoop,
+        to address: StreamAddress, in folder: OpenFolder? = nil, on loop: EventLoop,
         done: @escaping @Sendable (Result<CInt, PortError>) -> Void
     ) throws(PortError) -> PendingConnection {
         let descriptor: CInt
         switch address {
         case .unix(let path):
-            let name = try unixAddress(path)
+            let name = try SocketFile(path, in: folder).address()
             descriptor = try Sockets.open(AF_UNIX, CLINUX_SOCK_STREAM, 0)
             try Sockets.closing(descriptor) { () throws(PortError) in
                 // A Unix socket connects at once, or not at all if too many connections already wait.
@@ -139,12 +142,12 @@ package enum StreamSockets {
 
     /// Connects and waits for the result; nil if the task is cancelled before.
     package static func connection(
-        to address: StreamAddress, on loop: EventLoop
+        to address: StreamAddress, in folder: OpenFolder? = nil, on loop: EventLoop
     ) async -> Result<CInt, PortError>? {
         let wait = ConnectionWait()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                loop.execute { wait.begin(address, on: loop, continuation) }
+                loop.execute { wait.begin(address, in: folder, on: loop, continuation) }
             }
         } onCancel: {
             loop.execute { wait.cancel() }
@@ -159,13 +162,13 @@ package enum StreamSockets {
         private var isCancelled = false
 
         func begin(
-            _ address: StreamAddress, on loop: EventLoop,
+            _ address: StreamAddress, in folder: OpenFolder?, on loop: EventLoop,
             _ continuation: CheckedContinuation<Result<CInt, PortError>?, Never>
         ) {
             guard !isCancelled else { return continuation.resume(returning: nil) }
             self.continuation = continuation
             do throws(PortError) {
-                pending = try connect(to: address, on: loop) { self.end($0) }
+                pending = try connect(to: address, in: folder, on: loop) { self.end($0) }
             } catch {
                 end(.failure(error))
             }
@@ -208,20 +211,6 @@ package enum StreamSockets {
         }
     }
 
-    private static func unixAddress(_ path: String) throws(PortError) -> sockaddr_un {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let octets = Array(path.utf8)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room -> Bool in
-            // The path and its terminating zero.
-            guard !octets.isEmpty, octets.count < room.count else { return false }
-            room.copyBytes(from: octets)
-            return true
-        }
-        guard fits else { throw .system(.fileNameTooLong, during: "unix socket path \(path)") }
-        return address
-    }
-
     /// Calls `body` with the address family and a function that binds (true) or connects (false).
     private static func withInternetAddress<Result>(
         _ host: String, _ port: UInt16,
@@ -248,40 +237,6 @@ package enum StreamSockets {
         return try body(AF_INET6) { (descriptor, binds) throws(PortError) -> Bool in
             if binds { try Sockets.bind(descriptor, to: address) }
             return binds ? true : try Sockets.connect(descriptor, to: address)
-        }
-    }
-}
-
-/// A file that only one process can hold at a time, and that is removed when it is released.
-enum LockFile {
-    /// Runs `body` while only this process holds the file at `path`.
-    static func holding<Result>(
-        _ path: String, _ body: () throws(PortError) -> Result
-    ) throws(PortError) -> Result {
-        let descriptor = try take(path)
-        defer {
-            unlink(path)
-            Glibc.close(descriptor)
-        }
-        return try body()
-    }
-
-    private static func take(_ path: String) throws(PortError) -> CInt {
-        while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
-            guard flock(descriptor, LOCK_EX) == 0 else {
-                let error = Errno.current
-                Glibc.close(descriptor)
-                throw .system(error, during: "flock \(path)")
-            }
-            // The previous holder has removed the file, so the held file may not be the one that other
-            // processes find.
-            var (held, found) = (stat(), stat())
-            if fstat(descriptor, &held) == 0, stat(path, &found) == 0, held.st_ino == found.st_ino {
-                return descriptor
-            }
-            Glibc.close(descriptor)
         }
     }
 }

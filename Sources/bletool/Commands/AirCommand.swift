@@ -104,9 +104,12 @@ struct AirCommand: ToolCommand {
         let air = AirServer(
             on: .shared, seed: seed ?? .random(in: .min ... .max), maximumControllers: controllers,
             configuration: .init(extended: legacy ? nil : .init()), conditions: conditions)
-        let wanted =
-            addresses.isEmpty
-            ? [.unix(path: AirServer.defaultPath)] : addresses
+        let wanted: [StreamAddress]
+        do throws(BLEError) {
+            wanted = addresses.isEmpty ? [try AirPlace().address] : addresses
+        } catch {
+            throw Failure(error, while: "air")
+        }
         for (index, address) in wanted.enumerated() where wanted[..<index].contains(address) {
             if case .tcp(_, 0) = address { continue }
             throw Failure(.usage, "--listen", "\(address) is given twice")
@@ -139,7 +142,9 @@ struct AirCommand: ToolCommand {
         }
         let air = AirServer(on: .shared)
         do throws(PortError) {
-            try await air.listen(on: dup(STDIN_FILENO))
+            // The process that started this one has bound the socket in the same folder.
+            try await air.listen(
+                on: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), in: (try? AirPlace(creates: false))?.folder)
         } catch {
             throw Failure(.input, "air", "\(error)")
         }

@@ -25,8 +25,8 @@ struct BondsCommand: ParsableCommand {
 protocol BondsVerb: ToolCommand {
     var global: PlainOptions { get }
     var state: StateOptions { get }
-    /// Whether the verb adds bonds, so that a missing folder is created.
-    static var adds: Bool { get }
+    /// What the verb does with the folder.
+    static var effect: BondsEffect { get }
     /// The command that does the same with bluetoothd's bonds, or that shows them.
     static var daemonsCommand: String { get }
     /// Checks the arguments before the folder is accessed.
@@ -34,8 +34,18 @@ protocol BondsVerb: ToolCommand {
     func run(_ bonds: BondStore, _ console: Console) async throws(Failure)
 }
 
+/// What a verb of `bonds` does with the folder of bonds.
+enum BondsEffect {
+    /// Changes nothing in the folder.
+    case reads
+    /// Changes a folder, and creates none.
+    case removes
+    /// Changes the folder, and creates a missing one.
+    case adds
+}
+
 extension BondsVerb {
-    static var adds: Bool { false }
+    static var effect: BondsEffect { .reads }
     static var daemonsCommand: String { "bluetoothctl devices Paired" }
     var output: OutputOptions { global.output }
 
@@ -66,7 +76,13 @@ extension BondsVerb {
     }
 
     /// Opens the store of the bonds that the verb works on.
-    func openBonds() async throws(Failure) -> BondStore { try await state.bonds(makesFolder: Self.adds) }
+    func openBonds() async throws(Failure) -> BondStore {
+        switch Self.effect {
+        case .reads: try await state.copyOfBonds()
+        case .removes: try await state.bonds(makesFolder: false)
+        case .adds: try await state.bonds()
+        }
+    }
 }
 
 extension BondStore {
@@ -128,7 +144,7 @@ struct BondsListCommand: BondsVerb {
                 console.output.line(line)
             }
         }
-        guard records.isEmpty, state.unreadable(bonds) == nil else { return }
+        guard records.isEmpty, bonds.problems.isEmpty else { return }
         let path = try state.path()
         let isMissing = access(path, F_OK) != 0 && errno == ENOENT
         console.note("there are no bonds in \(path.printable)\(isMissing ? ", which does not exist" : "")")
@@ -166,6 +182,7 @@ struct BondsRemoveCommand: BondsVerb {
             device, too: until then it uses a key that this machine no longer has.
             """)
 
+    static let effect = BondsEffect.removes
     static let daemonsCommand = "bluetoothctl remove DEVICE"
 
     @Argument(help: ArgumentHelp("The devices.", valueName: "device"))
@@ -253,7 +270,7 @@ struct BondsImportCommand: BondsVerb {
             newer one is kept. A bond works only on an adapter with the address that it was made with.
             """)
 
-    static let adds = true
+    static let effect = BondsEffect.adds
 
     @Argument(help: ArgumentHelp("The file; - for stdin.", valueName: "file"), completion: .file())
     var file: String

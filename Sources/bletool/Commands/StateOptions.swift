@@ -39,9 +39,21 @@ extension StateOptions {
     /// is empty.
     func bonds(makesFolder: Bool = true) async throws(Failure) -> BondStore {
         let path = try path()
-        guard makesFolder || access("\(path)/bonds", F_OK) == 0 || errno != ENOENT else { return BondStore() }
+        guard makesFolder || Self.mayExist("\(path)/bonds") else { return BondStore() }
+        return try await failing { () throws(BLEError) in try await BondStore.open(path) }
+    }
+
+    /// Reads the bonds in the folder, in which nothing is changed.
+    func copyOfBonds() async throws(Failure) -> BondStore {
+        let path = try path()
+        return try await failing { () throws(BLEError) in try await BondStore.copy(of: path) }
+    }
+
+    private func failing(
+        _ body: () async throws(BLEError) -> BondStore
+    ) async throws(Failure) -> BondStore {
         do throws(BLEError) {
-            return try await BondStore.open(path)
+            return try await body()
         } catch {
             throw Failure(error, while: stateDir == nil ? "bonds" : "--state-dir")
         }
@@ -68,7 +80,13 @@ extension StateOptions {
     /// created has no bonds.
     private func isUnreadable(_ failure: Failure) -> Bool {
         guard failure.kind == .permission, let path = try? path() else { return false }
-        return access("\(path)/bonds", F_OK) == 0 || errno == EACCES
+        return Self.mayExist("\(path)/bonds")
+    }
+
+    /// Returns whether a path exists, also as a link that points to nothing, or cannot be looked up.
+    private static func mayExist(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 || errno != ENOENT && errno != ENOTDIR
     }
 
     /// Returns a failure if the folder has bonds that this user may not read. A command that pairs would pair

@@ -171,6 +171,12 @@ extension Failure {
             .bonds(.system(.permissionDenied, _)), .bonds(.system(.notPermitted, _)),
             .restoration(.state(.system(.permissionDenied, _))):
             self.init(.permission, doing, "\(error)", hint: "run as a user who may use it")
+        case .port(.folder):
+            self.init(
+                .permission, doing, "\(error)",
+                hint: "XDG_RUNTIME_DIR names another folder, BLETOOL_AIR=PATH another virtual air")
+        case .bonds(.folder), .restoration(.state(.folder)):
+            self.init(.permission, doing, "\(error)", hint: "--state-dir names another folder")
         case .busy, .controllerSilent, .controllerMisbehaved, .port, .managementRefused, .managementMalformed:
             self.init(.adapter, doing, "\(error)")
         case .parametersRefused: self.init(.linkLost, doing, "\(error)", number: 0x3b)

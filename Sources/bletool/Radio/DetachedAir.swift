@@ -11,8 +11,9 @@ extension AirLauncher {
     /// This process binds the socket and the new one inherits it, so hosts can connect immediately. If two
     /// processes start an air at the same time, one binds the socket and the other joins that air.
     static let detached = AirLauncher { (path, loop) throws(BLEError) in
+        let place = try AirPlace(path)
         do throws(PortError) {
-            let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
+            let (descriptor, _) = try StreamSockets.bind(to: place.address, in: place.folder)
             defer { close(descriptor) }
             try spawn(["bletool", "air", "--background"], input: descriptor)
         } catch .system(.addressInUse, _) {

@@ -1,6 +1,8 @@
 import BLECore
+import Foundation
 import GATTClient
 import Glibc
+import HCISocket
 import SMP
 import SystemPackage
 import Testing
@@ -132,7 +134,188 @@ struct BondFolderTests {
         let file = "\(folder.path)/file"
         close(creat(file, 0o600))
         let problem = await failure { () throws(BLEError) in _ = try await BondStore.open(file, on: nil) }
-        #expect(problem == .bonds(.system(.notDirectory, during: "mkdir \(file)/bonds")))
+        #expect(problem == .bonds(.system(.notDirectory, during: "open \(file)")))
+    }
+
+    @Test("a link in place of the folder of bonds or of its files is not followed", arguments: [false, true])
+    func linkIsNotFollowed(isRestoration: Bool) async throws {
+        let (name, target) = (isRestoration ? "restoring" : "bonds", "\(folder.path)/target")
+        let link = "\(folder.path)/\(name)"
+        try #require(mkdir(target, 0o755) == 0 && symlink(target, link) == 0)
+        let expected = StateError.folder(.notFolder(path: link))
+        if isRestoration {
+            let problem = await failure { () throws(BLEError) in
+                _ = try await KeptState<CentralState>.open("x.central", in: link, for: .shared)
+            }
+            #expect(problem == .restoration(.state(expected)))
+        } else {
+            #expect(await failure { () throws(BLEError) in _ = try await open() } == .bonds(expected))
+            #expect(
+                await failure { () throws(BLEError) in _ = try await BondStore.copy(of: folder.path) }
+                    == .bonds(expected))
+        }
+        #expect(try folder.mode(target) == 0o755)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
+    }
+
+    @Test("a link in place of the folder of an identity, or of a bond, is not followed")
+    func linkBelowBondsIsNotFollowed() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        let (bond, away) = (folder.file("\(Self.name).bond"), "\(folder.path)/away")
+        try #require(rename(bond, away) == 0 && symlink(away, bond) == 0)
+        let next = try await open()
+        #expect(next.records().isEmpty)
+        #expect(next.problems == [.system(.tooManySymbolicLinkLevels, during: "open \(bond)")])
+        // A new bond replaces the link, not its target.
+        let octets = folder.contents(at: away)
+        try next.insert(SampleBonds.bond(key: 9))
+        let refused = await failure { () throws(BLEError) in try await next.flush() }
+        #expect(refused == .bonds(.system(.tooManySymbolicLinkLevels, during: "open \(bond)")))
+        #expect(folder.contents(at: away) == octets)
+
+        let local = String(folder.file("").dropLast())
+        try #require(rename(local, "\(away)-local") == 0 && symlink("\(away)-local", local) == 0)
+        let last = try await open()
+        #expect(last.records().isEmpty && last.problems == [.folder(.notFolder(path: local))])
+    }
+
+    @Test("a folder of an identity that cannot be opened is reported, and the other bonds are read")
+    func badFolderOfIdentityIsReported() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        let other = "\(folder.path)/bonds/00:1B:DC:07:31:89-public"
+        try #require(symlink("/etc", other) == 0)
+        for copies in [false, true] {
+            let next = copies ? try await BondStore.copy(of: folder.path) : try await open()
+            #expect(next.records().map(\.bond) == [SampleBonds.bond()])
+            #expect(next.problems == [.folder(.notFolder(path: other))])
+        }
+    }
+
+    @Test("a folder that is removed and made again is opened again")
+    func removedFolderIsOpenedAgain() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        try FileManager.default.removeItem(atPath: "\(folder.path)/bonds")
+        let other = try await open()
+        store.update(SampleBonds.id) { $0.name = "Phone" }
+        try store.insert(SampleBonds.bond(key: 7))
+        try await store.flush()
+        #expect(try await open().record(SampleBonds.id)?.bond == SampleBonds.bond(key: 7))
+        #expect(other.records().isEmpty)
+    }
+
+    @Test(
+        "a pipe, a folder and a hard link in place of a temporary file or a bond neither block nor are written to"
+    )
+    func plantedFilesAreHarmless() async throws {
+        let store = try await open()
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        let (new, away) = (folder.file("\(Self.name).bond.new"), "\(folder.path)/away")
+        try folder.write([1, 2, 3], at: away)
+        for plant in 0..<2 {
+            try #require(plant == 0 ? mkfifo(new, 0o600) == 0 : link(away, new) == 0)
+            store.update(SampleBonds.id) { $0.name = "Phone \(plant)" }
+            try await store.flush()
+            #expect(try await open().record(SampleBonds.id)?.name == "Phone \(plant)")
+        }
+        #expect(folder.contents(at: away) == [1, 2, 3])
+        let bond = folder.file("\(Self.name).bond")
+        unlink(bond)
+        try #require(mkfifo(bond, 0o600) == 0)
+        #expect(
+            try await open().problems
+                == [.system(.invalidArgument, during: "open \(bond), which is no file")])
+    }
+
+    @Test("no folder or link above the bonds may belong to a user who could replace it")
+    func replaceableParentIsRefused() async throws {
+        let (open, closed) = ("\(folder.path)/open", "\(folder.path)/open/closed")
+        try #require(mkdir(open, 0o700) == 0 && chmod(open, 0o777) == 0 && mkdir(closed, 0o700) == 0)
+        for path in [open, closed] {
+            let problem = await failure { () throws(BLEError) in
+                _ = try await BondStore.open(path, on: nil)
+            }
+            #expect(problem == .bonds(.folder(.writable(path: open, mode: 0o777))))
+        }
+        chmod(open, 0o1777)
+        _ = try await BondStore.open(closed, on: nil)
+        // As systemd links the folder of a service.
+        let link = "\(folder.path)/link"
+        try #require(symlink("open/../open/closed", link) == 0)
+        #expect(try await BondStore.open(link, on: nil).records().isEmpty)
+        guard geteuid() == 0 else { return }
+        try #require(lchown(link, 65534, 65534) == 0)
+        let problem = await failure { () throws(BLEError) in _ = try await BondStore.open(link, on: nil) }
+        #expect(problem == .bonds(.folder(.owner(path: link, user: 65534))))
+        #expect(try await BondStore.copy(of: link).records().isEmpty)
+        try #require(chown(closed, 65534, 65534) == 0)
+        let other = await failure { () throws(BLEError) in _ = try await BondStore.open(closed, on: nil) }
+        #expect(other == .bonds(.folder(.owner(path: closed, user: 65534))))
+    }
+
+    @Test("a store keeps the folder that it has opened when another folder gets its path")
+    func openFolderIsKept() async throws {
+        let store = try await open()
+        let (path, away) = ("\(folder.path)/bonds", "\(folder.path)/away")
+        try #require(rename(path, away) == 0 && mkdir("\(folder.path)/target", 0o755) == 0)
+        try #require(symlink("\(folder.path)/target", path) == 0)
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        #expect(
+            folder.contents(at: "\(away)/00:1B:DC:07:31:88-public/\(Self.name).bond") != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/target").isEmpty)
+    }
+
+    @Test("a folder of another user, or one that all can write to, is refused and stays as it is")
+    func foreignFolderIsRefused() async throws {
+        let path = "\(folder.path)/bonds"
+        try #require(mkdir(path, 0o700) == 0 && chmod(path, 0o707) == 0)
+        #expect(
+            await failure { () throws(BLEError) in _ = try await open() }
+                == .bonds(.folder(.writable(path: path, mode: 0o707))))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        // Only root can give a folder to another user.
+        guard geteuid() == 0 else { return }
+        try #require(chmod(path, 0o755) == 0 && chown(path, 65534, 65534) == 0)
+        #expect(
+            await failure { () throws(BLEError) in _ = try await open() }
+                == .bonds(.folder(.owner(path: path, user: 65534))))
+        #expect(try folder.mode(path) == 0o755)
+        // Root can read what other users have.
+        #expect(try await BondStore.copy(of: folder.path).records().isEmpty)
+        #expect(try folder.mode(path) == 0o755)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+    }
+
+    @Test("a copy has the bonds of the folder, and changes nothing in it")
+    func copyChangesNothing() async throws {
+        #expect(try await BondStore.copy(of: folder.path).records().isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        let store = try await open()
+        for bond in SampleBonds.many(3) { try store.insert(bond) }
+        let identity = try await store.identity(at: SampleBonds.local)
+        try await store.flush()
+        try folder.write([1, 2, 3], to: "\(Self.name).bond")
+        try #require(chmod("\(folder.path)/bonds", 0o755) == 0)
+        unlink("\(folder.path)/bonds/lock")
+        let names = try folder.names()
+
+        let copy = try await BondStore.copy(of: folder.path)
+        #expect(copy.records().map(\.bond) == SampleBonds.many(3))
+        #expect(copy.knownIdentity(at: SampleBonds.local) == identity)
+        #expect(copy.problems.count == 1)
+        copy.remove(SampleBonds.many(3)[0].id)
+        try await copy.flush()
+        #expect(try folder.names() == names)
+        #expect(try folder.mode("\(folder.path)/bonds") == 0o755)
+        #expect(access("\(folder.path)/bonds/lock", F_OK) != 0)
+        #expect(try await open().records().count == 3)
     }
 
     @Test("a temporary file left by a killed process is harmless")

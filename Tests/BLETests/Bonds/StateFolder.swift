@@ -20,12 +20,16 @@ final class StateFolder: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: file("")).sorted()
     }
 
-    func contents(_ name: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: file(name)).map { [UInt8]($0) }
+    func contents(_ name: String) -> [UInt8]? { contents(at: file(name)) }
+
+    func write(_ octets: [UInt8], to name: String) throws { try write(octets, at: file(name)) }
+
+    func contents(at path: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: path).map { [UInt8]($0) }
     }
 
-    func write(_ octets: [UInt8], to name: String) throws {
-        try Data(octets).write(to: URL(fileURLWithPath: file(name)))
+    func write(_ octets: [UInt8], at path: String) throws {
+        try Data(octets).write(to: URL(fileURLWithPath: path))
     }
 
     /// Returns the permission bits of a file or folder.

@@ -285,7 +285,7 @@ extension LivesAndDeaths {
 
     /// Returns the values that are stored on the disk.
     fileprivate func keptValues() async -> [AttributeHandle: [UInt8]] {
-        guard let octets = try? Disk().contents("\(folder.path)/restoring/sensor.peripheral") else {
+        guard let octets = folder.contents(at: "\(folder.path)/restoring/sensor.peripheral") else {
             return [:]
         }
         return StateTextTests.read(octets, as: ServingState.self).0.values

@@ -97,7 +97,7 @@ struct RestorationDiskTests {
             state.change { $0.note(new, at: SampleBonds.noon) }
             let problem = await failure { () throws(BLEError) in try await state.flush() }
             // The state that the next process would find if this one were killed now.
-            let octets = try #require(try Disk().contents("\(path)/x.central"))
+            let octets = try #require(folder.contents(at: "\(path)/x.central"))
             let (found, problems) = StateTextTests.read(octets, as: CentralState.self)
             #expect(problems.isEmpty && found.latest.contains(Self.device(1)))
             outcomes.append(found.latest.contains(new))
@@ -120,13 +120,13 @@ struct RestorationDiskTests {
         // Creates the folder.
         await (try #require(try await open())).end(.cancelled).value
         let octets = [UInt8](repeating: UInt8(ascii: "x"), count: Disk.limit + 1)
-        try Disk().write(octets, to: "\(path)/x.central")
+        try folder.write(octets, at: "\(path)/x.central")
         let problem = await failure { () throws(BLEError) in _ = try await open() }
         guard case .restoration(.state(.system(.fileTooLarge, during: _))) = problem else {
             Issue.record("\(String(describing: problem))")
             return
         }
-        #expect(try Disk().contents("\(path)/x.central", limit: .max >> 1)?.count == octets.count)
+        #expect(folder.contents(at: "\(path)/x.central")?.count == octets.count)
     }
 
     @Test("the intact rest of a damaged file is used, and the whole file is kept aside")
@@ -140,14 +140,14 @@ struct RestorationDiskTests {
         try await first.flush()
         await first.end(.cancelled).value
         let file = "\(path)/x.central"
-        var octets = try #require(try Disk().contents(file))
+        var octets = try #require(folder.contents(at: file))
         octets[30] ^= 1
-        try Disk().write(octets, to: file)
+        try folder.write(octets, at: file)
         let second = try #require(try await open())
         #expect(second.value.links.isEmpty && second.value.scans.count == 1)
         #expect(second.value.latest == [Self.device(2)])
         #expect(second.problems == [.damaged(path: file, line: 10, .checksum)])
-        #expect(try Disk().contents("\(file).damaged") == octets)
+        #expect(folder.contents(at: "\(file).damaged") == octets)
         await second.end(.cancelled).value
         // The damage is reported once.
         let third = try #require(try await open())
@@ -155,10 +155,10 @@ struct RestorationDiskTests {
         await third.end(.cancelled).value
         // A file of a later release is kept whole beside the new file.
         let newer = Array("bletool scan 2\nchecksum 00000000\n".utf8)
-        try Disk().write(newer, to: file)
+        try folder.write(newer, at: file)
         let fourth = try #require(try await open())
         #expect(fourth.problems == [.newer(path: file, version: 2)])
-        #expect(try Disk().contents("\(file).version-2") == newer)
+        #expect(folder.contents(at: "\(file).version-2") == newer)
         await fourth.end(.cancelled).value
     }
 
@@ -166,7 +166,7 @@ struct RestorationDiskTests {
     func endedStateRefusesChangesAndFlush() async throws {
         let state = try #require(try await open())
         #expect(try await open() == nil)
-        #expect(StateFile.owner(of: "\(path)/x.central", Disk()) == getpid())
+        #expect(StateFile.owner(of: "x.central", in: path, Disk()) == getpid())
         await state.end(.adapter(.closed)).value
         #expect(state.change { $0.number() } == nil)
         #expect(await failure { () throws(BLEError) in try await state.flush() } == .adapter(.closed))
@@ -208,7 +208,7 @@ struct RestorationDiskTests {
                 }
             }
         }
-        let known = String(decoding: try Disk().contents(acknowledged) ?? [], as: UTF8.self)
+        let known = String(decoding: folder.contents(at: acknowledged) ?? [], as: UTF8.self)
             .split(separator: "\n").compactMap { DeviceAddress($0) }
         let state = try #require(try await open())
         #expect(state.problems.isEmpty)

@@ -19,10 +19,13 @@ import SystemPackage
 /// so that a process that is killed leaves either the old or the new file. A process that writes a file reads
 /// the existing one first, because another process may have changed it.
 actor BondFolder {
-    /// The folder `bonds` in the folder of all state.
+    /// The path of the folder `bonds` in the folder of all state.
     nonisolated let path: String
+    private var folder: OpenFolder
     private let disk: Disk
-    private let claim: DiskClaim
+    private let use: OpenFolder.Use
+    /// The claim of `lock`; nil for a folder that is only read, of which each file is complete at any time.
+    private var claim: DiskClaim?
     private let log = Logger(label: "ble.bonds")
     /// The watch that reports changes by other processes.
     private var watching: Watching?
@@ -30,9 +33,20 @@ actor BondFolder {
     /// Opens the bonds in a state folder. Creates the folders that are missing.
     init(state: String, _ disk: Disk = Disk()) throws(StateError) {
         self.disk = disk
+        use = .writing
         path = "\(state)/bonds"
-        try disk.makeFolders(path)
-        claim = try disk.claim("\(path)/lock")
+        folder = try disk.madeFolder(path)
+        claim = try disk.claim(DiskFile("lock", in: folder))
+    }
+
+    /// Opens the bonds in a state folder to read them; nil when there are none.
+    init?(reading state: String, _ disk: Disk) throws(StateError) {
+        self.disk = disk
+        use = .reading
+        path = "\(state)/bonds"
+        guard let folder = try disk.folder(path, for: use) else { return nil }
+        self.folder = folder
+        claim = nil
     }
 }
 
@@ -47,9 +61,10 @@ extension BondFolder {
         var problems: [StateError] = []
     }
 
-    /// Reads all files. A damaged file is set aside and reported; the others are still read.
+    /// Reads all files. A damaged file is reported, and set aside unless the folder is only read; the others
+    /// are still read.
     func load() throws(StateError) -> Contents {
-        try claim.holding { () throws(StateError) in try all() }
+        try holding { () throws(StateError) in try all() }
     }
 
     private func all() throws(StateError) -> Contents {
@@ -60,12 +75,18 @@ extension BondFolder {
             } catch {
                 contents.problems.append(error)
             }
-            for id in try bonds(at: local) {
-                do throws(StateError) {
-                    if let record = try record(id) { contents.records.append(record) }
-                } catch {
-                    contents.problems.append(error)
+            do throws(StateError) {
+                for id in try bonds(at: local) {
+                    do throws(StateError) {
+                        if let record = try record(id) { contents.records.append(record) }
+                    } catch {
+                        contents.problems.append(error)
+                    }
                 }
+            } catch  where !contents.problems.contains(error) {
+                contents.problems.append(error)
+            } catch {
+                // The folder itself cannot be opened, which is reported already.
             }
         }
         return contents
@@ -74,7 +95,8 @@ extension BondFolder {
     /// Returns the database of a peer; nil when none is stored.
     func database(of id: BondID) throws(BLEError) -> CachedDatabase? {
         try alone { () throws(StateError) in
-            try read(file(.database, of: id)) { octets throws(TextError) in
+            guard let file = try file(.database, of: id) else { return nil }
+            return try read(file) { octets throws(TextError) in
                 CachedDatabase(
                     try RemoteDatabase(TextReader.only(RemoteDatabase.kind, in: octets)), isBonded: true)
             }
@@ -83,9 +105,9 @@ extension BondFolder {
 
     /// Returns the bonds as the folder has them now.
     func records(_ ids: Set<BondID>) throws(StateError) -> BondOutcome {
-        try claim.holding { () throws(StateError) in
+        try holding { () throws(StateError) in
             var outcome = BondOutcome()
-            var setAside = SetAside(folder: path, disk)
+            var setAside = SetAside(folder, disk, use)
             for id in ids {
                 do throws(StateError) {
                     let found = try record(id)
@@ -106,17 +128,19 @@ extension BondFolder {
 
     /// Returns the addresses of this host that have a folder.
     func locals() throws(StateError) -> [DeviceAddress] {
-        try disk.names(in: path).compactMap(BondFile.address)
+        try disk.names(in: folder).compactMap(BondFile.address)
     }
 
     /// Returns the bonds of an address that have a file.
     func bonds(at local: DeviceAddress) throws(StateError) -> [BondID] {
-        try disk.names(in: folder(of: local)).compactMap { BondFile.peer(of: $0, .bond) }
+        guard let folder = try folder(of: local) else { return [] }
+        return try disk.names(in: folder).compactMap { BondFile.peer(of: $0, .bond) }
             .map { BondID($0, at: local) }
     }
 
     private func record(_ id: BondID) throws(StateError) -> BondRecord? {
-        try read(file(.bond, of: id)) { octets throws(TextError) in
+        guard let file = try file(.bond, of: id) else { return nil }
+        return try read(file) { octets throws(TextError) in
             let record = try BondRecord(TextReader.only(BondRecord.kind, in: octets))
             guard record.id == id else { throw TextError(1, .bond(record.id)) }
             return record
@@ -126,35 +150,38 @@ extension BondFolder {
     /// The files of bonds that were set aside, by this process or another. When a bond has such a file and no
     /// other, it was not removed, because removal deletes these files, too.
     private struct SetAside {
-        private let folder: String
+        private let folder: OpenFolder
         private let disk: Disk
-        private var known: [DeviceAddress: [DeviceAddress: [String]]] = [:]
+        private let use: OpenFolder.Use
+        private var known: [DeviceAddress: [DeviceAddress: [DiskFile]]] = [:]
 
-        init(folder: String, _ disk: Disk) { (self.folder, self.disk) = (folder, disk) }
+        init(_ folder: OpenFolder, _ disk: Disk, _ use: OpenFolder.Use) {
+            (self.folder, self.disk, self.use) = (folder, disk, use)
+        }
 
         /// Returns the set-aside files of a bond, as they were at the first call for its folder.
-        mutating func files(of id: BondID) throws(StateError) -> [String] {
-            if known[id.local] == nil {
-                known[id.local] = try files(in: "\(folder)/\(BondFile.name(id.local))")
-            }
+        mutating func files(of id: BondID) throws(StateError) -> [DiskFile] {
+            if known[id.local] == nil { known[id.local] = try files(at: id.local) }
             return known[id.local]?[id.peer] ?? []
         }
 
-        private func files(in folder: String) throws(StateError) -> [DeviceAddress: [String]] {
-            var files: [DeviceAddress: [String]] = [:]
+        private func files(at local: DeviceAddress) throws(StateError) -> [DeviceAddress: [DiskFile]] {
+            guard let folder = try disk.folder(BondFile.name(local), in: folder, for: use) else { return [:] }
+            var files: [DeviceAddress: [DiskFile]] = [:]
             for name in try disk.names(in: folder) {
                 let parts = name.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
                 guard parts.count == 3, !name.hasSuffix(".new"),
                     let peer = BondFile.peer(of: parts[..<2].joined(separator: "."), .bond)
                 else { continue }
-                files[peer, default: []].append("\(folder)/\(name)")
+                files[peer, default: []].append(DiskFile(name, in: folder))
             }
             return files
         }
     }
 
     private func identity(at address: DeviceAddress) throws(StateError) -> LocalIdentity? {
-        try read("\(folder(of: address))/identity") { octets throws(TextError) in
+        guard let folder = try folder(of: address) else { return nil }
+        return try read(DiskFile("identity", in: folder)) { octets throws(TextError) in
             let identity = try LocalIdentity(TextReader.only(LocalIdentity.kind, in: octets))
             guard identity.address == address else {
                 throw TextError(1, .identity(identity.address))
@@ -166,14 +193,16 @@ extension BondFolder {
     /// Reads a file; returns nil when there is none. A malformed file is set aside, so that it is reported
     /// once and its replacement does not destroy it; a file of a later version stays in place.
     private func read<Value>(
-        _ path: String, _ parse: ([UInt8]) throws(TextError) -> Value
+        _ file: DiskFile, _ parse: ([UInt8]) throws(TextError) -> Value
     ) throws(StateError) -> Value? {
-        guard let octets = try disk.contents(path) else { return nil }
+        guard let octets = try disk.contents(file) else { return nil }
         do throws(TextError) {
             return try parse(octets)
         } catch {
-            if error.version == nil { try disk.rename(path, to: disk.freeName(path, suffix: "damaged")) }
-            throw StateError(error, in: path)
+            if error.version == nil, use == .writing {
+                try disk.rename(file, to: disk.free(file, suffix: "damaged"))
+            }
+            throw StateError(error, in: file.path)
         }
     }
 }
@@ -191,9 +220,9 @@ extension BondFolder {
     func identity(orNew made: LocalIdentity) throws(BLEError) -> LocalIdentity {
         try alone { () throws(StateError) in
             if let known = try identity(at: made.address) { return known }
-            try makeFolder(of: made.address)
-            try replace([(made.text, "\(folder(of: made.address))/identity")])
-            try disk.synchronize(folder(of: made.address))
+            let folder = try madeFolder(of: made.address)
+            try replace([(made.text, DiskFile("identity", in: folder))])
+            try disk.synchronize(folder)
             return made
         }
     }
@@ -202,13 +231,13 @@ extension BondFolder {
     /// is none.
     func address(orNew made: StaticAddress) throws(BLEError) -> StaticAddress {
         try alone { () throws(StateError) in
-            let file = "\(path)/\(BondFile.name(adapter: made.adapter))"
+            let file = DiskFile(BondFile.name(adapter: made.adapter), in: folder)
             let known = try read(file) { octets throws(TextError) in
                 try StaticAddress(TextReader.only(StaticAddress.kind, in: octets))
             }
             if let known { return known }
             try replace([(made.text, file)])
-            try disk.synchronize(path)
+            try disk.synchronize(folder)
             return made
         }
     }
@@ -216,51 +245,81 @@ extension BondFolder {
     /// Runs `body` while no other process changes the folder.
     private func alone<Value>(_ body: () throws(StateError) -> Value) throws(BLEError) -> Value {
         do throws(StateError) {
-            return try claim.holding(body)
+            return try holding(body)
         } catch {
             throw .bonds(error)
         }
     }
 
+    private func holding<Value>(_ body: () throws(StateError) -> Value) throws(StateError) -> Value {
+        try reopenIfRemoved()
+        guard let claim else { return try body() }
+        return try claim.holding(body)
+    }
+
+    /// Opens the folder again if it was removed while it was open: other processes use the new one.
+    private func reopenIfRemoved() throws(StateError) {
+        guard use == .writing, folder.isRemoved else { return }
+        log.warning("\(path) was removed while it was in use")
+        folder = try disk.madeFolder(path)
+        claim = try disk.claim(DiskFile("lock", in: folder))
+        guard let watch = watching?.watch else { return }
+        do throws(PortError) {
+            watching = Watching(watch: watch, root: try watch.add(folder))
+        } catch {
+            throw StateError(error)
+        }
+        for local in try locals() { try add(local) }
+    }
+
     private func change(_ batch: BondBatch) throws(StateError) -> BondOutcome {
         var outcome = BondOutcome()
-        var writes: [(octets: [UInt8], path: String)] = []
-        var bonds: [String] = []
-        var databases: [String] = []
-        var folders: Set<DeviceAddress> = []
-        var setAside = SetAside(folder: path, disk)
+        var writes: [(octets: [UInt8], kind: BondFile, id: BondID)] = []
+        var bonds: [BondID] = []
+        var leftovers: [DiskFile] = []
+        var databases: [BondID] = []
+        var locals: Set<DeviceAddress> = []
+        var setAside = SetAside(folder, disk, use)
         for id in Set(batch.operations.keys).union(batch.reservations) {
             var record = try merged(batch.operations[id], into: id, or: batch.fallbacks[id], &setAside)
             if batch.reservations.contains(id) { outcome.reserved[id] = record?.reserveCounters() }
             outcome.records[id] = .some(record)
-            folders.insert(id.local)
+            locals.insert(id.local)
             if let record {
-                writes.append((record.text, file(.bond, of: id)))
+                writes.append((record.text, .bond, id))
             } else {
-                // The bond's own file is last: without it, another process takes a bond with set-aside files
-                // for damaged.
-                bonds += try setAside.files(of: id) + [file(.bond, of: id)]
-                databases.append(file(.database, of: id))
+                leftovers += try setAside.files(of: id)
+                bonds.append(id)
+                databases.append(id)
             }
         }
         for (id, database) in batch.databases {
             let bonded = if let known = outcome.records[id] { known } else { try record(id) }
             guard bonded != nil else { continue }
-            folders.insert(id.local)
+            locals.insert(id.local)
             if let database {
-                writes.append((database.database.text, file(.database, of: id)))
+                writes.append((database.database.text, .database, id))
             } else {
-                databases.append(file(.database, of: id))
+                databases.append(id)
             }
         }
-        for local in folders { try makeFolder(of: local) }
+        var folders: [DeviceAddress: OpenFolder] = [:]
+        for local in locals { folders[local] = try madeFolder(of: local) }
+        let made = folders
+        func file(_ kind: BondFile, _ id: BondID) -> DiskFile? {
+            made[id.local].map { kind.file(of: id.peer, in: $0) }
+        }
         // Databases are removed first: the database of an earlier bond must not exist together with the next
         // bond.
-        try replace(writes) { () throws(StateError) in
-            for path in databases { try disk.remove(path) }
+        try replace(writes.compactMap { each in file(each.kind, each.id).map { (each.octets, $0) } }) {
+            () throws(StateError) in
+            for id in databases { if let file = file(.database, id) { try disk.remove(file) } }
         }
-        for path in bonds { try disk.remove(path) }
-        for local in folders { try disk.synchronize(folder(of: local)) }
+        // The bond's own file is last: without it, another process takes a bond with set-aside files for
+        // damaged.
+        for file in leftovers { try disk.remove(file) }
+        for id in bonds { if let file = file(.bond, id) { try disk.remove(file) } }
+        for folder in made.values { try disk.synchronize(folder) }
         return outcome
     }
 
@@ -278,8 +337,10 @@ extension BondFolder {
         } catch .damaged {
             log.warning("a damaged bond with \(id) was set aside")
             isDamaged = true
-        } catch .newer(let path, let version) {
-            try disk.rename(path, to: disk.freeName(path, suffix: "version-\(version)"))
+        } catch .newer(_, let version) {
+            if let file = try file(.bond, of: id) {
+                try disk.rename(file, to: disk.free(file, suffix: "version-\(version)"))
+            }
             isDamaged = true
         }
         if present == nil, !isDamaged { isDamaged = try !setAside.files(of: id).isEmpty }
@@ -301,23 +362,29 @@ extension BondFolder {
 
     /// Writes all files beside those that they replace, runs `then`, and then puts the files in place.
     private func replace(
-        _ writes: [(octets: [UInt8], path: String)], then: () throws(StateError) -> Void = {}
+        _ writes: [(octets: [UInt8], file: DiskFile)], then: () throws(StateError) -> Void = {}
     ) throws(StateError) {
         let areMany = writes.count > 32
-        for each in writes { try disk.write(each.octets, to: "\(each.path).new", synchronizes: !areMany) }
-        if areMany { try disk.synchronizeAll(path) }
+        for each in writes {
+            try disk.write(each.octets, to: each.file.with(suffix: "new"), synchronizes: !areMany)
+        }
+        if areMany { try disk.synchronizeAll(folder) }
         try then()
-        for each in writes { try disk.rename("\(each.path).new", to: each.path) }
+        for each in writes { try disk.rename(each.file.with(suffix: "new"), to: each.file) }
     }
 
-    private func makeFolder(of local: DeviceAddress) throws(StateError) {
-        if try disk.makeFolder(folder(of: local)) { try disk.synchronize(path) }
+    private func madeFolder(of local: DeviceAddress) throws(StateError) -> OpenFolder {
+        try disk.madeFolder(BondFile.name(local), in: folder)
     }
 
-    func folder(of local: DeviceAddress) -> String { "\(path)/\(BondFile.name(local))" }
+    /// Opens the folder of an address; nil when there is none.
+    private func folder(of local: DeviceAddress) throws(StateError) -> OpenFolder? {
+        try disk.folder(BondFile.name(local), in: folder, for: use)
+    }
 
-    private func file(_ kind: BondFile, of id: BondID) -> String {
-        "\(folder(of: id.local))/\(BondFile.name(id.peer)).\(kind.rawValue)"
+    /// Returns a file of a bond; nil when there is no folder for it.
+    private func file(_ kind: BondFile, of id: BondID) throws(StateError) -> DiskFile? {
+        try folder(of: id.local).map { kind.file(of: id.peer, in: $0) }
     }
 }
 
@@ -334,12 +401,18 @@ extension BondFolder {
     func watch(on loop: EventLoop) throws(StateError) -> FolderWatch {
         do throws(PortError) {
             let watch = try FolderWatch(on: loop)
-            watching = Watching(watch: watch, root: try watch.add(path))
+            watching = Watching(watch: watch, root: try watch.add(folder))
         } catch {
             throw StateError(error)
         }
         guard let watch = watching?.watch else { throw .system(.noSuchFileOrDirectory, during: path) }
-        for local in try locals() { try add(local) }
+        for local in try locals() {
+            do throws(StateError) {
+                try add(local)
+            } catch {
+                // Reading the bonds reports the same error.
+            }
+        }
         return watch
     }
 
@@ -374,11 +447,11 @@ extension BondFolder {
     }
 
     private func add(_ local: DeviceAddress) throws(StateError) {
+        // The folder may have been removed again.
+        guard let folder = try folder(of: local) else { return }
         do throws(PortError) {
-            guard let number = try watching?.watch.add(folder(of: local)) else { return }
+            guard let number = try watching?.watch.add(folder) else { return }
             watching?.locals[number] = local
-        } catch .system(.noSuchFileOrDirectory, _) {
-            // The folder has been removed again.
         } catch {
             throw StateError(error)
         }
@@ -395,6 +468,11 @@ extension StateError {
 enum BondFile: String {
     case bond
     case database
+
+    /// Returns the file of this kind of a peer.
+    func file(of peer: DeviceAddress, in folder: OpenFolder) -> DiskFile {
+        DiskFile("\(Self.name(peer)).\(rawValue)", in: folder)
+    }
 
     /// Returns the name of an address: `C0:11:22:33:44:55-random`.
     static func name(_ address: DeviceAddress) -> String { "\(address.text)-\(address.type)" }

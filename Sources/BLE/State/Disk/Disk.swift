@@ -5,9 +5,9 @@ import SystemPackage
 
 /// The system calls for the files in the state folder. Everything that is done to a disk is done here, one
 /// step at a time.
-struct Disk: Sendable {
-    /// A step that is about to be done on the disk.
-    enum Step: Hashable, Sendable {
+package struct Disk: Sendable {
+    /// A step that is about to be done on the disk, with the paths of files and folders.
+    package enum Step: Hashable, Sendable {
         case makeFolder(String)
         case create(String)
         case write(String)
@@ -19,9 +19,28 @@ struct Disk: Sendable {
 
     /// Runs before each step. A test throws here, and finds the state in which a disk is left that fails at
     /// this step.
-    var before: @Sendable (Step) throws(Errno) -> Void = { _ in }
+    var before: @Sendable (Step) throws(Errno) -> Void
     /// The time after which a wait for the file of a claim fails, if another process holds the file.
     var timeLimit = Duration.seconds(10)
+
+    /// Creates a disk that runs `before` before each step.
+    package init(before: @escaping @Sendable (Step) throws(Errno) -> Void = { _ in }) {
+        self.before = before
+    }
+}
+
+/// A file of this program: a name in an open folder.
+package struct DiskFile: Sendable {
+    let folder: OpenFolder
+    let name: String
+
+    package init(_ name: String, in folder: OpenFolder) { (self.name, self.folder) = (name, folder) }
+
+    /// The path of the file, for messages.
+    package var path: String { folder.path(of: name) }
+
+    /// Returns the file beside this one whose name has this suffix.
+    package func with(suffix: String) -> DiskFile { DiskFile("\(name).\(suffix)", in: folder) }
 }
 
 // MARK: - Reading
@@ -32,15 +51,16 @@ extension Disk {
 
     /// Returns the octets of a file; nil when there is none. For a file larger than `limit`, which this
     /// library never writes, returns the beginning.
-    func contents(_ path: String, limit: Int = Self.limit) throws(StateError) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    package func contents(_ file: DiskFile, limit: Int = Self.limit) throws(StateError) -> [UInt8]? {
+        let path = file.path
+        let descriptor = openat(
+            file.folder.descriptor, file.name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .system(.current, during: "open \(path)")
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system(.current, during: "fstat \(path)") }
+        let status = try check(descriptor, file)
         var octets: [UInt8] = []
         var problem: Errno?
         // One octet more than the file has, to detect its end.
@@ -61,70 +81,137 @@ extension Disk {
         return octets
     }
 
-    /// Returns the names in a folder, in no particular order; none when there is no such folder.
-    func names(in path: String) throws(StateError) -> [String] {
-        guard let folder = opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw .system(.current, during: "open \(path)")
+    /// Returns the names in a folder, in no particular order.
+    func names(in folder: OpenFolder) throws(StateError) -> [String] {
+        // A descriptor of its own, because reading moves its position.
+        let descriptor = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, let entries = fdopendir(descriptor) else {
+            let problem = Errno.current
+            if descriptor >= 0 { close(descriptor) }
+            throw .system(problem, during: "open \(folder.path)")
         }
-        defer { closedir(folder) }
+        defer { closedir(entries) }
         var names: [String] = []
         while true {
             errno = 0
-            guard let entry = readdir(folder) else { break }
+            guard let entry = readdir(entries) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             if !name.hasPrefix(".") { names.append(name) }
         }
-        guard errno == 0 else { throw .system(.current, during: "read \(path)") }
+        guard errno == 0 else { throw .system(.current, during: "read \(folder.path)") }
         return names
+    }
+
+    /// Returns the status of an open file. Throws if it is no file, or one that another user has put in the
+    /// folder while that was possible.
+    @discardableResult
+    private func check(_ descriptor: CInt, _ file: DiskFile) throws(StateError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(.current, during: "fstat \(file.path)") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .system(.invalidArgument, during: "open \(file.path), which is no file")
+        }
+        guard status.st_uid == file.folder.owner || status.st_uid == 0 else {
+            throw .folder(.owner(path: file.path, user: status.st_uid))
+        }
+        return status
+    }
+
+    /// Returns whether a name is taken, also by a link that points to nothing.
+    private func exists(_ file: DiskFile) -> Bool {
+        var status = stat()
+        return fstatat(file.folder.descriptor, file.name, &status, AT_SYMLINK_NOFOLLOW) == 0
+    }
+}
+
+// MARK: - Folders
+
+extension Disk {
+    /// Opens the folder with this path, whose last name is that of a folder of this program; nil when there is
+    /// none.
+    func folder(_ path: String, for use: OpenFolder.Use = .writing) throws(StateError) -> OpenFolder? {
+        let (start, names) = Self.names(of: path)
+        return try folders { () throws(FolderError) in
+            var parent = try OpenFolder(start)
+            for name in names.dropLast() {
+                guard let next = try parent.parent(name, for: use) else { return nil }
+                parent = next
+            }
+            return try parent.privateFolder(names.last ?? ".", for: use)
+        }
+    }
+
+    /// Opens the folder with this path for writing. Creates it, and the folders that contain it, where they are
+    /// missing: only their owner can enter them.
+    func madeFolder(_ path: String) throws(StateError) -> OpenFolder {
+        let (start, names) = Self.names(of: path)
+        var parent = try folders { () throws(FolderError) in try OpenFolder(start) }
+        for name in names.dropLast() {
+            parent = try made(name, in: parent) { () throws(FolderError) in
+                try parent.parent(name, for: .writing)
+            }
+        }
+        return try madeFolder(names.last ?? ".", in: parent)
+    }
+
+    /// Opens a folder of this program; nil when there is none.
+    func folder(
+        _ name: String, in parent: OpenFolder, for use: OpenFolder.Use = .writing
+    ) throws(StateError) -> OpenFolder? {
+        try folders { () throws(FolderError) in try parent.privateFolder(name, for: use) }
+    }
+
+    /// Opens a folder of this program, and creates it if it is missing.
+    func madeFolder(_ name: String, in parent: OpenFolder) throws(StateError) -> OpenFolder {
+        try made(name, in: parent) { () throws(FolderError) in try parent.privateFolder(name) }
+    }
+
+    private func made(
+        _ name: String, in parent: OpenFolder, _ open: () throws(FolderError) -> OpenFolder?
+    ) throws(StateError) -> OpenFolder {
+        if let folder = try folders(open) { return folder }
+        try announce(.makeFolder(parent.path(of: name)))
+        try folders { () throws(FolderError) in try parent.make(name) }
+        try synchronize(parent)
+        guard let folder = try folders(open) else {
+            throw .system(.noSuchFileOrDirectory, during: "open \(parent.path(of: name))")
+        }
+        return folder
+    }
+
+    /// Returns the folder in which a path starts, and the names after it.
+    private static func names(of path: String) -> (start: String, names: [String]) {
+        (path.hasPrefix("/") ? "/" : ".", path.split(separator: "/").map(String.init))
+    }
+
+    private func folders<Result>(
+        _ body: () throws(FolderError) -> Result
+    ) throws(StateError) -> Result {
+        do throws(FolderError) {
+            return try body()
+        } catch {
+            throw StateError(error)
+        }
     }
 }
 
 // MARK: - Writing
 
 extension Disk {
-    /// Creates a folder that only its owner can enter, if it is missing. Returns true when it was.
-    @discardableResult
-    func makeFolder(_ path: String) throws(StateError) -> Bool {
-        if access(path, F_OK) == 0 { return false }
-        try announce(.makeFolder(path))
-        guard mkdir(path, 0o700) == 0 else {
-            if errno == EEXIST { return false }
-            throw .system(.current, during: "mkdir \(path)")
-        }
-        return true
-    }
-
-    /// Creates a folder that only its owner can enter, and the folders that contain it, where they are
-    /// missing.
-    func makeFolders(_ path: String) throws(StateError) {
-        var made = path.hasPrefix("/") ? "" : "."
-        for name in path.split(separator: "/") {
-            let folder = made == "." && !path.hasPrefix("/") ? String(name) : "\(made)/\(name)"
-            if try makeFolder(folder) { try synchronize(made.isEmpty ? "/" : made) }
-            made = folder
-        }
-        try closeToOthers(path)
-    }
-
-    /// Restricts a folder so that only its owner can enter it.
-    func closeToOthers(_ path: String) throws(StateError) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw .system(.current, during: "stat \(path)") }
-        guard status.st_mode & 0o077 != 0 else { return }
-        guard chmod(path, 0o700) == 0 else { throw .system(.current, during: "chmod \(path)") }
-    }
-
     /// Creates a file of `octets` that only its owner can read. All of it is on the disk when this returns,
-    /// unless `synchronizes` is false: then a call of `synchronizeAll` has to follow. An existing file is not
-    /// replaced atomically: use a new name, and then replace the old file by `rename`.
-    func write(
-        _ octets: [UInt8], to path: String, synchronizes: Bool = true
+    /// unless `synchronizes` is false: then a call of `synchronizeAll` has to follow. An existing file is
+    /// removed before, so use a new name, and then replace the old file by `rename`.
+    package func write(
+        _ octets: [UInt8], to file: DiskFile, synchronizes: Bool = true
     ) throws(StateError) {
+        let path = file.path
         try announce(.create(path))
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // The leftover of a process that was killed.
+        unlinkat(file.folder.descriptor, file.name, 0)
+        let descriptor = openat(
+            file.folder.descriptor, file.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(.current, during: "create \(path)") }
         defer { close(descriptor) }
         try announce(.write(path))
@@ -144,55 +231,66 @@ extension Disk {
 
     /// Writes everything on the file system of a folder to the disk. For many files that is a hundred times
     /// as fast as one after the other.
-    func synchronizeAll(_ path: String) throws(StateError) {
-        try announce(.synchronizeAll(path))
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
-        defer { close(descriptor) }
-        guard syncfs(descriptor) == 0 else { throw .system(.current, during: "syncfs \(path)") }
+    func synchronizeAll(_ folder: OpenFolder) throws(StateError) {
+        try announce(.synchronizeAll(folder.path))
+        try synchronize(folder, "syncfs", syncfs)
     }
 
     /// Renames a file, and atomically replaces a file that had the new name.
-    func rename(_ path: String, to new: String) throws(StateError) {
-        try announce(.rename(path, to: new))
-        guard Glibc.rename(path, new) == 0 else { throw .system(.current, during: "rename \(path)") }
+    package func rename(_ file: DiskFile, to new: DiskFile) throws(StateError) {
+        try announce(.rename(file.path, to: new.path))
+        guard renameat(file.folder.descriptor, file.name, new.folder.descriptor, new.name) == 0 else {
+            throw .system(.current, during: "rename \(file.path)")
+        }
     }
 
-    /// Returns a free name beside a file's: its name with this suffix, and a number if necessary.
-    func freeName(_ path: String, suffix: String) -> String {
-        var (new, number) = ("\(path).\(suffix)", 1)
-        while access(new, F_OK) == 0 {
+    /// Returns a file beside this one that does not exist: its name with this suffix, and a number if
+    /// necessary.
+    func free(_ file: DiskFile, suffix: String) -> DiskFile {
+        var (new, number) = (file.with(suffix: suffix), 1)
+        while exists(new) {
             number += 1
-            new = "\(path).\(suffix)-\(number)"
+            new = file.with(suffix: "\(suffix)-\(number)")
         }
         return new
     }
 
     /// Removes a file. Returns false when there is none.
     @discardableResult
-    func remove(_ path: String) throws(StateError) -> Bool {
-        try announce(.remove(path))
-        guard unlink(path) == 0 else {
+    package func remove(_ file: DiskFile) throws(StateError) -> Bool {
+        try announce(.remove(file.path))
+        guard unlinkat(file.folder.descriptor, file.name, 0) == 0 else {
             if errno == ENOENT { return false }
-            throw .system(.current, during: "remove \(path)")
+            throw .system(.current, during: "remove \(file.path)")
         }
         return true
     }
 
     /// Writes the names in a folder to the disk.
-    func synchronize(_ path: String) throws(StateError) {
-        try announce(.synchronize(path))
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
+    func synchronize(_ folder: OpenFolder) throws(StateError) {
+        try announce(.synchronize(folder.path))
+        try synchronize(folder, "fsync", fsync)
+    }
+
+    private func synchronize(
+        _ folder: OpenFolder, _ name: String, _ call: (CInt) -> CInt
+    ) throws(StateError) {
+        // A folder that contains private folders is open without the right to read it.
+        let descriptor = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(.current, during: "open \(folder.path)") }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .system(.current, during: "fsync \(path)") }
+        guard call(descriptor) == 0 else { throw .system(.current, during: "\(name) \(folder.path)") }
     }
 
     /// Opens a file that one process at a time can hold, and creates it if it is missing.
-    func claim(_ path: String) throws(StateError) -> DiskClaim {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .system(.current, during: "open \(path)") }
-        return DiskClaim(descriptor, path, timeLimit)
+    func claim(_ file: DiskFile) throws(StateError) -> DiskClaim {
+        let descriptor = openat(
+            file.folder.descriptor, file.name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw .system(.current, during: "open \(file.path)") }
+        // Closes the file in any case.
+        let claim = DiskClaim(descriptor, file.path, timeLimit)
+        try check(descriptor, file)
+        return claim
     }
 
     private func announce(_ step: Step) throws(StateError) {

@@ -56,7 +56,10 @@ final class DiskClaim: @unchecked Sendable {
             if errno == EWOULDBLOCK { return false }
             throw .system(.current, during: "flock \(path)")
         }
-        // For people, and for the error message of a later process; no code depends on it.
+        // For people, and for the error message of a later process; no code depends on it. A hard link would be
+        // another file, too.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_nlink == 1 else { return true }
         let number = Array("\(getpid())\n".utf8)
         ftruncate(descriptor, 0)
         _ = number.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }

@@ -4,12 +4,13 @@ import Testing
 
 @testable import HCISocket
 
-struct LockFileTests {
+struct SocketFileTests {
     @Test("the lock file exists only while the lock is held")
     func lockFileExistsOnlyWhileHeld() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.lock")
-        let result = try LockFile.holding(path) { () throws(PortError) in
+        let file = SocketFile(folder.path("a"), in: nil)
+        let result = try file.locked { () throws(PortError) in
             #expect(exists(path))
             return 7
         }
@@ -18,7 +19,7 @@ struct LockFileTests {
         folder.remove()
         #expect(
             throws: PortError.system(.noSuchFileOrDirectory, during: "open \(path)")
-        ) { try LockFile.holding(path) {} }
+        ) { try file.locked {} }
     }
 
     @Test("an error of the body is rethrown, and the file is removed")
@@ -26,8 +27,9 @@ struct LockFileTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("a.lock")
+        let file = SocketFile(folder.path("a"), in: nil)
         #expect(throws: PortError.ended) {
-            try LockFile.holding(path) { () throws(PortError) in throw .ended }
+            try file.locked { () throws(PortError) in throw .ended }
         }
         #expect(!exists(path))
     }
@@ -37,8 +39,9 @@ struct LockFileTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("a.lock")
+        let file = SocketFile(folder.path("a"), in: nil)
         try makeFile(path)
-        #expect(try LockFile.holding(path) { 1 } == 1)
+        #expect(try file.locked { 1 } == 1)
         #expect(!exists(path))
     }
 
@@ -47,6 +50,7 @@ struct LockFileTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("a.lock")
+        let file = SocketFile(folder.path("a"), in: nil)
         let inside = Lock(0)
         let most = Lock(0)
         let entered = Lock(0)
@@ -54,7 +58,7 @@ struct LockFileTests {
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<100 {
-                        try LockFile.holding(path) { () throws(PortError) in
+                        try file.locked { () throws(PortError) in
                             let count = inside.withLock {
                                 $0 += 1
                                 return $0
