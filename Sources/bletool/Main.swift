@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 @main
@@ -8,7 +9,22 @@ enum Main {
         // A user who presses Ctrl-\ ends the process, which is not a crash to report.
         signal(SIGQUIT, SIG_DFL)
         keepStandardDescriptors()
+        keepCapabilities()
         exit(await BLETool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Removes the capabilities of this process from what the programs that it starts inherit. A service has
+    /// ambient capabilities (capabilities(7)), which would otherwise let a shell script that handles octets of
+    /// strangers configure the network. This process keeps its own capabilities.
+    ///
+    /// Call this before other threads exist, because capabilities belong to threads.
+    private static func keepCapabilities() {
+        var header = __user_cap_header_struct(version: UInt32(_LINUX_CAPABILITY_VERSION_3), pid: 0)
+        var sets = [__user_cap_data_struct](repeating: .init(), count: Int(_LINUX_CAPABILITY_U32S_3))
+        guard capget(&header, &sets) == 0, sets.contains(where: { $0.inheritable != 0 }) else { return }
+        // The kernel removes from the ambient set what is not inheritable.
+        for index in sets.indices { sets[index].inheritable = 0 }
+        capset(&header, &sets)
     }
 
     /// Opens /dev/null in place of standard descriptors that are closed. Otherwise, a socket could get one of

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ProgramTesting
 import Testing
 
@@ -32,6 +33,33 @@ import Testing
         while await client.line() != nil {}
         #expect(client.status() == 0)
         return (air, server)
+    }
+
+    /// Only root can start a program as systemd starts a service with `AmbientCapabilities=`.
+    @Test("programs do not inherit the capabilities of a service", .enabled(if: geteuid() == 0))
+    func programsInheritNoCapabilities() async throws {
+        let shell = try Shell()
+        try shell.write(
+            """
+            services:
+              - uuid: 1802
+                characteristics:
+                  - uuid: 2a06
+                    properties: [read]
+                    read: {exec: "awk '/^Cap[IPEA]/ { print $2 }' /proc/self/status | sort -u"}
+            """, to: "status.yaml")
+        let (status, output) = try await shell.run(
+            """
+            setpriv --securebits=+noroot --inh-caps=-all,+net_admin --ambient-caps=-all,+net_admin \
+                bletool serve status.yaml --adapter virtual:served --name Status --json >served &
+            bletool gatt name:Status read 2a06 --format utf8 --adapter virtual:phone --connect-timeout 60s
+            status=$?
+            kill $!
+            exit $status
+            """)
+        #expect(status == 0)
+        // The inheritable, permitted, effective and ambient sets.
+        #expect(output == "0000000000000000\n")
     }
 
     @Test("a server runs all pending write programs in order before it ends")
