@@ -146,6 +146,45 @@ struct RotationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: second)) == Data("precious".utf8))
     }
 
+    @Test("only the owner can read a recording, and its numbered files replace no link, pipe or other file")
+    func numberedFilesFollowNoLink() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path
+        let (path, away) = ("\(folder)/a.btsnoop", "\(folder)/away")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let second = Rotation.path(path, 2)
+        func record() throws -> String? {
+            let file = try RecordingFile(path, rotation: Rotation(size: 72)) { _ in }
+            for index in 0..<5 as Range<UInt8> {
+                file.add(.packet(.hostToController, [1, index, 0x0c, 0]))
+            }
+            return file.close()
+        }
+        #expect(try record() == nil)
+        for path in [Rotation.path(path, 1), second] {
+            var status = Glibc.stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        }
+        // A link to nothing, one to a recording, and a pipe.
+        let refused = "\(path): the next file exists and is no btsnoop recording"
+        for plant in 0..<3 {
+            unlink(second)
+            if plant == 1 {
+                try Data(contentsOf: URL(filePath: Rotation.path(path, 1))).write(to: URL(filePath: away))
+            }
+            try #require(plant == 2 ? mkfifo(second, 0o644) == 0 : symlink(away, second) == 0)
+            let before = FileManager.default.contents(atPath: away)
+            #expect(try record() == refused)
+            #expect(FileManager.default.contents(atPath: away) == before)
+        }
+        // A hard link of a recording is replaced, and not written to.
+        unlink(second)
+        let before = try Data(contentsOf: URL(filePath: away))
+        try #require(link(away, second) == 0)
+        #expect(try record() == nil)
+        #expect(try Data(contentsOf: URL(filePath: away)) == before)
+    }
+
     /// The second file cannot be opened, because its path is that of a folder.
     @Test func unopenedFileIsNotCounted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rotation-\(UUID())").path

@@ -97,10 +97,17 @@ enum File {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
-        let beginning = [UInt8](unsafeUninitializedCapacity: magic.count) { buffer, count in
-            count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        return hasContent(descriptor, otherThan: magic)
+    }
+
+    /// Returns whether an open file has content that does not begin with `magic`, or that cannot be read.
+    static func hasContent(_ descriptor: CInt, otherThan magic: [UInt8]) -> Bool {
+        var count = -1
+        let beginning = [UInt8](unsafeUninitializedCapacity: magic.count) { buffer, initialized in
+            count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+            initialized = max(0, count)
         }
-        return beginning != magic
+        return count != 0 && beginning != magic
     }
 
     /// Throws if a new file cannot be created at a path, for commands that write it at their end.

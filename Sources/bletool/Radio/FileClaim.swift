@@ -25,6 +25,11 @@ enum FileClaim {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
+        return isTaken(descriptor)
+    }
+
+    /// Returns whether another process has claimed an open file.
+    static func isTaken(_ descriptor: CInt) -> Bool {
         var lock = lock(F_WRLCK)
         return fcntl(descriptor, get, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }

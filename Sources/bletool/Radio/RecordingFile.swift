@@ -106,7 +106,10 @@ final class RecordingFile: Sendable {
         if rotation.isThere, let file = Rotation.files(path).first(where: FileClaim.isTaken) {
             throw Self.failure(EWOULDBLOCK, "\(option) \(file)")
         }
-        let descriptor = path == "-" ? dup(STDOUT_FILENO) : Self.open(first)
+        let descriptor =
+            path == "-"
+            ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+            : rotation.isThere ? Self.openNumbered(first) : Self.open(first)
         guard descriptor >= 0 else { throw Self.failure(errno, "\(option) \(first)") }
         output = Lock(Output(descriptor: descriptor))
         begin()
@@ -120,10 +123,11 @@ final class RecordingFile: Sendable {
             hint: problem == EWOULDBLOCK ? "each command needs a file of its own" : nil)
     }
 
-    /// Opens or creates the file, claims it, and truncates it unless `keepsContent`. Returns the descriptor,
-    /// or a negative number. EWOULDBLOCK means that a process already records into the file.
+    /// Opens or creates the file, claims it, and truncates it unless `keepsContent`. Only its owner can read a
+    /// new file, because recordings of a pairing contain keys. Returns the descriptor, or a negative number.
+    /// EWOULDBLOCK means that a process already records into the file.
     static func open(_ path: String, keepsContent: Bool = false) -> CInt {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         var status = stat()
         // Several processes can write to a pipe or a device.
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -135,6 +139,24 @@ final class RecordingFile: Sendable {
         Glibc.close(descriptor)
         errno = problem
         return -1
+    }
+
+    /// Creates a file whose name this program has made, in place of an earlier recording of this user. In a
+    /// folder that others can write to, the name can be that of anything: EEXIST means that it is.
+    private static func openNumbered(_ path: String) -> CInt {
+        let present = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if present >= 0 {
+            defer { Glibc.close(present) }
+            var status = stat()
+            let isRecording =
+                fstat(present, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+                && status.st_uid == geteuid() && File.hasContent(present, otherThan: magic) == false
+            errno = isRecording ? EWOULDBLOCK : status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EEXIST
+            guard isRecording, !FileClaim.isTaken(present), unlink(path) == 0 else { return -1 }
+        }
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { _ = FileClaim.claim(descriptor) }
+        return descriptor
     }
 
     /// Returns the reason why a recording cannot be opened or written.
@@ -153,8 +175,11 @@ final class RecordingFile: Sendable {
 
     /// Returns whether a file has content that is not that of a btsnoop recording, or that cannot be read.
     private static func hasOtherContent(_ path: String) -> Bool {
-        File.hasContent(path, otherThan: Array(RecordingWriter(.h4).header.prefix(8)))
+        File.hasContent(path, otherThan: magic)
     }
+
+    /// The beginning of each recording.
+    private static let magic = Array(RecordingWriter(.h4).header.prefix(8))
 
     /// The function that receives the packets of an adapter.
     var sink: CaptureSink {
@@ -273,9 +298,7 @@ final class RecordingFile: Sendable {
     /// Continues in the next file. Removes the oldest file if there are too many.
     private func rotate(_ output: inout Output) {
         let next = Rotation.path(path, output.number + 1)
-        let isTaken = Self.hasOtherContent(next)
-        if isTaken { errno = EEXIST }
-        let descriptor = isTaken ? -1 : Self.open(next)
+        let descriptor = Self.openNumbered(next)
         if descriptor < 0 { output.problem = errno }
         // The claim of this file ends after that of the next one begins, so that one of them is always claimed.
         Glibc.close(output.descriptor)
