@@ -12,6 +12,8 @@ import SystemPackage
 package final class SignalWatch: @unchecked Sendable {
     // Sendable: after `init`, everything is accessed only on the loop, which WatchedDescriptor checks.
     private var signals: [CInt]
+    /// The signals of the watch's owner.
+    private let own: Set<CInt>
     private let loop: EventLoop
     private let output: WatchedDescriptor
     private let input: CInt
@@ -21,6 +23,7 @@ package final class SignalWatch: @unchecked Sendable {
         var ends: [CInt] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .system(.current, during: "pipe") }
         self.signals = signals
+        own = Set(signals)
         self.loop = loop
         (output, input) = (WatchedDescriptor(ends[0], on: loop), ends[1])
         caughtSignals.store(input, ordering: .sequentiallyConsistent)
@@ -31,10 +34,16 @@ package final class SignalWatch: @unchecked Sendable {
     /// Calls `handler` on the loop with each signal. Call this on the loop.
     package func start(_ handler: @escaping @Sendable (CInt) -> Void) throws(PortError) {
         let descriptor = output.descriptor
-        try output.watch(for: .read) { _ in
+        try output.watch(for: .read) { [own] _ in
             var number: UInt8 = 0
             while Glibc.read(descriptor, &number, 1) == 1 {
-                (Self.otherHandler(of: CInt(number)) ?? handler)(CInt(number))
+                let signal = CInt(number)
+                if let other = Self.otherHandler(of: signal) {
+                    other(signal)
+                } else if own.contains(signal) {
+                    handler(signal)
+                }
+                // Another signal was caught before its handler was removed, and has no effect any more.
             }
         }
     }
