@@ -123,6 +123,11 @@ extension Adapter {
         _ answer: CommandAnswer, to command: MachineCommand, _ number: UInt64, of id: LinkID
     ) {
         guard let link = links[id] else { return }
+        if case .done = answer, command.packet.opcode == LEEnableEncryption.opcode,
+            link.protection.isPairingKeyGiven
+        {
+            link.pairing.keyWasGiven()
+        }
         link.procedures.answered(answer, to: command, of: number)
         proceed(with: link)
     }

@@ -144,6 +144,8 @@ extension Adapter {
         // The handle may be that of another link by now.
         guard links[id] != nil else { return }
         if let key {
+            // From now on the controller accepts only encrypted data.
+            if let link = links[id], link.protection.isPairingKeyGiven { link.pairing.keyWasGiven() }
             await sendTolerant(LELongTermKeyRequestReply(connection: connection, key: key.value))
         } else {
             await sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))

@@ -135,6 +135,9 @@ struct LinkProtection: Sendable {
         }
     }
 
+    /// Whether the key that the controller was given last is that of a pairing in progress.
+    var isPairingKeyGiven: Bool { given == .pairing }
+
     /// Whether the peer has proven that it is the bond's device, or has made the bond on this link.
     private var isShown: Bool {
         if case .paired(let security)? = given, security.isBonded { return true }

@@ -122,8 +122,13 @@ extension SecurityManager {
     /// Processes the link layer's report that the link is now encrypted, with a new key or after a key
     /// refresh, or that encryption could not be started.
     package mutating func encryptionChanged(isOn: Bool, at now: Instant) {
+        let early = pairing?.early ?? []
+        pairing?.early = []
         switch pairing?.step {
-        case .encryption where isOn: distributeKeys(at: now)
+        case .encryption where isOn:
+            distributeKeys(at: now)
+            // Keys that were received before this report, in a pairing that may have ended meanwhile.
+            for command in early where pairing != nil { receive(command, at: now) }
         case .encryption, .keys:
             if !isOn { fail(.unspecifiedReason, as: .encryption, at: now) }
         case nil where negotiation == nil && isOn:
@@ -132,6 +137,12 @@ extension SecurityManager {
             timer = nil
         default: break
         }
+    }
+
+    /// Notes that the controller has been given the key of the pairing. From then on it accepts only encrypted
+    /// data, which can arrive before the report of the encryption, because events and data take different ways.
+    package mutating func keyWasGiven() {
+        if pairing?.step == .encryption { pairing?.isKeyGiven = true }
     }
 
     /// Cancels the pairing and notifies the peer. Without a pairing, a peripheral stops waiting for the
@@ -775,6 +786,12 @@ extension SecurityManager {
     }
 
     private mutating func receiveKey(_ command: SMPCommand, at now: Instant) {
+        if let pairing, pairing.step == .encryption, pairing.isKeyGiven,
+            pairing.early.count < Pairing.keyLimit
+        {
+            self.pairing?.early.append(command)
+            return
+        }
         guard pairing?.step == .keys, pairing?.distribution.toTake.first == command.code else {
             refuse(command.code, .unspecifiedReason, at: now)
             return
@@ -909,6 +926,12 @@ private struct Pairing: Sendable {
         step = isSecureConnections ? .publicKey : .confirm
         distribution = Distribution(role, request, response, isSecureConnections: isSecureConnections)
         let strength = PairingStrength(
+    /// Whether the controller has been given that key.
+    var isKeyGiven = false
+    /// The keys of the peer that arrived before the report of the encryption.
+    var early: [SMPCommand] = []
+    /// The maximum number of packets with keys that a device sends.
+    static let keyLimit = 5
             isAuthenticated: method.isAuthenticated, isSecureConnections: isSecureConnections,
             keySize: keySize)
         bond = Bond(with: peer, as: local, strength)
