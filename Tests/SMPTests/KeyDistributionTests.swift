@@ -99,8 +99,66 @@ func onlyKeysWantedByBothAreDistributed(bits: UInt8) throws {
             ? SMPCommand.identityInformation(identityResolvingKey: 0).encoded : nil
     }
     try pair.pair()
-    #expect(pair.responderBond?.peer == PairedMachines.initiatorIdentity.address)
+    // Without a key, nothing connects the private address and the identity.
+    #expect(pair.responderBond?.peer == PairedMachines.privateAddress)
     #expect(pair.responderBond?.peerIdentityKey == nil)
+}
+
+/// The radio's data and its events take different ways to the host, so keys can overtake the report that the
+/// link is encrypted.
+@Test(arguments: [true, false]) func keysBeforeReportOfEncryptionAreHeld(isSecure: Bool) throws {
+    var pair = PairedMachines(policy(secure: isSecure), policy(secure: isSecure))
+    pair.reportsLate = true
+    try pair.pair()
+    var inTime = PairedMachines(policy(secure: isSecure), policy(secure: isSecure))
+    try inTime.pair()
+    #expect(pair.initiatorBond != nil && pair.initiatorBond == inTime.initiatorBond)
+    #expect(pair.responderBond == inTime.responderBond)
+}
+
+/// Before the controller has the key, a packet is not encrypted, and any device can have sent it. More packets
+/// than a peer sends are refused as well.
+@Test func keysThatNoKeyProtectsAreRefused() throws {
+    let key = SMPCommand.signingInformation(signatureKey: 1).encoded
+    var pair = PairedMachines(policy(), policy())
+    pair.stopsAtEncryption = true
+    try pair.pair()
+    var late = pair.initiator
+    pair.initiator.receive(key, at: pair.now)
+    #expect(pair.initiator.nextEvent() == .failed(.local(.unspecifiedReason)))
+    late.keyWasGiven()
+    for _ in 0..<5 { late.receive(key, at: pair.now) }
+    #expect(late.isPairing && late.nextEvent() == nil)
+    late.receive(key, at: pair.now)
+    #expect(late.nextEvent() == .failed(.local(.unspecifiedReason)))
+    // A key that is held is not used when the link is not encrypted.
+    var failed = pair.responder
+    failed.keyWasGiven()
+    failed.receive(key, at: pair.now)
+    failed.encryptionChanged(isOn: false, at: pair.now)
+    #expect(failed.nextEvent() == .failed(.encryption))
+    failed.encryptionChanged(isOn: true, at: pair.now)
+    #expect(failed.nextEvent() == nil)
+}
+
+/// A device could otherwise take the place of another one, by sending its address.
+@Test func identityOtherThanAddressOnAirIsIgnored() throws {
+    var pair = PairedMachines(
+        policy(), policy(), SplitMix64(seed: 1), SplitMix64(seed: 2), at: PairedMachines.initiatorAddress)
+    try pair.pair()
+    let bond = try #require(pair.responderBond)
+    #expect(bond.peer == PairedMachines.initiatorAddress && bond.peerIdentityKey == nil)
+    #expect(bond.peerSigningKey != nil && bond.peripheralKey != nil)
+}
+
+@Test(arguments: [true, false]) func identityNeedsKeyThatResolvesPrivateAddress(isResolvable: Bool) throws {
+    let address =
+        isResolvable
+        ? DeviceAddress.resolvable(7, key: AES128(key: 1)) : DeviceAddress(0x0102_0304_0506, type: .random)
+    var pair = PairedMachines(policy(), policy(), SplitMix64(seed: 1), SplitMix64(seed: 2), at: address)
+    try pair.pair()
+    let bond = try #require(pair.responderBond)
+    #expect(bond.peer == address && bond.peerIdentityKey == nil)
 }
 
 /// Keys that have not been sent are not sent after the peer has ended the pairing.

@@ -20,7 +20,11 @@ struct PairedMachines {
         let octets: [UInt8]
     }
 
+    /// A static address, which is not the identity of the initiator.
     static let initiatorAddress = DeviceAddress(0xc1a2_a3a4_a5a6, type: .random)
+    /// A private address that the initiator has made with its key.
+    static let privateAddress = DeviceAddress.resolvable(
+        0x12345, key: AES128(key: initiatorIdentity.identityKey))
     static let responderAddress = DeviceAddress(0xb1b2_b3b4_b5b6, type: .public)
     static let initiatorIdentity = LocalIdentity(
         address: DeviceAddress(0xc0ff_ee00_0001, type: .random), identityKey: 0x1111_2222_3333)
@@ -41,32 +45,37 @@ struct PairedMachines {
 
     /// Whether the link layer does not report encryption when it is to encrypt.
     var stopsAtEncryption = false
+    /// Whether the central's report of the encryption is later than the first packets of the peripheral.
+    var reportsLate = false
     /// Whether the user has not yet entered the requested passkey.
     var stopsTyping = false
 
     private var shown: Passkey?
     private var encryptionKey: LongTermKey?
     private var providedKey: LongTermKey?
+    private var isReportDue = false
 
     init(
         _ initiator: PairingPolicy = PairingPolicy(), _ responder: PairingPolicy = PairingPolicy(),
         seed: UInt64 = 1, toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox
     ) {
         self.init(
-            initiator, responder, SplitMix64(seed: seed), SplitMix64(seed: ~seed), toolbox: toolbox)
+            initiator, responder, SplitMix64(seed: seed), SplitMix64(seed: ~seed), at: Self.privateAddress,
+            toolbox: toolbox)
     }
 
     init(
         _ initiator: PairingPolicy, _ responder: PairingPolicy,
         _ initiatorNumbers: some RandomNumberGenerator & Sendable,
         _ responderNumbers: some RandomNumberGenerator & Sendable,
+        at initiatorAddress: DeviceAddress = initiatorAddress,
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox
     ) {
         self.initiator = SecurityManager(
-            role: .central, own: Self.initiatorAddress, peer: Self.responderAddress, policy: initiator,
+            role: .central, own: initiatorAddress, peer: Self.responderAddress, policy: initiator,
             identity: Self.initiatorIdentity, toolbox: toolbox, random: initiatorNumbers)
         self.responder = SecurityManager(
-            role: .peripheral, own: Self.responderAddress, peer: Self.initiatorAddress, policy: responder,
+            role: .peripheral, own: Self.responderAddress, peer: initiatorAddress, policy: responder,
             identity: Self.responderIdentity, toolbox: toolbox, random: responderNumbers)
     }
 
@@ -95,6 +104,11 @@ struct PairedMachines {
                 moved = true
             } else if let frame = responder.frame() {
                 deliver(Frame(from: .peripheral, octets: frame))
+                moved = true
+            }
+            if !moved, isReportDue {
+                isReportDue = false
+                initiator.encryptionChanged(isOn: true, at: now)
                 moved = true
             }
             guard moved else { return }
@@ -156,8 +170,11 @@ struct PairedMachines {
     private mutating func encrypt() {
         guard !stopsAtEncryption, let ours = encryptionKey, let theirs = providedKey else { return }
         (encryptionKey, providedKey, shown) = (nil, nil, nil)
+        initiator.keyWasGiven()
+        responder.keyWasGiven()
         responder.encryptionChanged(isOn: ours == theirs, at: now)
-        initiator.encryptionChanged(isOn: ours == theirs, at: now)
+        isReportDue = reportsLate
+        if !reportsLate { initiator.encryptionChanged(isOn: ours == theirs, at: now) }
     }
 }
 

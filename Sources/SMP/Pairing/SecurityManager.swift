@@ -805,18 +805,35 @@ extension SecurityManager {
                 pairing.shortened(pairing.key), ediv: ediv, random: random, size: pairing.keySize)
         case .identityInformation(let key):
             // A key of zero means that the device does not use resolvable private addresses.
-            pairing?.bond.peerIdentityKey = key == 0 ? nil : key
+            pairing?.identityKey = key == 0 ? nil : key
         case .identityAddressInformation(let address):
             guard address.kind == .public || address.kind == .static else {
                 fail(.invalidParameters, at: now)
                 return
             }
-            pairing?.bond.peer = address
+            takeIdentity(address)
         case .signingInformation(let key): pairing?.bond.peerSigningKey = key
         default: break
         }
         if role == .central, pairing?.distribution.toTake.isEmpty == true { sendKeys(at: now) }
         finishIfDone()
+    }
+
+    /// Takes the identity that the peer has sent, if it can be its own. A peer that uses its identity address is
+    /// known by that address: it cannot be another device, too. A peer behind a private address has at least to
+    /// have made that address with the key. Otherwise, any device could take the place of another one by sending
+    /// its address. The other keys of the pairing stay valid.
+    private mutating func takeIdentity(_ address: DeviceAddress) {
+        guard let pairing else { return }
+        switch peer.kind {
+        case .public, .static:
+            if address == peer { self.pairing?.bond.peerIdentityKey = pairing.identityKey }
+        case .resolvable:
+            guard let key = pairing.identityKey, peer.isResolved(by: AES128(key: key)) else { return }
+            self.pairing?.bond.peer = address
+            self.pairing?.bond.peerIdentityKey = key
+        case .nonResolvable, .reserved: break
+        }
     }
 
     private mutating func sendKeys(at now: Instant) {
@@ -889,6 +906,8 @@ private struct Pairing: Sendable {
     let isSecureConnections: Bool
     let keySize: Int
     var step: Step
+    /// The identity key that the peer has distributed, until its address arrives.
+    var identityKey: UInt128?
 
     /// The passkey, once this host knows it; nil in methods without a passkey.
     var passkey: Passkey?
@@ -907,6 +926,12 @@ private struct Pairing: Sendable {
     /// The key with which the link is encrypted after phase 2: STK or LTK. In phase 3, the long term key that
     /// the peer distributes, until its EDIV and Rand arrive.
     var key: UInt128 = 0
+    /// Whether the controller has been given that key.
+    var isKeyGiven = false
+    /// The keys of the peer that arrived before the report of the encryption.
+    var early: [SMPCommand] = []
+    /// The maximum number of packets with keys that a device sends.
+    static let keyLimit = 5
     var distribution: Distribution
     var bond: Bond
 
@@ -926,12 +951,6 @@ private struct Pairing: Sendable {
         step = isSecureConnections ? .publicKey : .confirm
         distribution = Distribution(role, request, response, isSecureConnections: isSecureConnections)
         let strength = PairingStrength(
-    /// Whether the controller has been given that key.
-    var isKeyGiven = false
-    /// The keys of the peer that arrived before the report of the encryption.
-    var early: [SMPCommand] = []
-    /// The maximum number of packets with keys that a device sends.
-    static let keyLimit = 5
             isAuthenticated: method.isAuthenticated, isSecureConnections: isSecureConnections,
             keySize: keySize)
         bond = Bond(with: peer, as: local, strength)
