@@ -18,7 +18,7 @@ private struct Stream {
 
     init(
         _ loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all, recovers: Bool = false,
-        isFull: Bool = false
+        isFull: Bool = false, pausesWhileFull: Bool = false
     ) {
         self.loop = loop
         let (near, far) = socketPair(.stream)
@@ -29,7 +29,10 @@ private struct Stream {
             while case let count = writeSome(part[...], to: near), count > 0 { filled += count }
         }
         self.filled = filled
-        log = PortLog(loop, H4Port(near, on: loop, expecting: types, recovers: recovers))
+        log = PortLog(
+            loop,
+            H4Port(
+                near, on: loop, expecting: types, recovers: recovers, pausesWhileFull: pausesWhileFull))
     }
 
     /// Writes octets at the far end, and waits until the port has read them.
@@ -99,6 +102,27 @@ private let packets: [[UInt8]] = [
             let all = await stream.take(stream.filled + first.count + 3)
             #expect(all.dropFirst(stream.filled) == (first + [0xaa, 0xbb, 0xcc])[...])
             #expect(await stream.log.entries == [.writable])
+            #expect(await stream.log.isWritable)
+            await stream.end()
+        }
+    }
+
+    @Test(
+        "a port that pauses while it is full receives nothing more until its packets are read",
+        arguments: [false, true])
+    func fullPortPauses(_ pauses: Bool) async throws {
+        try await onVirtualLoop { loop in
+            let stream = Stream(loop, isFull: true, pausesWhileFull: pauses)
+            try await stream.log.start()
+            let first = counting(1 << 16)
+            await stream.log.send(first)
+            #expect(await !stream.log.isWritable)
+            await stream.write(packets[0])
+            await loop.settle()
+            #expect(await stream.log.entries == (pauses ? [] : [.received(packets[0])]))
+            _ = await stream.take(stream.filled + first.count)
+            await loop.settle()
+            #expect(await stream.log.entries.contains(.received(packets[0])))
             #expect(await stream.log.isWritable)
             await stream.end()
         }

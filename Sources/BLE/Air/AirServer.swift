@@ -137,7 +137,7 @@ public actor AirServer {
     }
 
     private func accept(_ descriptor: CInt) {
-        let port = H4Port(descriptor, on: loop)
+        let port = H4Port(descriptor, on: loop, pausesWhileFull: true)
         if let maximumControllers, ports.count >= maximumControllers {
             log.warning("the air is full: another controller is refused, \(maximumControllers) have joined")
             return port.close()

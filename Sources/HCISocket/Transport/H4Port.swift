@@ -14,6 +14,7 @@ package final class H4Port: PacketPort, @unchecked Sendable {
     private let socket: WatchedDescriptor
     private let isSerial: Bool
     private let recovers: Bool
+    private let pausesWhileFull: Bool
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var framer: H4Framer
     private var output: [UInt8] = []
@@ -43,15 +44,18 @@ package final class H4Port: PacketPort, @unchecked Sendable {
     private static let reset: [UInt8] = [HCIPacketType.command.rawValue, 0x03, 0x0c, 0x00]
 
     /// Takes ownership of a non-blocking stream. Only packets of `types` are expected on it. `recovers` is
-    /// for a controller that only this host uses, on a line that can lose octets.
+    /// for a controller that only this host uses, on a line that can lose octets. With `pausesWhileFull`,
+    /// nothing is read while `isWritable` is false: a controller's port, which answers each command, would
+    /// otherwise store answers without limit for a host that does not read them.
     package init(
         _ descriptor: CInt, on loop: EventLoop, expecting types: Set<HCIPacketType> = HCIPacketType.all,
-        recovers: Bool = false
+        recovers: Bool = false, pausesWhileFull: Bool = false
     ) {
         socket = WatchedDescriptor(descriptor, on: loop)
         framer = H4Framer(types: types)
         isSerial = SerialLine.isOne(descriptor)
         self.recovers = recovers
+        self.pausesWhileFull = pausesWhileFull
     }
 
     package var isWritable: Bool {
@@ -116,8 +120,15 @@ extension H4Port {
             guard !rest.isEmpty else { return }
         }
         output.append(addingCapacity: rest.count) { $0.bytes(rest) }
-        if output.count == rest.count, let error = flush() { failSoon(error) }
+        if output.count == rest.count {
+            if let error = flush() { failSoon(error) }
+        } else {
+            socket.setInterest(waiting)
+        }
     }
+
+    /// What the port waits for while octets are unsent.
+    private var waiting: Readiness { pausesWhileFull && !isWritable ? .write : [.read, .write] }
 
     /// Writes as much as the descriptor accepts. Returns the error if it can accept no more data.
     private func flush() -> PortError? {
@@ -137,7 +148,7 @@ extension H4Port {
                     output.removeFirst(written)
                     written = 0
                 }
-                socket.setInterest([.read, .write])
+                socket.setInterest(waiting)
                 return nil
             case let error: return .system(error, during: "send")
             }
