@@ -40,7 +40,7 @@ import VirtualController
         options.airPath = path
         options.airLauncher = AirLauncher { (path, loop) throws(BLEError) in
             do throws(PortError) {
-                let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
+                let (descriptor, _) = try await StreamSockets.bind(to: .unix(path: path))
                 Task {
                     _ = await loop.sleep(for: .milliseconds(2500))
                     try await air.listen(on: descriptor)
@@ -57,7 +57,7 @@ import VirtualController
 
     /// An air ends some time after its last client has left. Another client can join at that moment.
     @Test func airEndingDuringJoinIsReplaced() async throws {
-        let (descriptor, _) = try StreamSockets.bind(to: .unix(path: path))
+        let (descriptor, _) = try await StreamSockets.bind(to: .unix(path: path))
         Thread.detachNewThread {
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             poll(&ready, 1, 60_000)

@@ -14,9 +14,9 @@ private struct Server {
     private let accepted: AsyncStream<CInt>
 
     /// Binds the socket and starts the listener. Must be called on the loop.
-    init(at wanted: StreamAddress, on loop: EventLoop) throws {
+    init(at wanted: StreamAddress, on loop: EventLoop) async throws {
         let (accepted, continuation) = AsyncStream<CInt>.makeStream()
-        let (listening, address) = try StreamSockets.bind(to: wanted)
+        let (listening, address) = try await StreamSockets.bind(to: wanted)
         self.accepted = accepted
         self.address = address
         listener = StreamSockets.listener(listening, on: loop) { continuation.yield($0) }
@@ -48,7 +48,7 @@ private struct Server {
 
     private func exchange(at wanted: StreamAddress) async throws {
         try await onVirtualLoop { loop in
-            let server = try Server(at: wanted, on: loop)
+            let server = try await Server(at: wanted, on: loop)
             let near = try #require(await StreamSockets.connection(to: server.address, on: loop)).get()
             let far = try await server.next()
             for (from, to, octets) in [(near, far, [1, 2, 3]), (far, near, [4, 5])] as [(CInt, CInt, [UInt8])]
@@ -89,7 +89,7 @@ private struct Server {
         defer { folder.remove() }
         let path = folder.path("socket")
         try await onVirtualLoop { loop in
-            let server = try Server(at: .unix(path: path), on: loop)
+            let server = try await Server(at: .unix(path: path), on: loop)
             for number in UInt8(1)...5 {
                 let near = try #require(await StreamSockets.connection(to: server.address, on: loop)).get()
                 let far = try await server.next()
@@ -108,7 +108,7 @@ private struct Server {
         defer { folder.remove() }
         let path = folder.path("socket")
         try await onVirtualLoop { loop in
-            let first = try Server(at: .unix(path: path), on: loop)
+            let first = try await Server(at: .unix(path: path), on: loop)
             #expect(exists(path))
             #expect(!exists(path + ".lock"))
             first.listener.close()
@@ -116,7 +116,7 @@ private struct Server {
             let missing = PortError.system(.noSuchFileOrDirectory, during: "connect")
             #expect(await failure(to: .unix(path: path), on: loop) == missing)
 
-            let second = try Server(at: .unix(path: path), on: loop)
+            let second = try await Server(at: .unix(path: path), on: loop)
             unlink(path)
             try makeFile(path)
             second.listener.close()
@@ -137,11 +137,11 @@ private struct Server {
         #expect(mkdir(place.path(name), 0o700) == 0)
         let address = StreamAddress.unix(path: folder.path(of: "air"))
         try await onVirtualLoop { loop in
-            let (listening, bound) = try StreamSockets.bind(to: address, in: folder)
+            let (listening, bound) = try await StreamSockets.bind(to: address, in: folder)
             #expect(bound == address)
             #expect(exists(place.path("moved/air")) && !exists(folder.path(of: "air")))
-            #expect(throws: PortError.system(.addressInUse, during: "bind")) {
-                try StreamSockets.bind(to: address, in: folder)
+            await #expect(throws: PortError.system(.addressInUse, during: "bind")) {
+                try await StreamSockets.bind(to: address, in: folder)
             }
             let listener = StreamSockets.listener(listening, in: folder, on: loop) { close($0) }
             try listener.start { _ in }
@@ -155,13 +155,15 @@ private struct Server {
     }
 
     @Test("a link in place of the lock of a socket is not followed")
-    func linkInPlaceOfLockIsRefused() throws {
+    func linkInPlaceOfLockIsRefused() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
         #expect(symlink(folder.path("target"), path + ".lock") == 0)
         let error = PortError.system(.tooManySymbolicLinkLevels, during: "open \(path).lock")
-        #expect(throws: error) { try StreamSockets.bind(to: .unix(path: path)) }
+        await #expect(throws: error) {
+            try await StreamSockets.bind(to: .unix(path: path))
+        }
         #expect(!exists(folder.path("target")))
     }
 
@@ -172,16 +174,16 @@ private struct Server {
         let path = folder.path("socket")
         let address = StreamAddress.unix(path: path)
         try await onVirtualLoop { loop in
-            let (served, _) = try StreamSockets.bind(to: address)
-            #expect(throws: PortError.system(.addressInUse, during: "bind")) {
-                try StreamSockets.bind(to: address)
+            let (served, _) = try await StreamSockets.bind(to: address)
+            await #expect(throws: PortError.system(.addressInUse, during: "bind")) {
+                try await StreamSockets.bind(to: address)
             }
             // The file remains, as after a crash of the server's process.
             close(served)
             #expect(exists(path))
             #expect(
                 await failure(to: address, on: loop) == .system(.connectionRefused, during: "connect"))
-            let server = try Server(at: address, on: loop)
+            let server = try await Server(at: address, on: loop)
             let near = try #require(await StreamSockets.connection(to: address, on: loop)).get()
             close(try await server.next())
             close(near)
@@ -190,13 +192,13 @@ private struct Server {
     }
 
     @Test("a file that is not a socket is refused and kept")
-    func otherFileIsKept() throws {
+    func otherFileIsKept() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = folder.path("socket")
         try makeFile(path)
-        #expect(throws: PortError.system(.fileExists, during: "\(path), which is no socket")) {
-            try StreamSockets.bind(to: .unix(path: path))
+        await #expect(throws: PortError.system(.fileExists, during: "\(path), which is no socket")) {
+            try await StreamSockets.bind(to: .unix(path: path))
         }
         #expect(exists(path))
     }
@@ -207,11 +209,13 @@ private struct Server {
         defer { folder.remove() }
         let longest = folder.path(ofCount: 107)
         // The path of the lock file may be longer than that of a socket.
-        let (served, _) = try StreamSockets.bind(to: .unix(path: longest))
+        let (served, _) = try await StreamSockets.bind(to: .unix(path: longest))
         close(served)
         for path in [longest + "n", ""] {
             let error = PortError.system(.fileNameTooLong, during: "unix socket path \(path)")
-            #expect(throws: error) { try StreamSockets.bind(to: .unix(path: path)) }
+            await #expect(throws: error) {
+                try await StreamSockets.bind(to: .unix(path: path))
+            }
             try await onVirtualLoop { loop in
                 #expect(await failure(to: .unix(path: path), on: loop) == error)
             }
@@ -219,12 +223,12 @@ private struct Server {
     }
 
     @Test("the error for a missing folder names it")
-    func missingFolderIsNamed() throws {
+    func missingFolderIsNamed() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("socket")
         folder.remove()
-        #expect(throws: PortError.system(.noSuchFileOrDirectory, during: "open \(path).lock")) {
-            try StreamSockets.bind(to: .unix(path: path))
+        await #expect(throws: PortError.system(.noSuchFileOrDirectory, during: "open \(path).lock")) {
+            try await StreamSockets.bind(to: .unix(path: path))
         }
     }
 
@@ -250,7 +254,7 @@ private struct Server {
     func fullBacklogRefuses() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let (served, address) = try StreamSockets.bind(to: .unix(path: folder.path("s")))
+        let (served, address) = try await StreamSockets.bind(to: .unix(path: folder.path("s")))
         defer { close(served) }
         // With a backlog of 0, one connection can wait. The second is refused.
         try Sockets.listen(served, backlog: 0)
@@ -265,18 +269,20 @@ private struct Server {
     }
 
     @Test("a served port is in use")
-    func servedPortIsInUse() throws {
-        let (served, address) = try StreamSockets.bind(to: .tcp(host: "127.0.0.1", port: 0))
+    func servedPortIsInUse() async throws {
+        let (served, address) = try await StreamSockets.bind(to: .tcp(host: "127.0.0.1", port: 0))
         defer { close(served) }
-        #expect(throws: PortError.system(.addressInUse, during: "bind")) {
-            try StreamSockets.bind(to: address)
+        await #expect(throws: PortError.system(.addressInUse, during: "bind")) {
+            try await StreamSockets.bind(to: address)
         }
     }
 
     @Test("host names are not resolved", arguments: ["example.org", "", "1.2.3", "::1::"])
     func hostNamesAreNotResolved(host: String) async throws {
         let address = StreamAddress.tcp(host: host, port: 1)
-        #expect(throws: PortError.unresolved(host)) { try StreamSockets.bind(to: address) }
+        await #expect(throws: PortError.unresolved(host)) {
+            try await StreamSockets.bind(to: address)
+        }
         try await onVirtualLoop { loop in
             #expect(await failure(to: address, on: loop) == .unresolved(host))
         }
@@ -288,7 +294,7 @@ private struct Server {
         defer { folder.remove() }
         let path = folder.path("socket")
         try await onVirtualLoop { loop in
-            let (served, address) = try StreamSockets.bind(to: .unix(path: path))
+            let (served, address) = try await StreamSockets.bind(to: .unix(path: path))
             let task = Task(executorPreference: loop) {
                 await StreamSockets.connection(to: address, on: loop)
             }

@@ -54,12 +54,14 @@ public actor AirServer {
 
     /// Accepts connections at `address`, each of which gets a controller. Returns the address, in which the
     /// chosen port replaces a TCP port of 0.
-    public func listen(at address: StreamAddress) throws(BLEError) -> StreamAddress {
+    public func listen(at address: StreamAddress) async throws(BLEError) -> StreamAddress {
         let folder: OpenFolder? = if case .unix(let path) = address { try AirPlace(path).folder } else { nil }
         do throws(PortError) {
-            let (descriptor, bound) = try StreamSockets.bind(to: address, in: folder)
+            let (descriptor, bound) = try await StreamSockets.bind(to: address, in: folder)
             try listen(on: descriptor, in: folder)
             return bound
+        } catch .held where Task.isCancelled {
+            throw .cancelled
         } catch {
             throw .port(error)
         }

@@ -85,6 +85,8 @@ public enum PortError: Error, Hashable, Sendable {
     case system(Errno, during: String)
     /// The folder of a socket is not used, because other users could replace the files in it.
     case folder(FolderError)
+    /// Another process has held this file, which only one at a time can hold, for this time.
+    case held(String, after: Duration)
     /// The host name is not an IP address; names are not looked up.
     case unresolved(String)
     /// The received data violates the protocol.
@@ -123,6 +125,7 @@ extension PortError: CustomStringConvertible {
         case .ended: "the other side closed the connection"
         case .system(let errno, let call): "\(call): \(errno)"
         case .folder(let error): "\(error)"
+        case .held(let path, let time): "\(path) has been held by another process for \(time)"
         case .unresolved(let host): "\(host) cannot be resolved: give an IP address or localhost"
         case .protocolViolation(let violation): "\(violation)"
         }

@@ -29,12 +29,12 @@ package enum StreamSockets {
     /// opened as a private one.
     package static func bind(
         to address: StreamAddress, in folder: OpenFolder? = nil
-    ) throws(PortError) -> (CInt, StreamAddress) {
+    ) async throws(PortError) -> (CInt, StreamAddress) {
         switch address {
         case .unix(let path):
             let file = SocketFile(path, in: folder)
             // If two processes find the same abandoned file, only one at a time can replace it.
-            return try file.locked { () throws(PortError) in (try bind(to: file), address) }
+            return try await file.locked { () throws(PortError) in (try bind(to: file), address) }
         case .tcp(let host, let port):
             return try withInternetAddress(host, port) { (family, bind) throws(PortError) in
                 let descriptor = try Sockets.open(family, CLINUX_SOCK_STREAM, 0)

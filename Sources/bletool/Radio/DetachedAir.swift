@@ -13,7 +13,7 @@ extension AirLauncher {
     static let detached = AirLauncher { (path, loop) throws(BLEError) in
         let place = try AirPlace(path)
         do throws(PortError) {
-            let (descriptor, _) = try StreamSockets.bind(to: place.address, in: place.folder)
+            let (descriptor, _) = try await StreamSockets.bind(to: place.address, in: place.folder)
             defer { close(descriptor) }
             try spawn(["bletool", "air", "--background"], input: descriptor)
         } catch .system(.addressInUse, _) {
