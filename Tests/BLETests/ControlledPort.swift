@@ -35,8 +35,11 @@ final class ControlledPort: PacketPort, Sendable {
     }
 
     /// Sends the host an event.
-    func emit(_ event: HCIEventPacket) {
-        let octets = HCIPacket.event(event).encoded
+    func emit(_ event: HCIEventPacket) { emit(.event(event)) }
+
+    /// Sends the host a packet.
+    func emit(_ packet: HCIPacket) {
+        let octets = packet.encoded
         loop.execute { [self] in shared.withLock { $0.receive }?(octets.span) }
     }
 

@@ -26,7 +26,7 @@ struct PairedHosts: Sendable {
             return configuration
         }
 
-        fileprivate func port(_ bed: VirtualTestbed) async -> any PacketPort {
+        fileprivate func port(_ bed: VirtualTestbed) async -> ControlledPort {
             let port = ControlledPort(await bed.air.attach(configuration), on: bed.loop)
             port.play(play)
             return port
@@ -36,6 +36,8 @@ struct PairedHosts: Sendable {
     let air: AirServer
     let server: Adapter
     let client: Adapter
+    /// The port between the client and its controller.
+    let clientPort: ControlledPort
     let serverUser: ScriptedUser
     let clientUser: ScriptedUser
     let address: DeviceAddress
@@ -56,13 +58,15 @@ struct PairedHosts: Sendable {
             let server = try await bed.adapter(
                 "server", on: await serverRadio.port(bed),
                 options: AdapterOptions(security: serverOptions, privacy: serverRadio.privacy))
+            let clientPort = await clientRadio.port(bed)
             let client = try await bed.adapter(
-                "client", on: await clientRadio.port(bed),
+                "client", on: clientPort,
                 options: AdapterOptions(security: clientOptions, privacy: clientRadio.privacy))
             try await PeripheralManager(server).serveSecrets()
             try await body(
                 PairedHosts(
-                    air: bed.air, server: server, client: client, serverUser: users.0, clientUser: users.1,
+                    air: bed.air, server: server, client: client, clientPort: clientPort, serverUser: users.0,
+                    clientUser: users.1,
                     address: await server.address))
         }
     }
@@ -131,6 +135,9 @@ struct ScriptedUser: PairingDelegate {
     let capability: Lock<IOCapability>
     var ioCapability: IOCapability { capability.withLock { $0 } }
     let screen: Screen
+    /// Whether the user compares numbers. A host without a user accepts them.
+    let compares = Lock(true)
+    var comparesNumbers: Bool { compares.withLock { $0 } }
     let asked = Lock<[String]>([])
     /// The user's error; nil if all answers are right.
     let slip = Lock<Slip?>(nil)

@@ -209,7 +209,8 @@ private struct Hesitant: PairingDelegate {
 extension Adapter {
     fileprivate var claims: [Bond] { links.values.compactMap(\.protection.claim) }
 
-    fileprivate var securityOfLinks: [LinkSecurity] {
+    /// The security of each link, oldest first.
+    var securityOfLinks: [LinkSecurity] {
         links.values.sorted { $0.id.number < $1.id.number }.map(\.security)
     }
 

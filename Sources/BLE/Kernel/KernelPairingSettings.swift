@@ -20,7 +20,7 @@ struct KernelPairingSettings {
         {
             throw .adapter(.unsupported(.fixedPasskey))
         }
-        var commands = [ManagementCommand.setIOCapability(options.delegate.ioCapability.rawValue)]
+        var commands = [ManagementCommand.setIOCapability(ioCapability.rawValue)]
         if !supported.contains(.secureConnections) {
             if wanted == .only { throw .adapter(.unsupported(.secureConnections)) }
         } else if changesSecureConnections {
@@ -42,6 +42,16 @@ struct KernelPairingSettings {
             if changesSimplePairing { commands.append(.setSecureSimplePairing(false)) }
         }
         return commands
+    }
+
+    /// The capability that the kernel uses. The kernel's key of a numeric comparison is authenticated, so there is
+    /// none if no person compares the numbers.
+    private var ioCapability: IOCapability {
+        switch options.delegate.ioCapability {
+        case .displayYesNo where !options.delegate.comparesNumbers: .displayOnly
+        case .keyboardDisplay where !options.delegate.comparesNumbers: .keyboardOnly
+        case let other: other
+        }
     }
 
     private var wanted: Management.SecureConnections {

@@ -29,6 +29,11 @@ public protocol PairingDelegate: Sendable {
     /// each key, `.completed`. Not supported on kernel adapters, because the kernel sends no notifications.
     var sendsKeypresses: Bool { get }
 
+    /// Whether a person compares the numbers of a numeric comparison. If false, a pairing by that method is not
+    /// authenticated, whatever `compare(_:with:)` returns, and fails if an authenticated one is required. A kernel
+    /// adapter cannot pair so: there, `displayYesNo` becomes `displayOnly`, and `keyboardDisplay` `keyboardOnly`.
+    var comparesNumbers: Bool { get }
+
     /// Asks the user whether the peer shows the same number, and returns the answer.
     func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool
 
@@ -59,6 +64,8 @@ extension PairingDelegate {
     }
     /// False: no key presses are reported to the peer.
     public var sendsKeypresses: Bool { false }
+    /// True: `compare(_:with:)` asks a person.
+    public var comparesNumbers: Bool { true }
     /// Returns false, because there is no user who could compare the numbers.
     public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
     /// Returns true for devices that are new.

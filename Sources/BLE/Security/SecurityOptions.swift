@@ -46,6 +46,7 @@ extension SecurityOptions {
     /// Returns the policy for pairing with a peer, whose bond has the strength `existing`.
     func policy(existing: PairingStrength?) -> PairingPolicy {
         var policy = PairingPolicy(ioCapability: delegate.ioCapability)
+        policy.comparesNumbers = delegate.comparesNumbers
         policy.isBonding = isBonding
         policy.secureConnections = secureConnections
         policy.minimumKeySize = minimumKeySize

@@ -16,6 +16,9 @@ package struct PairingPolicy: Hashable, Sendable {
     /// The input and output capability of this host. With any value but `.noInputNoOutput`, this host
     /// requests protection against a man in the middle, which is used if the peer's capability allows it.
     package var ioCapability = IOCapability.noInputNoOutput
+    /// Whether a person compares the numbers of numeric comparison. If not, that method proves nothing about the
+    /// peer, and counts as Just Works does.
+    package var comparesNumbers = true
     /// Whether this host bonds. If not, the link is encrypted, but no keys are distributed or stored.
     package var isBonding = true
     /// Whether a pairing without protection against a man in the middle is refused.

@@ -950,8 +950,9 @@ private struct Pairing: Sendable {
         keySize = Int(min(request.maximumKeySize, response.maximumKeySize))
         step = isSecureConnections ? .publicKey : .confirm
         distribution = Distribution(role, request, response, isSecureConnections: isSecureConnections)
+        let isUnseen = method == .numericComparison && !policy.comparesNumbers
         let strength = PairingStrength(
-            isAuthenticated: method.isAuthenticated, isSecureConnections: isSecureConnections,
+            isAuthenticated: method.isAuthenticated && !isUnseen, isSecureConnections: isSecureConnections,
             keySize: keySize)
         bond = Bond(with: peer, as: local, strength)
     }

@@ -25,7 +25,7 @@ struct PairCommand: RadioCommand {
         help: ArgumentHelp(
             """
             The security level to reach: medium, high, fips. Default: medium; high with --passkey, \
-            --passkey-file, --accept-comparison, and out of band.
+            --passkey-file, and out of band.
             """, valueName: "level"))
     var security: SecurityLevel?
 
@@ -90,7 +90,8 @@ struct PairedEvent: Event {
         return [
             "\(Style.cyan(peer.text, when: colored)) \(how)  level \(security.reached.kernelName)  "
                 + "key of \(security.keySize) octets"
-                + (isAuthenticated ? "" : "  not authenticated: Just Works, without passkey or comparison")
+                + (isAuthenticated
+                    ? "" : "  not authenticated: Just Works, without passkey or comparison")
         ]
     }
 }

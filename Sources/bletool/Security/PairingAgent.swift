@@ -9,7 +9,7 @@ struct PairingAgent: PairingDelegate {
     let console: Console
     /// The passkey that is displayed or entered.
     var passkey: Passkey?
-    /// Whether the agent accepts every numeric comparison.
+    /// Whether the agent accepts every numeric comparison, which then does not authenticate the peer.
     var acceptsComparison = false
     /// The out-of-band data of peers, which are read when they are needed, because a server may get them
     /// while it runs.
@@ -21,6 +21,8 @@ struct PairingAgent: PairingDelegate {
     var storesBonds = true
     /// The folder of bonds on the command line, which recommended commands must contain, too.
     var stateDir: String?
+
+    var comparesNumbers: Bool { !acceptsComparison }
 
     func display(_ passkey: Passkey, for peer: DeviceAddress) async {
         console.show(PairingEvent(peer: peer, what: .display(passkey)))

@@ -23,7 +23,11 @@ struct PairingArguments: ParsableArguments {
         help: ArgumentHelp("A file whose first line is the passkey.", valueName: "file"), completion: .file())
     var passkeyFile: String?
 
-    @Flag(help: "Confirm numeric comparison without comparing the numbers.")
+    @Flag(
+        help: """
+            Confirm numeric comparison without comparing the numbers. Such a pairing is not authenticated: it reaches \
+            level medium, as Just Works does.
+            """)
     var acceptComparison = false
 
     @Flag(
@@ -115,12 +119,13 @@ extension PairingArguments {
     /// Whether the command line has an answer that authenticates the devices. A user who gives one requires
     /// an authenticated link.
     var authenticates: Bool {
-        passkey != nil || passkeyFile != nil || acceptComparison || outOfBand.isUsed
+        passkey != nil || passkeyFile != nil || outOfBand.isUsed
     }
 
     /// Whether the command line has any options for pairing.
     private var selectsMethod: Bool {
-        io != nil || authenticates || state.stateDir != nil || secureConnectionsOnly || minKeySize != nil
+        io != nil || acceptComparison || authenticates || state.stateDir != nil || secureConnectionsOnly
+            || minKeySize != nil
     }
 
     /// Returns the minimum encryption key size in octets.

@@ -14,7 +14,8 @@ METHODS = {
     "bletool's number": (True, ["--io", "display", "--passkey", DIGITS], IO.KEYBOARD_INPUT_ONLY, False),
     "Bumble's number": (True, ["--io", "keyboard", "--passkey", DIGITS], IO.DISPLAY_OUTPUT_ONLY, False),
     "comparison": (
-        True, ["--io", "displayYesNo", "--accept-comparison"], IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT, True),
+        # Only Bumble's user compares the numbers, which proves nothing to bletool.
+        False, ["--io", "displayYesNo", "--accept-comparison"], IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT, True),
 }
 
 
