@@ -954,6 +954,10 @@ extension ClientSession {
         }
     }
 
+    /// Drops the values that wait for their first subscriber. They came before the link was encrypted with the key
+    /// of a bond, so anyone could have sent them.
+    package mutating func dropEarlyValues() { early.removeAll() }
+
     /// Records that a subscriber has taken an indication whose confirmation waits for that.
     package mutating func taken(_ value: PendingConfirmations.Number, by subscriber: SubscriptionID) {
         if held.taken(value, by: subscriber) { confirmationsOwed += 1 }

@@ -73,13 +73,51 @@ struct LiveBondTests {
         }
     }
 
-    @Test func bondedPeerWithoutEncryptionIsConnected() async throws {
+    /// A third device can send packets on a link that is not encrypted yet.
+    @Test func valueBeforeEncryptionIsNotDelivered() async throws {
+        let stores = (BondStore(), BondStore())
+        try await PairedHosts.run { server, client in
+            (server.bonds, client.bonds) = stores
+        } _: { hosts in
+            let (here, there) = (await hosts.client.address, hosts.address)
+            try stores.0.insert(.sample(with: here, as: there))
+            try stores.1.insert(.sample(with: there, as: here))
+            let port = hosts.clientPort
+            // Values of all attributes that the server may have.
+            let notify: @Sendable (UInt8) -> Void = { value in
+                for handle: UInt8 in 1...30 {
+                    let frame = L2CAPFrame(.att, [0x1b, handle, 0, value])
+                    port.emit(
+                        .acl(
+                            ACLPacket(
+                                handle: LinkedHosts.handle, boundary: .firstFlushable, data: frame.encoded)))
+                }
+            }
+            port.play { command in
+                if command.opcode == .leEnableEncryption { notify(1) }
+                return nil
+            }
+            let device = try await hosts.connect()
+            #expect(try await device.security.isBonded)
+            notify(2)
+            let found = try #require(try await device.discover().characteristics(0xaa00).first)
+            var values = try await device.values(of: found).makeAsyncIterator()
+            #expect(try await values.next()?.value == [2])
+        }
+    }
+
+    @Test func linkToBondedPeerThatCannotEncryptIsUsedOnRequestOnly() async throws {
         let bonds = BondStore()
         try await PairedHosts.run(serverRadio: .init(encrypts: false)) { _, client in
             client.bonds = bonds
         } _: { hosts in
             try bonds.insert(.sample(with: hosts.address, as: await hosts.client.address))
-            let device = try await hosts.connect()
+            await #expect(throws: BLEError.encryption(.unsupportedRemoteFeature)) {
+                try await hosts.connect()
+            }
+            var plain = ConnectionOptions()
+            plain.encryptsIfBonded = false
+            let device = try await hosts.connect(to: nil, plain)
             #expect(try await device.security == .none)
             #expect(try await hosts.read(0xaa00, of: device) == [0])
             let refused = await failure { () throws(BLEError) in _ = try await device.pair() }

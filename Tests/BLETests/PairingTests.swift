@@ -258,13 +258,80 @@ private let capabilities: [IOCapability] = [
             await first.disconnect()
             try await hosts.server.removeBond(with: await hosts.client.address)
 
-            let second = try await hosts.connect()
+            // Another device could use the address, so the link is not used without encryption.
+            await #expect(throws: BLEError.bondLost(hosts.address)) { try await hosts.connect() }
+            var plain = ConnectionOptions()
+            plain.encryptsIfBonded = false
+            let second = try await hosts.connect(to: nil, plain)
             #expect(try await second.security == .none)
             #expect(try await hosts.read(0xaa00, of: second) == [0])
             let lost = await failure { () throws(BLEError) in _ = try await second.pair() }
             #expect(lost == .bondLost(hosts.address))
+            // A second user of the link requires the encryption.
+            await #expect(throws: BLEError.bondLost(hosts.address)) { try await hosts.connect() }
             try await hosts.client.removeBond(with: hosts.address)
             #expect(try await second.pair().level == .encrypted)
+        }
+    }
+
+    @Test("a comparison that no person makes does not authenticate the peer, on the side without a person")
+    func acceptedComparisonIsNotAuthenticated() async throws {
+        try await PairedHosts.run(server: .displayYesNo, client: .displayYesNo) { hosts in
+            hosts.serverUser.compares.withLock { $0 = false }
+            let (device, _) = try await hosts.connectFromBothSides()
+            #expect(try await device.pair(.authenticated).level == .secureConnections)
+            #expect(
+                await hosts.server.securityOfLinks == [LinkSecurity(level: .encrypted, isBonded: true)])
+            #expect(await hosts.server.bonds.map(\.strength.isAuthenticated) == [false])
+            let refused = await #expect(throws: BLEError.self) { try await hosts.read(0xaa02, of: device) }
+            guard case .att(let response)? = refused else { throw BLEError.cancelled }
+            #expect(response.code == .insufficientAuthentication)
+            await device.disconnect()
+            try await hosts.server.removeBond(with: await hosts.client.address)
+            try await hosts.client.removeBond(with: hosts.address)
+            hosts.clientUser.compares.withLock { $0 = false }
+            let next = try await hosts.connect()
+            let failure = await failure { () throws(BLEError) in _ = try await next.pair(.authenticated) }
+            #expect(failure == .pairing(.local(.authenticationRequirements)))
+        }
+    }
+
+    @Test("a maintained device that does not have the key is reported and tried again, and its bond is kept")
+    func maintainedLinkIsNotUsedWithoutKey() async throws {
+        let bonds = BondStore()
+        try await PairedHosts.run { server, _ in
+            server.bonds = bonds
+        } _: { hosts in
+            let first = try await hosts.connect()
+            try await first.pair()
+            await first.disconnect()
+            let (mine, theirs) = (await hosts.client.bonds, await hosts.server.bonds)
+            try await hosts.server.removeBond(with: await hosts.client.address)
+            let (central, id) = (CentralManager(hosts.client), Peripheral.Identifier(hosts.address))
+            let events = Lock<[MaintenanceEvent]>([])
+            let lost = BLEError.bondLost(hosts.address)
+            let links = central.maintain(id) { event in events.withLock { $0.append(event) } }
+            let back = Task(executorPreference: hosts.client.loop) {
+                // The device comes back with its key after the impostor.
+                _ = await hosts.client.loop.sleep(for: .seconds(2))
+                for bond in theirs { try bonds.insert(bond) }
+            }
+            var iterator = links.makeAsyncIterator()
+            let second = try await iterator.next()
+            #expect(try await second?.security.isBonded == true)
+            try await back.value
+            #expect(await hosts.client.bonds == mine)
+            let failures = events.withLock { $0 }.dropLast()
+            #expect(
+                failures.count > 1
+                    && failures.allSatisfy {
+                        if case .failed(let error, _) = $0 { error == lost } else { false }
+                    })
+            await second?.disconnect()
+            try await hosts.server.removeBond(with: await hosts.client.address)
+            var ending = central.maintain(id, endsWhenBondLost: true).makeAsyncIterator()
+            let end = await failure { () throws(BLEError) in _ = try await ending.next() }
+            #expect(end == lost)
         }
     }
 
@@ -282,7 +349,9 @@ private let capabilities: [IOCapability] = [
             let made = await hosts.client.bonds
             if isLost { try await hosts.server.removeBond(with: await hosts.client.address) }
 
-            let second = try await hosts.connect()
+            var options = ConnectionOptions()
+            options.encryptsIfBonded = !isLost
+            let second = try await hosts.connect(to: nil, options)
             let failure = await failure { () throws(BLEError) in try await second.pair(.authenticated) }
             if isLost {
                 #expect(failure == .bondLost(hosts.address))

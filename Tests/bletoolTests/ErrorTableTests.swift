@@ -335,19 +335,27 @@ struct ErrorTableTests {
         Row(
             .cannotPair(.requirements), .security,
             "read: cannot pair: this side has no input or output that this security level requires",
-            hint: "--io sets what this side can show and enter; --passkey and --accept-comparison answer"),
+            hint:
+                "--io sets what this side can show and enter; --passkey, or the user at the terminal, answers"
+        ),
         Row(.cannotPair(.busy), .security, "read: cannot pair: another pairing is under way on this link"),
         Row(
             .bondLost(peer), .security,
             "read: C0:DE:00:00:00:01/random no longer has the key of the bond",
             hint:
-                "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random (with this command's --state-dir, if any), then pair again"
+                "if it is the same device, bletool bonds remove C0:DE:00:00:00:01/random (with this command's --state-dir, if any), then pair again; --plain-text uses the link without encryption"
         ),
         Row(.kernelPairing(.authenticationFailed), .security, "read: pairing failed: authentication failed"),
         Row(
             .encryption(.pinOrKeyMissing), .security,
             "read: the link cannot be encrypted: PIN or Key Missing (0x06)", number: 6,
             hint: "the device has forgotten this host: remove its bond"),
+        Row(
+            .disconnected(.status(.connectionTerminatedMICFailure)), .security,
+            "read: \(BLEError.disconnected(.status(.connectionTerminatedMICFailure)))", number: 0x3d,
+            hint:
+                "the device has another key, or another device uses its address: if it is the same device, remove its bond and pair again"
+        ),
         Row(
             .disconnected(.status(.connectionTimeout)), .linkLost,
             "read: link lost: Connection Timeout (0x08)", number: 8),

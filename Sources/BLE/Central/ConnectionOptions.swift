@@ -9,7 +9,9 @@ public struct ConnectionOptions: Hashable, Sendable {
     public var mtu: ATTMTU = .maximum
     /// The security level to reach before anything else is done.
     public var security = SecurityLevel.open
-    /// Whether a new link to a bonded peer is encrypted before anything else is done on it.
+    /// Whether a link to a bonded peer is encrypted with the bond's key before anything else is done on it. If the
+    /// peer does not have the key, connecting fails with `BLEError.bondLost`, because another device may use the
+    /// peer's address. If false, the link is used as it is, and proves nothing about the peer.
     public var encryptsIfBonded = true
     /// Whether the link's security is raised, if necessary by pairing, when the server refuses a request for
     /// insufficient security. The request is then repeated once.

@@ -147,8 +147,10 @@ extension Adapter {
     /// Reads the security of a link's encryption from the kernel, and applies it.
     func noteSecurity(of link: Link) {
         guard let security = kernelSecurity(of: link) else { return }
+        let before = link.security
         link.protection.found(security)
         protect(link)
+        dropValues(of: link, before: before)
     }
 
     /// Returns the security of a link's encryption as the kernel reports it; nil for links that this host

@@ -1,5 +1,6 @@
 import ATT
 import BLECore
+import GATT
 import GATTServer
 import HCI
 import HCISocket
@@ -33,10 +34,9 @@ extension Adapter {
         try await saveBond(of: link)
     }
 
-    /// Encrypts a new link to a bonded peer, so that the peer recognizes this host: the peer keeps
-    /// subscriptions for it, and sends none of their values before. A peer that has lost the bond, or a
-    /// controller that cannot encrypt, is no reason to give up the link; operations that need security fail
-    /// later.
+    /// Encrypts a link to a bonded peer with the bond's key, which proves the peer's identity, before anything of
+    /// the user is sent or received on it. A peer that does not have the key has lost the bond, or is another
+    /// device that uses the peer's address: then the link must not be used.
     func encryptIfBonded(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
         guard link.protection.ownKey != nil else { return }
@@ -48,18 +48,9 @@ extension Adapter {
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
         try await settle(.encryption, on: id)
-        guard let (key, bond) = link.protection.ownKey, link.security == .none, !link.protection.isBondLost
-        else { return }
-        do throws(BLEError) {
-            try await encrypt(id, handle, with: key, of: .bond(bond))
-        } catch .bondLost {
-            log.warning(
-                "\(link.peer) has lost the bond: its links are not encrypted until it is paired again")
-        } catch .encryption(let status) {
-            log.warning("the link to \(link.peer), which is bonded, cannot be encrypted: \(status)")
-        } catch {
-            throw error
-        }
+        guard let (key, bond) = link.protection.ownKey, link.security == .none else { return }
+        guard !link.protection.isBondLost else { throw .bondLost(link.peer) }
+        try await encrypt(id, handle, with: key, of: .bond(bond))
     }
 }
 
@@ -123,6 +114,9 @@ extension Adapter {
             throw .bondLost(link.peer)
         } catch .hci(let status, _) {
             throw .encryption(status)
+        } catch .disconnected(.status(.connectionTerminatedMICFailure)) {
+            // The two sides have different keys.
+            throw .encryption(.connectionTerminatedMICFailure)
         } catch {
             throw error
         }
@@ -159,6 +153,7 @@ extension Adapter {
     ) {
         guard kernel == nil else { return kernelEncryptionChanged(handle, status) }
         guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        let before = link.security
         if status == .success {
             link.protection.encryptionChanged(
                 isOn: isOn, isRefresh: isRefresh, isPairing: link.pairing.isPairing,
@@ -167,8 +162,16 @@ extension Adapter {
             link.protection.encryptionFailed()
         }
         protect(link)
+        dropValues(of: link, before: before)
         drain(link)
         end(.encryption, on: handle, status, of: .leEnableEncryption)
         pump(link)
+    }
+
+    /// Drops the values of a bonded server that came before its link was encrypted, when that begins: any device
+    /// could have sent them.
+    func dropValues(of link: Link, before security: LinkSecurity) {
+        guard link.role == .central, security == .none, link.security.isBonded else { return }
+        link.gatt.session.dropEarlyValues()
     }
 }

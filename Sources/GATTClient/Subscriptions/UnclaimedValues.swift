@@ -38,6 +38,12 @@ package struct UnclaimedValues: Sendable {
         return Array(taken)
     }
 
+    /// Drops all values, because it is not certain who has sent them.
+    package mutating func removeAll() {
+        values.removeAll()
+        octets = 0
+    }
+
     /// Stops keeping values, because the first discovery has ended.
     package mutating func close() { isOpen = false }
 }

@@ -29,6 +29,7 @@ struct GATTOptions: ParsableArguments {
     @OptionGroup var link: LinkOptions
     @OptionGroup(title: "Pairing options") var pairing: PairingArguments
 
+    static let flags = LinkOptions.flags + PairingArguments.flags
     static let valued = LinkOptions.valued + PairingArguments.valued
 
     /// Checks the arguments before a radio is used.
@@ -81,7 +82,7 @@ extension GATTVerb {
     /// Finds the device and connects to it.
     func connect(_ radio: Radio) async throws(Failure) -> Peripheral {
         var connection = try options.link.connection()
-        connection.encryptsIfBonded = encryptsIfBonded
+        if !encryptsIfBonded { connection.encryptsIfBonded = false }
         return try await radio.connect(
             to: try .parsed(options.device), connection, within: try options.link.timeLimit())
     }

@@ -15,7 +15,8 @@ struct GATTNotifyCommand: GATTVerb {
             Each value is a line. If values arrive faster than the lines are read, up to 16,384 wait; then \
             the oldest are dropped, and their number is printed.
 
-            --reconnect waits for the device without a limit, and subscribes again whenever its link has ended.
+            --reconnect waits for the device without a limit, and subscribes again whenever its link has ended. A \
+            bonded device that does not have the key of its bond is reported, and connected again later.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -43,6 +44,9 @@ struct GATTNotifyCommand: GATTVerb {
     @Flag(help: "Connect and subscribe again whenever the link ends.")
     var reconnect = false
 
+    @Flag(help: "With --reconnect: end with status 6 when the device does not have the key of its bond.")
+    var endWhenBondLost = false
+
     @OptionGroup var global: GlobalOptions
 
     func checkArguments() throws(Failure) {
@@ -52,6 +56,9 @@ struct GATTNotifyCommand: GATTVerb {
         _ = try shownFormat(format, global)
         _ = try bletool.duration(duration, of: "--duration")
         if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
+        if endWhenBondLost, !reconnect {
+            throw Failure(.usage, "--end-when-bond-lost", "has an effect only with --reconnect")
+        }
     }
 
     func run(_ radio: Radio) async throws(Failure) {
@@ -113,7 +120,9 @@ struct GATTNotifyCommand: GATTVerb {
             try await radio.limitedWhileRead(limit) { [self, connection] () throws(BLEError) in
                 let id = try await radio.peripheral(
                     selector, onCoded: connection.phys == [.leCoded])
-                let links = radio.central.maintain(id, options: connection) { event in
+                let links = radio.central.maintain(
+                    id, options: connection, endsWhenBondLost: endWhenBondLost
+                ) { event in
                     emit(MaintainEvent(device: id.address, what: event), radio.console)
                 }
                 for try await peripheral in links {

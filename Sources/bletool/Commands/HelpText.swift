@@ -71,7 +71,7 @@ struct HelpText {
     /// Returns whether a line belongs to an option that all verbs of `gatt` take.
     private func isOfVerbs(_ index: Int) -> Bool {
         let name = lines[index].isEmpty ? "" : name(index)
-        return GATTOptions.valued.contains(name) || PairingArguments.flags.contains(name)
+        return GATTOptions.valued.contains(name) || GATTOptions.flags.contains(name)
     }
 
     /// Returns whether a line belongs to an option that all commands, or all commands with a radio, take.

@@ -12,6 +12,13 @@ struct LinkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The security level to reach first; default: low.", valueName: "level"))
     var security: SecurityLevel?
 
+    @Flag(
+        help: """
+            Do not encrypt the link to a bonded device. Without this, a device that does not have the key of its bond \
+            is an error (status 6), because another device may use its address.
+            """)
+    var plainText = false
+
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Give up connecting after this time; default: 20s.", valueName: "duration"))
@@ -36,6 +43,7 @@ struct LinkOptions: ParsableArguments {
         help: ArgumentHelp("The PHY to use if the device supports it: 1m, 2m or coded.", valueName: "phy"))
     var phy: PHYWord?
 
+    static let flags = ["--plain-text"]
     static let valued = [
         "--mtu", "--security", "--connect-timeout", "--interval", "--latency", "--supervision", "--phy",
     ]
@@ -58,6 +66,7 @@ extension LinkOptions {
             connection.mtu = ATTMTU(octets)
         }
         connection.security = security ?? .open
+        connection.encryptsIfBonded = !plainText
         connection.parameters = try parameters()
         connection.phys = phy.map { [$0.phy] }
         return connection

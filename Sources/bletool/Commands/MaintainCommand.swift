@@ -17,6 +17,9 @@ struct MaintainCommand: RadioCommand {
             device, after a connection its security level in BLETOOL_SECURITY, and after a disconnection its \
             reason in BLETOOL_REASON. Its output is shown on stderr.
 
+            The links to a bonded device are encrypted with the bond's key. A device that does not have the key is \
+            reported, and the next attempt follows: it may be another device that uses the address.
+
             As a systemd service (Type=notify) it is ready when it waits for the device; its status is the \
             last event.
             """)
@@ -37,6 +40,12 @@ struct MaintainCommand: RadioCommand {
 
     @Option(help: ArgumentHelp("The security level of each link; default: low.", valueName: "level"))
     var security: SecurityLevel?
+
+    @Flag(help: "Do not encrypt the links to a bonded device.")
+    var plainText = false
+
+    @Flag(help: "End with status 6 when the device does not have the key of its bond.")
+    var endWhenBondLost = false
 
     @OptionGroup(title: "Pairing options") var pairing: PairingArguments
     @OptionGroup var global: GlobalOptions
@@ -62,6 +71,7 @@ struct MaintainCommand: RadioCommand {
         var options = ConnectionOptions()
         options.establishmentAttempts = .max
         options.security = security ?? .open
+        options.encryptsIfBonded = !plainText
         let (events, sink) = AsyncStream<MaintainEvent>.makeStream()
         let (console, exec) = (radio.console, exec)
         // Programs run concurrently with the links, in the order of the events. They are not ended with this
@@ -75,10 +85,12 @@ struct MaintainCommand: RadioCommand {
         if !console.isJSON, console.errors.isTerminal { console.note("waiting for \(device.printable)") }
         let reporting = Task { await Self.emit(events, console, exec, service) }
         let work = {
-            await radio.outcome(device) { [options] () throws(BLEError) in
+            await radio.outcome(device) { [options, endWhenBondLost] () throws(BLEError) in
                 try await radio.limited(radio.limit(duration)) { () throws(BLEError) in
                     let id = try await radio.peripheral(selector)
-                    try await Self.maintain(id, radio, options, until: wanted, linked, ended, sink)
+                    try await Self.maintain(
+                        id, radio, options, endsWhenBondLost: endWhenBondLost, until: wanted, linked, ended,
+                        sink)
                 }
             }
         }
@@ -94,8 +106,9 @@ struct MaintainCommand: RadioCommand {
     }
 
     private static func maintain(
-        _ id: Peripheral.Identifier, _ radio: Radio, _ options: ConnectionOptions, until wanted: Int?,
-        _ linked: Counter, _ ended: Counter, _ sink: AsyncStream<MaintainEvent>.Continuation
+        _ id: Peripheral.Identifier, _ radio: Radio, _ options: ConnectionOptions, endsWhenBondLost: Bool,
+        until wanted: Int?, _ linked: Counter, _ ended: Counter,
+        _ sink: AsyncStream<MaintainEvent>.Continuation
     ) async throws(BLEError) {
         let open = Lock<Int?>(nil)
         // A link that exists at the end is not established again. Its end is reported as its start was, and
@@ -108,7 +121,8 @@ struct MaintainCommand: RadioCommand {
                         device: id.address, what: .disconnected(session: session, reason, pause: .zero)))
             }
         }
-        let links = radio.central.maintain(id, options: options) { event in
+        let links = radio.central.maintain(id, options: options, endsWhenBondLost: endsWhenBondLost) {
+            event in
             switch event {
             case .connected(let session, _):
                 open.withLock { $0 = session }

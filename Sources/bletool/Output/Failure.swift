@@ -137,7 +137,9 @@ extension Failure {
         case .cannotPair(.requirements):
             self.init(
                 .security, doing, "\(error)",
-                hint: "--io sets what this side can show and enter; --passkey and --accept-comparison answer")
+                hint:
+                    "--io sets what this side can show and enter; --passkey, or the user at the terminal, answers"
+            )
         case .pairing(let failure): self.init(.security, doing, "\(error)", hint: Self.remedy(failure))
         case .cannotPair: self.init(.security, doing, "\(error)")
         case .bondLost(let peer):
@@ -147,7 +149,7 @@ extension Failure {
             self.init(
                 .security, doing, String(problem),
                 hint:
-                    "if it is the same device, bletool bonds remove \(peer) (with this command's --state-dir, if any), then pair again"
+                    "if it is the same device, bletool bonds remove \(peer) (with this command's --state-dir, if any), then pair again; --plain-text uses the link without encryption"
             )
         case .noSigningKey(let peer):
             self.init(.security, doing, "\(error)", hint: "bletool pair \(peer.text), then write again")
@@ -155,9 +157,12 @@ extension Failure {
         case .encryption(let status):
             self.init(
                 .security, doing, "\(error)",
-                hint: status == .pinOrKeyMissing
-                    ? "the device has forgotten this host: remove its bond" : nil,
-                number: Int(status.rawValue))
+                hint: Self.remedy(encryption: status), number: Int(status.rawValue))
+        case .disconnected(.status(.connectionTerminatedMICFailure)):
+            // The key of the link is not the one of the device.
+            self.init(
+                .security, doing, "\(error)", hint: Self.remedy(encryption: .connectionTerminatedMICFailure),
+                number: Int(HCIStatus.connectionTerminatedMICFailure.rawValue))
         case .disconnected(let reason), .connectFailed(let reason):
             self.init(.linkLost, doing, "\(error)", number: reason.number)
         case .timedOut(.connecting, _):
@@ -223,6 +228,16 @@ extension Failure {
         """
     }
 
+    /// Returns a hint about a link that cannot be encrypted, or whose encryption failed.
+    private static func remedy(encryption status: HCIStatus) -> String? {
+        switch status {
+        case .pinOrKeyMissing: "the device has forgotten this host: remove its bond"
+        case .connectionTerminatedMICFailure:
+            "the device has another key, or another device uses its address: if it is the same device, remove its bond and pair again"
+        default: nil
+        }
+    }
+
     /// A possible reason why a device always rejects pairing without giving a reason.
     private static let leftover =
         "a device that still has a bond which this host has lost may refuse until the bond is removed there"
@@ -239,7 +254,7 @@ extension Failure {
             "the device supports only shorter keys, which are easier to guess; --min-key-size accepts them"
         case .peer(.authenticationRequirements), .local(.authenticationRequirements):
             "the two devices have no common method of authentication: --io and --passkey set those of this "
-                + "side; --security medium needs none"
+                + "side, and --accept-comparison is none; --security medium needs none"
         default: nil
         }
     }

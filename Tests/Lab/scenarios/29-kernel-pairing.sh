@@ -46,17 +46,38 @@ wait_for 10 unlinked
 check 'Just Works does not suffice for a value that requires authentication' exits 6 from_central gatt read fff2
 end_and_unpair
 
-# Numeric comparison on both sides.
+# Numeric comparison that nobody makes is none: the kernel would call its key authenticated.
 serving --io displayYesNo --accept-comparison
-check 'two devices with display and yes/no input pair by comparison' run compared from_central pair --security high --io displayYesNo \
-    --accept-comparison
-check 'the central shows a number' ndjson compared.out "event == 'comparison' and len(passkey) == 6"
-check 'the devices have paired with Secure Connections' ndjson compared.out "event == 'paired' and level == 'fips' and bonded"
-check 'the server shows the same number' grep -q "$(grep -o '"passkey":"[0-9]*"' compared.out)" serve.out
+check 'the devices pair without it' run plain from_central pair --io displayYesNo --accept-comparison
+check 'the link is not authenticated' ndjson plain.out "event == 'paired' and level == 'medium' and bonded"
+end_and_unpair
+serving --io displayYesNo --accept-comparison
+check 'a comparison that nobody makes does not authenticate' exits 6 run unseen from_central pair --security high \
+    --io displayYesNo --accept-comparison
+end_and_unpair
+
+# Numeric comparison on both sides. The users answer at terminals that read their keys from pipes.
+mkfifo /scratch/keys /scratch/answers
+exec 7<>/scratch/keys 8<>/scratch/answers
+# at_terminal NAME PIPE COMMAND: runs bletool in the background at a terminal.
+at_terminal() { background "$1" sh -c "exec script -qec \"\$0\" /dev/null <$2" "bletool $3"; }
+typing() { at_terminal typing /scratch/keys "$*"; }
+pairing="pair $peripheral/public --security high --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/central"
+at_terminal serve /scratch/answers "serve secret.yaml --adapter hci0 --json --state-dir /scratch/peripheral --io displayYesNo"
+ready serve
+typing "$pairing --io displayYesNo"
+compares() { wait_for 30 grep -q 'too? ' "$1.out" && echo y >&"$2"; }
+check 'the user of the central is asked' compares typing 7
+check 'the user of the server is asked' compares serve 8
+check 'two devices with display and yes/no input pair by comparison' ends typing 'exit 0'
+number() { grep -o '"event":"comparison".*"passkey":"[0-9]*"' "$1.out" | grep -o '"[0-9]*"$'; }
+check 'both sides show the same number' [ "$(number typing)" = "$(number serve)" ]
+check 'the link is authenticated, with Secure Connections' grep -q '"level":"fips"' typing.out
 wait_for 10 unlinked
+printf '\003' >&8
+check 'Ctrl-C ends the server' ends serve 'exit 130'
 
 # The bond encrypts the next link, also after the kernel has lost its keys.
-check 'Ctrl-C ends the server' ends serve 'signal INT' INT
 mgmt 0 unpair -t 1 "$central" >/dev/null
 mgmt 1 unpair -t 1 "$peripheral" >/dev/null
 serving --io displayYesNo
@@ -74,23 +95,42 @@ check 'the central does not pair again with a server that has lost the bond' exi
 check 'the error contains the reason' grep -Eq 'no longer has the key of the bond|Authentication Requirements' lost.err
 end_and_unpair
 
+# Another device uses the address of a bonded server: nothing is sent to it.
+serving
+check 'the devices pair' run first from_central pair
+wait_for 10 unlinked
+check 'Ctrl-C ends the server' ends serve 'signal INT' INT
+rm -rf /scratch/peripheral
+mgmt 0 unpair -t 1 "$central" >/dev/null
+serving
+for attempt in 1 2 3; do
+    mgmt 1 unpair -t 1 "$peripheral" >/dev/null
+    check "an open value is not read without the key ($attempt)" exits 6 run open from_central gatt read fff3
+    check 'the error is the lost bond' grep -q 'no longer has the key of the bond' open.err
+    wait_for 10 unlinked
+done
+check 'an open value is read without encryption on request' run plain from_central gatt read fff3 --plain-text
+wait_for 10 unlinked
+background maintain bletool maintain "$peripheral/public" --adapter hci1 --json --state-dir /scratch/central
+check 'a maintained link reports the lost bond' wait_for 30 ndjson maintain.out "event == 'failed' and bondLost"
+check 'and is tried again' wait_for 30 at_least 2 '"bondLost":true' maintain.out
+check 'Ctrl-C ends maintain' ends maintain 'signal INT' INT
+wait_for 10 unlinked
+check 'with --end-when-bond-lost it ends' exits 6 bletool maintain "$peripheral/public" --adapter hci1 --json \
+    --state-dir /scratch/central --end-when-bond-lost
+end_and_unpair
+
 # Passkey entry: the server shows the passkey, and it is typed on the central's terminal.
 serving --io display
-mkfifo /scratch/keys
-exec 7<>/scratch/keys
-# typing COMMAND…: runs bletool on a terminal that reads its keys from /scratch/keys.
-typing() { background typing sh -c 'exec script -qec "$0" /dev/null </scratch/keys' "bletool $*"; }
 type_passkey() {
     wait_for 30 grep -q 'shows: ' typing.out && wait_for 5 grep -q '"event":"passkey"' serve.out || return 1
     echo "$1" >&7
 }
-pairing="pair $peripheral/public --security high --io keyboard --adapter hci1 --json --connect-timeout "$(units 40)s" \
-    --state-dir /scratch/central"
-typing "$pairing"
+typing "$pairing --io keyboard"
 check 'the central asks for the passkey that the server shows' type_passkey 000000
 check 'a wrong passkey does not pair' ends typing 'exit 6'
 wait_for 10 unlinked
-typing "$pairing"
+typing "$pairing --io keyboard"
 shown() { sed -n 's/.*"passkey":"\([0-9]*\)".*/\1/p' serve.out | tail -1; }
 wait_for 30 at_least 2 '"event":"passkey"' serve.out
 check 'the central asks again' type_passkey "$(shown)"

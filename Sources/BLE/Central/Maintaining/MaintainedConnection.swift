@@ -30,7 +30,11 @@ extension MaintenanceEvent: CustomStringConvertible {
 /// The sequence connects only while its consumer waits for the next link. It waits until the previous link
 /// has ended, if it still exists, and until the device is connected again. A loop body that reaches its end
 /// early therefore keeps the link; leaving the loop, or cancelling it, ends the link. Errors that cannot pass
-/// by themselves, such as a removed adapter or a lost bond, end the sequence.
+/// by themselves, such as a removed adapter, end the sequence.
+///
+/// A peer that no longer has the key of its bond is reported as ``MaintenanceEvent/failed(_:pause:)`` with
+/// ``BLEError/bondLost(_:)``, and the bond is kept: it can be another device that uses the peer's address, and
+/// the device itself may be connected later. The link is not used without encryption.
 public struct MaintainedConnection: AsyncSequence, Sendable {
     /// The error that ends the sequence.
     public typealias Failure = BLEError
@@ -39,6 +43,7 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
     let id: Peripheral.Identifier
     let options: ConnectionOptions
     let backoff: Backoff
+    let endsWhenBondLost: Bool
     let report: @Sendable (MaintenanceEvent) -> Void
 
     /// Creates an iterator. A second iterator has links of its own.
@@ -109,7 +114,8 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
                     connection.report(.connected(session: sessions, security))
                     return new
                 } catch {
-                    guard error.mayPass else { throw error }
+                    let isBondLost = if case .bondLost = error { true } else { false }
+                    guard error.mayPass || isBondLost && !connection.endsWhenBondLost else { throw error }
                     failures += 1
                     connection.report(.failed(error, pause: connection.backoff.pause(after: failures)))
                 }
@@ -148,7 +154,9 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
 
 extension CentralManager {
     /// Connects to a device again and again, and returns the successive links as a sequence. The pauses grow
-    /// while attempts fail or links end early. `report` is called with each event, on the consumer's task.
+    /// while attempts fail or links end early. `report` is called with each event, on the consumer's task. With
+    /// `endsWhenBondLost`, the sequence ends with `BLEError.bondLost` when the device does not have the key of
+    /// its bond; by default, further attempts follow.
     ///
     /// ```swift
     /// for try await device in central.maintain(id) {
@@ -157,9 +165,12 @@ extension CentralManager {
     /// ```
     public func maintain(
         _ id: Peripheral.Identifier, options: ConnectionOptions = ConnectionOptions(),
-        backoff: Backoff = Backoff(), report: @escaping @Sendable (MaintenanceEvent) -> Void = { _ in }
+        backoff: Backoff = Backoff(), endsWhenBondLost: Bool = false,
+        report: @escaping @Sendable (MaintenanceEvent) -> Void = { _ in }
     ) -> MaintainedConnection {
-        MaintainedConnection(central: self, id: id, options: options, backoff: backoff, report: report)
+        MaintainedConnection(
+            central: self, id: id, options: options, backoff: backoff, endsWhenBondLost: endsWhenBondLost,
+            report: report)
     }
 }
 

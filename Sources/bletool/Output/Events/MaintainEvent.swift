@@ -79,9 +79,17 @@ struct MaintainEvent: Event {
         case .failed(let error, let pause):
             (
                 "failed",
-                [.init("message", JSONValue("\(error)")), .init("pause", JSONValue(milliseconds: pause))]
+                [.init("message", JSONValue("\(error)"))] + error.bondLoss
+                    + [.init("pause", JSONValue(milliseconds: pause))]
             )
         }
+    }
+}
+
+extension BLEError {
+    /// The member of a failure that means that the device does not have the key of its bond.
+    fileprivate var bondLoss: [JSONValue.Member] {
+        if case .bondLost = self { [.init("bondLost", JSONValue(true))] } else { [] }
     }
 }
 
