@@ -235,6 +235,37 @@ private let capabilities: [IOCapability] = [
         }
     }
 
+    @Test("failures with a fixed passkey are kept with the bonds, and count until they are cleared")
+    func failuresWithFixedPasskeyAreKept() async throws {
+        let fixed = Passkey(lowestDigitsOf: 123_456)
+        let bonds = BondStore()
+        try await PairedHosts.run(server: .displayOnly, client: .keyboardOnly) { server, _ in
+            (server.fixedPasskey, server.bonds) = (fixed, bonds)
+        } _: { hosts in
+            let shown = Lock<[Passkey]>([])
+            hosts.serverUser.shown.withLock { $0 = { passkey in shown.withLock { $0.append(passkey) } } }
+            hosts.clientUser.slip.withLock { $0 = .otherPasskey }
+            func fail() async throws {
+                let device = try await hosts.connect()
+                _ = try? await device.pair(.authenticated)
+                await device.disconnect()
+                _ = await hosts.client.loop.sleep(for: .seconds(60))
+            }
+            try await fail()
+            #expect(bonds.passkeyFailures == [hosts.address: 1])
+            // An earlier run of the server has counted these.
+            bonds.noteFailures(SecurityManager.passkeyFailureLimit, with: fixed, at: hosts.address)
+            try await fail()
+            try await bonds.clearPasskeyFailures()
+            try await fail()
+            #expect(shown.withLock { $0.map { $0 == fixed } } == [true, false, true])
+            // Those with another passkey do not count.
+            bonds.noteFailures(9, with: Passkey(lowestDigitsOf: 1), at: hosts.address)
+            try await fail()
+            #expect(shown.withLock { $0.last } == fixed)
+        }
+    }
+
     @Test(arguments: [ScriptedUser.Slip.otherPasskey, .noPairing])
     func userErrorFailsPairingAndKeepsLink(_ slip: ScriptedUser.Slip) async throws {
         try await PairedHosts.run(server: .keyboardOnly, client: .displayOnly) { hosts in

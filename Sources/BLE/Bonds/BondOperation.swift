@@ -1,3 +1,4 @@
+import BLECore
 import GATTClient
 
 /// An operation on one bond on the disk.
@@ -25,8 +26,12 @@ struct BondBatch: Sendable {
     var reservations: Set<BondID> = []
     /// This process's records of the bonds in `reservations`, for the case that a file is damaged.
     var fallbacks: [BondID: BondRecord] = [:]
+    /// The failed pairings with the fixed passkey of each identity of this host; nil to forget them.
+    var failures: [DeviceAddress: PasskeyFailures?] = [:]
 
-    var isEmpty: Bool { operations.isEmpty && databases.isEmpty && reservations.isEmpty }
+    var isEmpty: Bool {
+        operations.isEmpty && databases.isEmpty && reservations.isEmpty && failures.isEmpty
+    }
 
     /// Adds an operation on a bond. A removal drops the bond's database and reservation.
     mutating func add(_ operation: BondOperation, to id: BondID) {
@@ -44,6 +49,7 @@ struct BondBatch: Sendable {
         }
         databases.merge(earlier.databases) { later, _ in later }
         reservations.formUnion(earlier.reservations)
+        failures.merge(earlier.failures) { later, _ in later }
     }
 }
 
@@ -55,6 +61,8 @@ struct BondOutcome: Sendable {
     var reserved: [BondID: Range<UInt32>] = [:]
     /// The bonds whose files were damaged and are now stored under other names.
     var damaged: Set<BondID> = []
+    /// The failures with the fixed passkey as they are now; nil when there are none.
+    var failures: [DeviceAddress: PasskeyFailures?] = [:]
 }
 
 /// Bonds that were added and removed in one change, by this process or by another one that shares the folder.

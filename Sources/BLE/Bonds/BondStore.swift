@@ -34,6 +34,8 @@ public final class BondStore: Sendable {
         var databases: [BondID: CachedDatabase] = [:]
         /// The reserved counters that signed writes can use.
         var counters: [BondID: Range<UInt32>] = [:]
+        /// The failed pairings with a fixed passkey, by identity of this host.
+        var failures: [DeviceAddress: PasskeyFailures] = [:]
         var watchers: [UInt64: StreamBuffer<BondChange>] = [:]
         var nextWatcher: UInt64 = 0
     }
@@ -167,6 +169,48 @@ extension BondStore {
     }
 }
 
+// MARK: - Failures with a fixed passkey
+
+extension BondStore {
+    /// Returns the number of failed pairings with the fixed passkey of an identity of this host.
+    func failures(with passkey: Passkey, at local: DeviceAddress) -> Int {
+        state.withLock { state in
+            guard let known = state.failures[local], known.passkey == passkey else { return 0 }
+            return known.count
+        }
+    }
+
+    /// Keeps the number of failed pairings with the fixed passkey of an identity of this host.
+    func noteFailures(_ count: Int, with passkey: Passkey, at local: DeviceAddress) {
+        state.withLock { state in
+            let counted = PasskeyFailures(passkey: passkey, count: count)
+            state.failures[local] = counted
+            guard folder != nil else { return }
+            state.pending.failures[local] = .some(counted)
+            schedule(&state)
+        }
+    }
+
+    /// The identities of this host with failed pairings with a fixed passkey, and their number. After three, the
+    /// passkey is not used any more (``SecurityOptions/fixedPasskey``).
+    public var passkeyFailures: [DeviceAddress: Int] {
+        state.withLock { $0.failures.mapValues(\.count) }
+    }
+
+    /// Forgets the failed pairings with fixed passkeys, so that these are used again. Each further failure can show
+    /// two more bits of the passkey to a stranger: set another passkey instead, which begins at 0 as well. Returns
+    /// when that is on the disk.
+    public func clearPasskeyFailures() async throws(BLEError) {
+        state.withLock { state in
+            for local in state.failures.keys {
+                if folder != nil { state.pending.failures[local] = .some(nil) }
+            }
+            state.failures = [:]
+        }
+        try await flush()
+    }
+}
+
 // MARK: - Observing changes
 
 extension BondStore {
@@ -272,6 +316,7 @@ extension BondStore {
         state.withLock { state in
             for record in contents.records { state.table.put(record) }
             for identity in contents.identities { state.identities[identity.address] = identity }
+            state.failures = contents.failures
         }
     }
 }
@@ -327,6 +372,9 @@ extension BondStore {
     /// Takes over the state of the disk, which other processes may have changed.
     func take(_ outcome: BondOutcome) {
         changing { state, change in
+            for (local, failures) in outcome.failures where state.pending.failures[local] == nil {
+                state.failures[local] = failures
+            }
             for (id, record) in outcome.records {
                 // Counters belong to a key: they are not valid for the key of a pairing that was made
                 // meanwhile.
@@ -584,7 +632,8 @@ extension BondStore {
     private func apply(_ events: [FolderWatch.Event], in folder: isolated BondFolder) {
         let known = state.withLock { Set($0.table.records.keys) }
         do throws(StateError) {
-            let outcome = try folder.records(try folder.bonds(events, known: known))
+            let outcome = try folder.records(
+                try folder.bonds(events, known: known), failuresAt: try folder.localsWithFailures(events))
             take(outcome)
             restore(outcome.damaged)
         } catch {

@@ -19,21 +19,23 @@ extension Adapter {
         var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
             policy: policy, identity: localIdentity)
-        if let fixed = policy.fixedPasskey, security.fixedPasskeyFailures > 0 {
-            manager.passkeyFailures[fixed] = security.fixedPasskeyFailures
+        if let fixed = policy.fixedPasskey {
+            let failures = security.options.bonds.failures(with: fixed, at: identity)
+            if failures > 0 { manager.passkeyFailures[fixed] = failures }
         }
         return manager
     }
 
-    /// Counts a link's failed pairings with the fixed passkey for all links.
+    /// Counts a link's failed pairings with the fixed passkey for all links, and for later runs.
     func shareFailures(of link: Link) {
         guard let fixed = security.options.fixedPasskey, let count = link.pairing.passkeyFailures[fixed],
-            count > security.fixedPasskeyFailures
+            count > security.options.bonds.failures(with: fixed, at: identity)
         else { return }
-        security.fixedPasskeyFailures = count
+        security.options.bonds.noteFailures(count, with: fixed, at: identity)
         for other in links.values { other.pairing.passkeyFailures[fixed] = count }
         if count == SecurityManager.passkeyFailureLimit {
-            log.warning("\(count) pairings with the fixed passkey have failed: it is used no more")
+            log.warning(
+                "\(count) pairings with the fixed passkey have failed: random passkeys are displayed now")
         }
     }
 

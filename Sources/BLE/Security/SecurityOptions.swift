@@ -25,9 +25,10 @@ public struct SecurityOptions: Sendable {
     public var keepsStreamAddress = false
     /// A passkey to display in place of a random one: a weaker protection, for devices with a printed
     /// passkey. When three pairings have failed with it, or one on the same link, random passkeys are
-    /// displayed until the adapter is opened again, because each attempt reveals some of its bits (Core
-    /// Specification 5.4, Vol 3, Part H, 2.3.5.6.3). Not supported on kernel adapters, because the kernel
-    /// displays random ones.
+    /// displayed, because each attempt reveals some of its bits (Core Specification 5.4, Vol 3, Part H,
+    /// 2.3.5.6.3). The number is kept with the bonds, for later runs as well if they have a folder, until the
+    /// passkey is another one or ``BondStore/clearPasskeyFailures()`` is called. Not supported on kernel adapters,
+    /// because the kernel displays random ones.
     public var fixedPasskey: Passkey?
     /// Whether the delegate is asked for the out-of-band data of peers. Not supported on kernel adapters.
     public var asksForOutOfBandData = false
@@ -76,8 +77,6 @@ struct SecurityState {
     var identity: LocalIdentity?
     /// The failed pairing attempts, by the peer's address.
     var attempts = RepeatedAttempts()
-    /// The number of failed pairings with the fixed passkey.
-    var fixedPasskeyFailures = 0
 
     init(_ options: SecurityOptions) { self.options = options }
 }

@@ -17,7 +17,7 @@ struct BondsCommand: ParsableCommand {
             """,
         subcommands: [
             BondsListCommand.self, BondsShowCommand.self, BondsRemoveCommand.self, BondsExportCommand.self,
-            BondsImportCommand.self,
+            BondsImportCommand.self, BondsResetPasskeyCommand.self,
         ])
 }
 
@@ -143,6 +143,11 @@ struct BondsListCommand: BondsVerb {
             for line in BondEvent.table(records).lines(colored: console.isColored) {
                 console.output.line(line)
             }
+        }
+        for (adapter, failures) in bonds.retiredPasskeys {
+            console.note(
+                "\(adapter): \(failures) pairings with its fixed passkey have failed, so that random ones are "
+                    + "displayed: bletool bonds reset-passkey")
         }
         guard records.isEmpty, bonds.problems.isEmpty else { return }
         let path = try state.path()
@@ -300,5 +305,43 @@ struct BondsImportCommand: BondsVerb {
         }
         console.show(
             BondsMovedEvent(imported: outcome.imported.count, older: outcome.older.count, file: file))
+    }
+}
+
+struct BondsResetPasskeyCommand: BondsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "reset-passkey",
+        abstract:
+            "Display a fixed passkey again that is not used any more, because pairings with it have failed.",
+        discussion: """
+            A server with --passkey displays random passkeys after three failed pairings, also after a restart: each \
+            failure can show two of the passkey's 20 bits to a stranger, and further ones show more. Another passkey \
+            is safer, and needs no reset.
+            """)
+
+    static let effect = BondsEffect.removes
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var global: PlainOptions
+
+    func run(_ bonds: BondStore, _ console: Console) async throws(Failure) {
+        let failures = bonds.passkeyFailures.sorted { "\($0.key)" < "\($1.key)" }
+        if failures.isEmpty { console.note("no pairing with a fixed passkey has failed") }
+        do throws(BLEError) {
+            try await bonds.clearPasskeyFailures()
+        } catch {
+            throw Failure(error, while: "bonds reset-passkey")
+        }
+        for (adapter, count) in failures {
+            guard console.show(PasskeyResetEvent(adapter: adapter, failures: count)) else { return }
+        }
+    }
+}
+
+extension BondStore {
+    /// The adapters whose fixed passkey is not displayed any more, with the number of failed pairings.
+    fileprivate var retiredPasskeys: [(adapter: DeviceAddress, failures: Int)] {
+        passkeyFailures.filter { $0.value >= SecurityManager.passkeyFailureLimit }
+            .sorted { "\($0.key)" < "\($1.key)" }.map { ($0.key, $0.value) }
     }
 }

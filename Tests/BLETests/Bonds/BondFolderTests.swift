@@ -45,6 +45,47 @@ struct BondFolderTests {
         #expect(try await open().records().isEmpty)
     }
 
+    @Test("failures with a fixed passkey are kept, with the largest number that a process has counted")
+    func passkeyFailuresAreKept() async throws {
+        let (passkey, local) = (Passkey(lowestDigitsOf: 12_345), SampleBonds.local)
+        let (first, second) = (try await open(), try await open())
+        first.noteFailures(2, with: passkey, at: local)
+        try await first.flush()
+        #expect(try folder.names() == ["passkey"])
+        #expect(try folder.mode(folder.file("passkey")) == 0o600)
+        second.noteFailures(1, with: passkey, at: local)
+        try await second.flush()
+        #expect(second.failures(with: passkey, at: local) == 2)
+        let next = try await open()
+        #expect(next.failures(with: passkey, at: local) == 2 && next.passkeyFailures == [local: 2])
+        #expect(next.failures(with: Passkey(lowestDigitsOf: 0), at: local) == 0)
+        next.noteFailures(1, with: Passkey(lowestDigitsOf: 0), at: local)
+        try await next.flush()
+        #expect(try await open().passkeyFailures == [local: 1])
+        try await next.clearPasskeyFailures()
+        #expect(try folder.names() == [])
+        #expect(try await open().passkeyFailures == [:])
+    }
+
+    @Test("failures with a fixed passkey that another process clears no longer count")
+    func clearedPasskeyFailuresAreNoticed() async throws {
+        let (passkey, local) = (Passkey(lowestDigitsOf: 12_345), SampleBonds.local)
+        let other = try await open()
+        other.noteFailures(3, with: passkey, at: local)
+        try await other.flush()
+        let loop = try EventLoop(name: "watch")
+        defer { loop.stop() }
+        let bonds = try BondFolder(state: folder.path)
+        let watch = try await bonds.watch(on: loop)
+        let number = try watch.add(folder.file(""))
+        #expect(try await bonds.localsWithFailures([.changed(folder: number, name: "passkey")]) == [local])
+        #expect(try await bonds.localsWithFailures([.lost]) == [local])
+        #expect(try await bonds.localsWithFailures([.changed(folder: number, name: "identity")]) == [])
+        #expect(try await bonds.records([], failuresAt: [local]).failures[local]??.count == 3)
+        try await other.clearPasskeyFailures()
+        #expect(try await bonds.records([], failuresAt: [local]).failures == [local: nil])
+    }
+
     @Test("a damaged file is set aside and reported; the others are read")
     func damagedFileIsSetAside() async throws {
         let store = try await open()

@@ -11,6 +11,7 @@ import SystemPackage
 /// bonds/lock                                              held while files change
 /// bonds/serial%3a%2fdev%2fttyACM0.address                 the address of an adapter that has none of its own
 /// bonds/00:1B:DC:07:31:88-public/identity                 this host's, one for each of its addresses
+/// bonds/00:1B:DC:07:31:88-public/passkey                  the failed pairings with its fixed passkey
 /// bonds/00:1B:DC:07:31:88-public/C0:11:22:33:44:55-random.bond
 /// bonds/00:1B:DC:07:31:88-public/C0:11:22:33:44:55-random.database
 /// ```
@@ -57,6 +58,7 @@ extension BondFolder {
     struct Contents: Sendable {
         var records: [BondRecord] = []
         var identities: [LocalIdentity] = []
+        var failures: [DeviceAddress: PasskeyFailures] = [:]
         /// The errors of the files that could not be read.
         var problems: [StateError] = []
     }
@@ -72,6 +74,7 @@ extension BondFolder {
         for local in try locals() {
             do throws(StateError) {
                 if let identity = try identity(at: local) { contents.identities.append(identity) }
+                contents.failures[local] = try failures(at: local)
             } catch {
                 contents.problems.append(error)
             }
@@ -103,10 +106,13 @@ extension BondFolder {
         }
     }
 
-    /// Returns the bonds as the folder has them now.
-    func records(_ ids: Set<BondID>) throws(StateError) -> BondOutcome {
+    /// Returns the bonds, and the failures of identities of this host, as the folder has them now.
+    func records(
+        _ ids: Set<BondID>, failuresAt locals: Set<DeviceAddress> = []
+    ) throws(StateError) -> BondOutcome {
         try holding { () throws(StateError) in
             var outcome = BondOutcome()
+            for local in locals { outcome.failures[local] = .some(try failures(at: local)) }
             var setAside = SetAside(folder, disk, use)
             for id in ids {
                 do throws(StateError) {
@@ -188,6 +194,17 @@ extension BondFolder {
             }
             return identity
         }
+    }
+
+    private func failures(at address: DeviceAddress) throws(StateError) -> PasskeyFailures? {
+        guard let folder = try folder(of: address) else { return nil }
+        return try read(Self.failures(in: folder)) { octets throws(TextError) in
+            try PasskeyFailures(TextReader.only(PasskeyFailures.kind, in: octets))
+        }
+    }
+
+    private static func failures(in folder: OpenFolder) -> DiskFile {
+        DiskFile(PasskeyFailures.kind, in: folder)
     }
 
     /// Reads a file; returns nil when there is none. A malformed file is set aside, so that it is reported
@@ -303,6 +320,10 @@ extension BondFolder {
                 databases.append(id)
             }
         }
+        for (local, counted) in batch.failures {
+            locals.insert(local)
+            outcome.failures[local] = .some(counted?.merged(with: try failures(at: local)))
+        }
         var folders: [DeviceAddress: OpenFolder] = [:]
         for local in locals { folders[local] = try madeFolder(of: local) }
         let made = folders
@@ -311,8 +332,16 @@ extension BondFolder {
         }
         // Databases are removed first: the database of an earlier bond must not exist together with the next
         // bond.
-        try replace(writes.compactMap { each in file(each.kind, each.id).map { (each.octets, $0) } }) {
-            () throws(StateError) in
+        let files =
+            writes.compactMap { each in file(each.kind, each.id).map { (each.octets, $0) } }
+            + outcome.failures.compactMap { local, counted in
+                guard let counted, let folder = made[local] else { return nil }
+                return (counted.text, Self.failures(in: folder))
+            }
+        try replace(files) { () throws(StateError) in
+            for case (let local, nil) in outcome.failures {
+                if let folder = made[local] { try disk.remove(Self.failures(in: folder)) }
+            }
             for id in databases { if let file = file(.database, id) { try disk.remove(file) } }
         }
         // The bond's own file is last: without it, another process takes a bond with set-aside files for
@@ -440,6 +469,23 @@ extension BondFolder {
                 }
                 changed.insert(BondID(peer, at: local))
             // The removal is reported by the folder above.
+            case .gone: continue
+            }
+        }
+        return changed
+    }
+
+    /// Returns the identities of this host whose failures with a fixed passkey the events affect.
+    func localsWithFailures(_ events: [FolderWatch.Event]) throws(StateError) -> Set<DeviceAddress> {
+        var changed: Set<DeviceAddress> = []
+        for event in events {
+            switch event {
+            case .lost: changed.formUnion(try locals())
+            case .changed(let number, let name):
+                let local =
+                    number == watching?.root
+                    ? BondFile.address(name) : name == PasskeyFailures.kind ? watching?.locals[number] : nil
+                if let local { changed.insert(local) }
             case .gone: continue
             }
         }

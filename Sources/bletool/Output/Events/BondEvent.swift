@@ -130,6 +130,25 @@ struct BondRemovedEvent: Event {
     }
 }
 
+/// The result of `bonds reset-passkey` for the fixed passkey of an adapter.
+struct PasskeyResetEvent: Event {
+    var adapter: DeviceAddress
+    /// The number of failed pairings that are forgotten.
+    var failures: Int
+
+    var json: JSONValue {
+        [
+            "event": "passkeyReset", "adapter": JSONValue(adapter), "adapterType": JSONValue(typeOf: adapter),
+            "failures": JSONValue(failures),
+        ]
+    }
+
+    func lines(colored: Bool) -> [String] {
+        let many = failures == 1 ? "1 failed pairing" : "\(failures) failed pairings"
+        return ["\(Style.cyan("\(adapter)", when: colored))  \(many) with its passkey forgotten"]
+    }
+}
+
 /// The result of `bonds export` and `bonds import`: the number of bonds.
 struct BondsMovedEvent: Event {
     private let event: String
