@@ -48,6 +48,18 @@ public struct DeviceAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether the address can be the identity of a device: a public or static address whose bits are not all zeros
+    /// or all ones (Core Specification 5.4, Vol 6, Part B, 1.3.2.1).
+    package var isPossibleIdentity: Bool {
+        let bits: UInt64
+        switch kind {
+        case .public: bits = 0xffff_ffff_ffff
+        case .static: bits = 0x3fff_ffff_ffff
+        case .resolvable, .nonResolvable, .reserved: return false
+        }
+        return value & bits != 0 && value & bits != bits
+    }
+
     /// Creates a random static address from 46 random bits. They are changed if they are all ones or all
     /// zeros, which the specification does not allow.
     @inlinable

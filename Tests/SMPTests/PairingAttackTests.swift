@@ -511,12 +511,20 @@ func keysOnUnencryptedLinkAreRefused(code: SMPCode) throws {
     #expect(pair.responderFailure == .peer(.unspecifiedReason))
 }
 
-@Test(arguments: [0x4000_0000_0001, 0x0000_0000_0001, 0x8000_0000_0001])
-func nonStaticRandomIdentityAddressIsRefused(address: UInt64) throws {
+@Test(
+    "an identity address that is none, or that of this host, is refused",
+    arguments: [0x4000_0000_0001, 0x0000_0000_0001, 0x8000_0000_0001, 0xc000_0000_0000, 0xffff_ffff_ffff].map
+    {
+        DeviceAddress($0, type: .random)
+    } + [
+        DeviceAddress(0, type: .public), DeviceAddress(0xffff_ffff_ffff, type: .public),
+        PairedMachines.responderIdentity.address,
+    ])
+func impossibleIdentityAddressIsRefused(address: DeviceAddress) throws {
     var pair = PairedMachines()
     pair.alter = { frame, _ in
         frame.from == .central && frame.octets.first == 9
-            ? SMPCommand.identityAddressInformation(DeviceAddress(address, type: .random)).encoded : nil
+            ? SMPCommand.identityAddressInformation(address).encoded : nil
     }
     try pair.pair()
     #expect(pair.responderFailure == .local(.invalidParameters))

@@ -807,7 +807,7 @@ extension SecurityManager {
             // A key of zero means that the device does not use resolvable private addresses.
             pairing?.identityKey = key == 0 ? nil : key
         case .identityAddressInformation(let address):
-            guard address.kind == .public || address.kind == .static else {
+            guard address.isPossibleIdentity, address != identity.address else {
                 fail(.invalidParameters, at: now)
                 return
             }
