@@ -34,15 +34,21 @@ public final class EventLoop: @unchecked Sendable {
         case virtual
     }
 
-    /// The loop that adapters use by default. It starts on first use and runs until the process ends.
-    public static let shared: EventLoop = {
-        do {
-            return try EventLoop(name: "bluetooth")
-        } catch {
-            // No epoll descriptor or thread is available, so nothing in this library could work.
-            fatalError("cannot start the event loop: \(error)")
+    /// The loop that adapters use by default. It starts on first use and runs until the process ends. If it cannot
+    /// start, the process ends, because nothing in this library could work: a program that may run out of
+    /// descriptors or threads calls ``startShared()`` first.
+    public static var shared: EventLoop {
+        switch started {
+        case .success(let loop): loop
+        case .failure(let error): fatalError("cannot start the event loop: \(error)")
         }
-    }()
+    }
+
+    /// Starts the shared loop, if it has not started yet. Throws if the system has no descriptor or thread left;
+    /// then later calls throw as well.
+    public static func startShared() throws(Errno) { _ = try started.get() }
+
+    private static let started = Result { () throws(Errno) in try EventLoop(name: "bluetooth") }
 
     private enum Work {
         case job(UnownedJob)

@@ -141,7 +141,8 @@ struct ConfiguredServer: Sendable {
                     show(write) { .undelivered($0, $1) }
                 }
             }
-            await manager.complete(pending, with: result.mapError { _ in .unlikelyError })
+            await manager.complete(
+                pending, with: result.mapError { $0.lacksRoom ? .insufficientResources : .unlikelyError })
         }
     }
 

@@ -38,11 +38,10 @@ struct ProgramLines: ~Copyable {
         let state = Lock(State(writeEnd: ends[1]))
         self.state = state
         process = Task {
-            defer {
-                Self.closeWriteEnd(state)
-                if let process = state.withLock({ $0.process }) { RunningPrograms.ended(process) }
-            }
+            defer { Self.closeWriteEnd(state) }
             do {
+                let run = try ProgramRun()
+                defer { run.end() }
                 let ended = try await Subprocess.run(
                     program.executable, arguments: Arguments(program.arguments),
                     workingDirectory: program.workingDirectory, platformOptions: .ownGroup,
@@ -50,7 +49,7 @@ struct ProgramLines: ~Copyable {
                     error: .currentStandardError
                 ) { execution in
                     let number = pid_t(execution.processIdentifier.value)
-                    RunningPrograms.started(number)
+                    run.started(number)
                     state.withLock { $0.process = number }
                     Self.closeWriteEnd(state)
                 }

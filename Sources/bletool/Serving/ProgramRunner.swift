@@ -17,6 +17,8 @@ final class ProgramRunner: Sendable {
         var reason: String
         /// Whether the program was not started, because its time had run out.
         var isDropped = false
+        /// Whether the program was not started, because this process may not have more descriptors.
+        var lacksRoom = false
     }
 
     /// The maximum number of octets that wait for the running program. Each run counts `overhead` octets in
@@ -166,9 +168,9 @@ final class ProgramRunner: Sendable {
     private static func run(_ job: Job) async -> Result<[UInt8], Problem> {
         let (program, limit) = (job.program, job.source.outputLimit)
         let excess = Problem(reason: "\(program.name) printed more than \(limit) octets")
-        let process = Lock<pid_t?>(nil)
-        defer { if let process = process.withLock({ $0 }) { RunningPrograms.ended(process) } }
         do {
+            let run = try ProgramRun()
+            defer { run.end() }
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
                 environment: .inherit.updating(job.environment.variables),
@@ -176,9 +178,7 @@ final class ProgramRunner: Sendable {
                 input: OptionalInput(octets: job.input), output: .bytes(limit: limit + 1),
                 error: .currentStandardError
             ) { execution in
-                let number = pid_t(execution.processIdentifier.value)
-                RunningPrograms.started(number)
-                process.withLock { $0 = number }
+                run.started(pid_t(execution.processIdentifier.value))
             }
             guard ended.terminationStatus.isSuccess else {
                 return .failure(Problem(reason: "\(program.name) \(ended.terminationStatus.words)"))
@@ -191,6 +191,8 @@ final class ProgramRunner: Sendable {
             } catch {
                 return .failure(Problem(reason: "\(program.name): \(error.reason)"))
             }
+        } catch let error as ProgramRun.NoRoom {
+            return .failure(Problem(reason: "\(program.name): \(error)", lacksRoom: true))
         } catch let error as SubprocessError where error.code == .outputLimitExceeded {
             return .failure(excess)
         } catch {

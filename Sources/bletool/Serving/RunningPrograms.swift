@@ -4,14 +4,94 @@ import HCISocket
 /// The process groups of the programs that this process runs. They are not the terminal's foreground group,
 /// so Ctrl-C does not reach them. A process that ends without waiting for them kills them.
 enum RunningPrograms {
-    private static let groups = Lock<Set<pid_t>>([])
+    fileprivate struct State {
+        var groups: Set<pid_t> = []
+        /// The number of programs that are being started.
+        var starting = 0
+    }
 
-    /// Notes that a program has started. Its group has the same number.
-    static func started(_ process: pid_t) { groups.withLock { _ = $0.insert(process) } }
-
-    /// Notes that a program has ended. Its number may be reused afterwards.
-    static func ended(_ process: pid_t) { groups.withLock { _ = $0.remove(process) } }
+    fileprivate static let state = Lock(State())
 
     /// Kills all running programs, with all processes of their groups.
-    static func kill() { groups.withLock { for group in $0 { _ = Glibc.kill(-group, SIGKILL) } } }
+    static func kill() { state.withLock { for group in $0.groups { _ = Glibc.kill(-group, SIGKILL) } } }
+}
+
+/// A run of a program, from before its start to its end.
+final class ProgramRun: Sendable {
+    /// The error of a program that is not started, because this process may not open enough further files.
+    /// Subprocess ends the process when it runs out of descriptors.
+    struct NoRoom: Error, Hashable, CustomStringConvertible {
+        /// The number of descriptors that have to be free.
+        let needed: Int
+        /// The number of descriptors that this process may have (RLIMIT_NOFILE).
+        let limit: CInt
+
+        var description: String {
+            "there is no room for another program: fewer than \(needed) of \(limit) descriptors are free (ulimit -n)"
+        }
+    }
+
+    /// The maximum number of descriptors that the start of a program takes, and the number that is left for
+    /// other uses. Starts of programs that read and write were seen to take 7.
+    private static let (ofStart, reserve) = (8, 16)
+
+    private enum Phase {
+        case starting, ended
+        case running(pid_t)
+    }
+
+    private let phase = Lock(Phase.starting)
+
+    /// Begins a run. Throws if there are too few descriptors left to start a program.
+    init() throws(NoRoom) {
+        try RunningPrograms.state.withLock { (state) throws(NoRoom) in
+            let (needed, limit) = (Self.reserve + Self.ofStart * (state.starting + 1), Self.descriptorLimit)
+            guard Self.areFree(needed, below: limit) else { throw NoRoom(needed: needed, limit: limit) }
+            state.starting += 1
+        }
+    }
+
+    /// Notes that the program has started. Its group has the same number as the process.
+    func started(_ process: pid_t) {
+        RunningPrograms.state.withLock { state in
+            phase.withLock { $0 = .running(process) }
+            state.starting -= 1
+            state.groups.insert(process)
+        }
+    }
+
+    /// Notes that the program has ended, or was not started. Its number may be reused afterwards.
+    func end() {
+        RunningPrograms.state.withLock { state in
+            let before = phase.withLock { phase in
+                defer { phase = .ended }
+                return phase
+            }
+            switch before {
+            case .starting: state.starting -= 1
+            case .running(let process): state.groups.remove(process)
+            case .ended: break
+            }
+        }
+    }
+
+    deinit { end() }
+}
+
+extension ProgramRun {
+    /// Returns whether at least `count` descriptors are free. This opens none, so it does not need one.
+    private static func areFree(_ count: Int, below limit: CInt) -> Bool {
+        var free = 0
+        for descriptor in 0..<limit where fcntl(descriptor, F_GETFD) < 0 {
+            free += 1
+            if free == count { return true }
+        }
+        return false
+    }
+
+    private static var descriptorLimit: CInt {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+        return CInt(clamping: limit.rlim_cur)
+    }
 }

@@ -194,8 +194,14 @@ final class WrittenLines: Sendable {
 
     /// Runs the program with `input` as its standard input. When the task is cancelled, its process group is killed.
     private func outcome(reading input: FileDescriptor) async -> String {
-        let process = Lock<pid_t?>(nil)
-        defer { if let process = process.withLock({ $0 }) { RunningPrograms.ended(process) } }
+        let run: ProgramRun
+        do throws(ProgramRun.NoRoom) {
+            run = try ProgramRun()
+        } catch {
+            try? input.close()
+            return "\(program.name): \(error)"
+        }
+        defer { run.end() }
         do {
             let ended = try await Subprocess.run(
                 program.executable, arguments: Arguments(program.arguments),
@@ -203,9 +209,7 @@ final class WrittenLines: Sendable {
                 input: .fileDescriptor(input, closeAfterSpawningProcess: true), output: .currentStandardError,
                 error: .currentStandardError
             ) { execution in
-                let number = pid_t(execution.processIdentifier.value)
-                RunningPrograms.started(number)
-                process.withLock { $0 = number }
+                run.started(pid_t(execution.processIdentifier.value))
             }
             return "\(program.name) \(ended.terminationStatus.words)"
         } catch {
