@@ -106,6 +106,14 @@ struct YAMLTests {
         #expect(long?.position == nil)
     }
 
+    /// libyaml takes seconds for 30,000 of them.
+    @Test func directivesAreBounded() throws {
+        let lines = (0..<101).map { "%TAG !\($0)! tag:x,2000:" } + ["--- a: b"]
+        let error = #expect(throws: ConfigurationError.self) { try tree(lines.joined(separator: "\n")) }
+        #expect(error?.reason == "101 lines begin with %, at most 100 may")
+        #expect(throws: Never.self) { try tree("%YAML 1.1\n%TAG !x! tag:x,2000:\n---\na: b") }
+    }
+
     @Test func randomInputDoesNotTrap() {
         var random = SplitMix64(seed: 4)
         let pieces = [

@@ -33,6 +33,12 @@ final class YAMLEventReader {
 
     /// Creates a reader of `text`, which must be UTF-8, or UTF-16 with a byte order mark.
     init(_ text: [UInt8]) throws(ConfigurationError) {
+        // libyaml compares each tag directive with all before it.
+        let directives = text.split(separator: UInt8(ascii: "\n")).count { $0.first == UInt8(ascii: "%") }
+        guard directives <= Self.directiveLimit else {
+            throw ConfigurationError(
+                nil, "\(directives) lines begin with %, at most \(Self.directiveLimit) may")
+        }
         parser = .allocate(capacity: 1)
         input = .allocate(capacity: text.count)
         _ = input.initialize(from: text)
@@ -41,6 +47,9 @@ final class YAMLEventReader {
         }
         yaml_parser_set_input_string(parser, input.baseAddress, input.count)
     }
+
+    /// The maximum number of lines that can be directives.
+    private static let directiveLimit = 100
 
     deinit {
         yaml_parser_delete(parser)
