@@ -48,5 +48,8 @@ struct LadderDiagramTests {
         #expect(picture.contains("<title>a&lt;b&gt; &amp; &quot;c&quot;.btsnoop</title>"))
         #expect(picture.contains("stroke=\"#c00\""))
         #expect(picture.hasSuffix("</svg>\n"))
+        // XML has no escape for control characters.
+        let hostile = diagram().svg(title: "a\u{1b}]0;x\u{7}\u{9b}\u{0}\tb")
+        #expect(hostile.contains("<title>a\u{fffd}]0;x\u{fffd}\u{fffd}\u{fffd}\tb</title>"))
     }
 }

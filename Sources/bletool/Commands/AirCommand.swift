@@ -169,5 +169,5 @@ struct AirReadyEvent: Event {
         ["event": "ready", "listening": .array(places.map { JSONValue($0.description) })]
     }
 
-    func lines(colored: Bool) -> [String] { places.map { "listening on \($0)" } }
+    func lines(colored: Bool) -> [String] { places.map { "listening on \($0)".printable } }
 }

@@ -147,7 +147,8 @@ extension LadderDiagram {
 }
 
 extension String {
-    /// The text with the special characters of XML escaped.
+    /// The text with the special characters of XML escaped, and without the control characters that XML does not
+    /// allow or that would reach a terminal.
     fileprivate var xml: String {
         var text = ""
         for character in unicodeScalars {
@@ -156,6 +157,9 @@ extension String {
             case ">": text += "&gt;"
             case "&": text += "&amp;"
             case "\"": text += "&quot;"
+            case "\t", "\n": text.unicodeScalars.append(character)
+            case _ where character.properties.generalCategory == .control: text += "\u{fffd}"
+            case "\u{fffe}", "\u{ffff}": text += "\u{fffd}"
             default: text.unicodeScalars.append(character)
             }
         }

@@ -9,6 +9,7 @@ final class RecordingInput: Sendable {
     let name: String
     private let descriptor: CInt
     private let path: String?
+    private let isPipe: Bool
 
     /// The maximum number of octets in one read.
     private static let chunk = 256 << 10
@@ -16,13 +17,16 @@ final class RecordingInput: Sendable {
     /// Opens a file; `-` is the standard input.
     init(_ path: String) throws(Failure) {
         guard path != "-" else {
-            (name, descriptor, self.path) = ("stdin", STDIN_FILENO, nil)
+            (name, descriptor, self.path, isPipe) = ("stdin", STDIN_FILENO, nil, false)
             return
         }
         (name, self.path) = (path, path)
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        // Opening a pipe without a writer would block, regardless of `isReady`.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
+        isPipe = descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        _ = fcntl(descriptor, F_SETFL, 0)
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
             close(descriptor)
             throw Failure(.input, path, "is a directory")
@@ -33,6 +37,8 @@ final class RecordingInput: Sendable {
 
     /// Reads the next octets. Returns none at the current end of the input. Waits for the data of a pipe.
     func next() throws(Failure) -> [UInt8] {
+        // Without a writer, reading a pipe that was opened without blocking returns its end at once.
+        if isPipe { _ = isReady(until: .now + .seconds(1 << 30)) }
         var count = -1
         let octets = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, initialized in
             repeat {

@@ -127,12 +127,13 @@ final class RecordingFile: Sendable {
     /// new file, because recordings of a pairing contain keys. Returns the descriptor, or a negative number.
     /// EWOULDBLOCK means that a process already records into the file.
     static func open(_ path: String, keepsContent: Bool = false) -> CInt {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        // Opening a pipe without a reader would block.
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { return descriptor }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         var status = stat()
         // Several processes can write to a pipe or a device.
-        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return descriptor
-        }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return descriptor }
         let isClaimed = FileClaim.claim(descriptor)
         if isClaimed, keepsContent || ftruncate(descriptor, 0) == 0 { return descriptor }
         let problem = isClaimed ? errno : EWOULDBLOCK
@@ -161,8 +162,11 @@ final class RecordingFile: Sendable {
 
     /// Returns the reason why a recording cannot be opened or written.
     static func reason(_ problem: CInt) -> String {
-        problem == EWOULDBLOCK
-            ? "another process is recording into this file" : String(cString: strerror(problem))
+        switch problem {
+        case EWOULDBLOCK: "another process is recording into this file"
+        case ENXIO: "no program reads from this pipe"
+        default: String(cString: strerror(problem))
+        }
     }
 
     /// Refuses to replace a file that is no btsnoop recording.
