@@ -25,6 +25,7 @@ verify: ## runs the suites that `make test` does not include, from a clean clone
 plain: setup ## builds without pairing, and checks that no cryptography is linked
 	@Scripts/without-crypto
 
+release: export BLETOOL_LOCKED = 1
 release: setup ## builds what `make install` copies: the optimized bletool, as one file that needs no Swift library, and its manual
 	@echo 'Builds the manual, then bletool. This takes about ten minutes on two cores, most of them without output.'
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual --configuration debug

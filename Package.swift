@@ -20,6 +20,17 @@ let crypto = ["Crypto", "CryptoExtras"].map {
         name: $0, package: "swift-crypto", condition: .when(traits: ["SecurityManager"]))
 }
 
+/// Whether exactly the versions below are used, as `make release` does: a release is built of what was tested. A lock file
+/// would contain the commits of one mirror, and bind the packages that use this one.
+let isLocked = Context.environment["BLETOOL_LOCKED"] == "1"
+
+/// The versions of a dependency from `lowest` on that have the same interface, or only `locked`.
+func versions(_ lowest: Version, locked: Version) -> Range<Version> {
+    isLocked
+        ? locked..<Version(locked.major, locked.minor, locked.patch + 1)
+        : lowest..<Version(lowest.major + 1, 0, 0)
+}
+
 /// A program of Examples.
 func example(_ name: String) -> Target {
     .executableTarget(
@@ -42,14 +53,20 @@ let package = Package(
         .default(enabledTraits: ["SecurityManager"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", versions("1.8.0", locked: "1.8.2")),
+        .package(url: "https://github.com/apple/swift-collections", versions("1.6.0", locked: "1.6.0")),
+        .package(url: "https://github.com/apple/swift-crypto", versions("4.5.0", locked: "4.5.2")),
+        .package(url: "https://github.com/apple/swift-log", versions("1.16.0", locked: "1.16.2")),
+        .package(url: "https://github.com/apple/swift-system", versions("1.8.0", locked: "1.8.1")),
         // Without its default trait, which brings Foundation.
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-    ],
+        .package(
+            url: "https://github.com/swiftlang/swift-subprocess", versions("1.0.2", locked: "1.0.2"),
+            traits: []),
+    ]
+        + (isLocked
+            // What swift-crypto depends on.
+            ? [.package(url: "https://github.com/apple/swift-asn1", versions("1.7.0", locked: "1.7.4"))]
+            : []),
     targets: [
         // Values and bytes. `Lifetimes` lets ByteReader hand out spans; no other target needs it.
         .target(name: "BLECore", swiftSettings: safe + [.enableExperimentalFeature("Lifetimes")]),
