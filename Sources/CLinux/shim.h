@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>

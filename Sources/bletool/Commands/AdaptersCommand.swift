@@ -18,6 +18,7 @@ struct AdaptersCommand: ToolCommand {
     @OptionGroup var global: TimedOptions
 
     var output: OutputOptions { global.output }
+    var usesKernelAdapters: Bool { true }
 
     func perform(_ console: Console) async throws(Failure) {
         try global.radio.refuse(for: "adapters")

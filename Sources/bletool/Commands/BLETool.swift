@@ -1,6 +1,8 @@
 import ArgumentParser
 import BuildCommit
 import Glibc
+import HCISocket
+import SystemPackage
 
 struct BLETool: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,6 +35,8 @@ struct BLETool: ParsableCommand {
         do {
             if let command = try parse(arguments) as? any ToolCommand {
                 console = command.output.console
+                if command.usesKernelAdapters { PermittedCopy()?.execute() }
+                try startLoop()
                 try await command.perform(console)
             }
         } catch {
@@ -44,6 +48,17 @@ struct BLETool: ParsableCommand {
         guard let problem = outputProblem(console) else { return .done }
         console.show(Failure(.input, "stdout", problem))
         return .badInput
+    }
+
+    /// Starts the loop that all commands use. Without descriptors or threads, nothing else would work.
+    private static func startLoop() throws(Failure) {
+        do throws(Errno) {
+            try EventLoop.startShared()
+        } catch {
+            throw Failure(
+                .adapter, "event loop", "cannot start: \(error)",
+                hint: "this process may not have enough files or threads: ulimit -n, ulimit -u")
+        }
     }
 
     /// Returns the reason why output could not be written; nil if it was, or if its reader does not need it.
@@ -225,9 +240,15 @@ extension String {
 /// A command that performs an action, as opposed to one that only groups subcommands.
 protocol ToolCommand: ParsableCommand {
     var output: OutputOptions { get }
+    /// Whether the command may use the kernel's adapters.
+    var usesKernelAdapters: Bool { get }
 
     /// Performs the command. Shows the results on the console, and throws the reason if the command fails.
     func perform(_ console: Console) async throws(Failure)
+}
+
+extension ToolCommand {
+    var usesKernelAdapters: Bool { false }
 }
 
 /// The text of `--version`. Of this module, only this file is compiled again after each commit.

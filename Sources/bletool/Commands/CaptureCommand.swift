@@ -54,6 +54,7 @@ struct CaptureCommand: ToolCommand, Sendable {
     @OptionGroup var global: GlobalOptions
 
     var output: OutputOptions { global.output }
+    var usesKernelAdapters: Bool { global.radio.mayBeKernel }
 
     func perform(_ console: Console) async throws(Failure) {
         if global.radio.capture != nil { throw .meaningless("--capture", to: "capture") }

@@ -14,6 +14,7 @@ struct DoctorCommand: ToolCommand {
     @OptionGroup var global: PlainOptions
 
     var output: OutputOptions { global.output }
+    var usesKernelAdapters: Bool { true }
 
     func perform(_ console: Console) async throws(Failure) {
         try global.refuse(for: "doctor")

@@ -58,6 +58,14 @@ extension RadioOptions {
         try adapter(environment: environment) == .virtual(name: nil)
     }
 
+    /// Whether the adapter is one of the kernel, as it is if none is named.
+    var mayBeKernel: Bool {
+        switch try? adapter() {
+        case nil, .kernel?, .userChannel?: true
+        case .serial?, .stream?, .virtual?: false
+        }
+    }
+
     private func specification(_ text: String, from place: String) throws(Failure) -> AdapterSpecification {
         try reading(place) { () throws(BadInput) in
             do throws(AdapterSpecificationError) {

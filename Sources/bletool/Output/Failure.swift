@@ -329,20 +329,9 @@ extension DisconnectReason {
 
 /// The commands that grant this tool the permissions that it lacks.
 enum Grant {
-    /// The command that grants the capabilities to the file of this program.
-    static let command = "sudo setcap cap_net_raw,cap_net_admin+ep \(program)"
-
-    /// The file of this program, quoted for a shell.
-    private static var program: String {
-        let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            count = buffer.withMemoryRebound(to: CChar.self) { room in
-                room.baseAddress.map { max(0, readlink("/proc/self/exe", $0, room.count)) } ?? 0
-            }
-        }
-        let text = String(decoding: path, as: UTF8.self)
-        guard !text.isEmpty else { return "$(command -v bletool)" }
-        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+".contains($0) }
-        return isPlain ? text : "'\(text.replacing("'", with: #"'\''"#))'"
+    /// The command that gives this user the capabilities.
+    static var command: String {
+        PermittedCopy()?.grant ?? "sudo setcap cap_net_raw,cap_net_admin+ep bletool"
     }
 
     /// Returns the command that adds the user to the group of a device's file.

@@ -23,6 +23,7 @@ extension RadioCommand {
     static var doing: String { configuration.commandName ?? "bletool" }
     var usesExtendedCommands: Bool { true }
     var output: OutputOptions { global.output }
+    var usesKernelAdapters: Bool { global.radio.mayBeKernel }
 
     /// The user is not asked anything: new devices pair with Just Works.
     func security(_ console: Console) throws(Failure) -> SecurityOptions { SecurityOptions() }
