@@ -45,10 +45,11 @@ struct KernelPairingSettings {
     }
 
     /// The capability that the kernel uses. The kernel's key of a numeric comparison is authenticated, so there is
-    /// none if no person compares the numbers.
+    /// none if no person compares the numbers. As a device with a display alone, it would request authentication, and
+    /// refuse Just Works with the devices that requested it as well (smp_cmd_pairing_req).
     private var ioCapability: IOCapability {
         switch options.delegate.ioCapability {
-        case .displayYesNo where !options.delegate.comparesNumbers: .displayOnly
+        case .displayYesNo where !options.delegate.comparesNumbers: .noInputNoOutput
         case .keyboardDisplay where !options.delegate.comparesNumbers: .keyboardOnly
         case let other: other
         }

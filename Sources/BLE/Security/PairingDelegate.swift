@@ -31,7 +31,7 @@ public protocol PairingDelegate: Sendable {
 
     /// Whether a person compares the numbers of a numeric comparison. If false, a pairing by that method is not
     /// authenticated, whatever `compare(_:with:)` returns, and fails if an authenticated one is required. A kernel
-    /// adapter cannot pair so: there, `displayYesNo` becomes `displayOnly`, and `keyboardDisplay` `keyboardOnly`.
+    /// adapter cannot pair so: there, `displayYesNo` becomes `noInputNoOutput`, and `keyboardDisplay` `keyboardOnly`.
     var comparesNumbers: Bool { get }
 
     /// Asks the user whether the peer shows the same number, and returns the answer.

@@ -133,6 +133,16 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             ])
     }
 
+    @Test("a comparison that no person makes is none, and not a display alone, which would refuse Just Works")
+    func unseenComparisonIsNoCapability() throws {
+        var options = SecurityOptions()
+        for (capability, wanted) in [(IOCapability.displayYesNo, 3), (.keyboardDisplay, 2)] {
+            options.delegate = Capable(ioCapability: capability, comparesNumbers: false)
+            let settings = KernelPairingSettings(options: options, before: [.bondable])
+            #expect(try settings.setUp([.secureConnections]).first == .setIOCapability(UInt8(wanted)))
+        }
+    }
+
     @Test("with a silent delegate and without bonds no settings are changed")
     func silentDelegateChangesNoSettings() async throws {
         try await KernelHost.run { host in
@@ -854,6 +864,7 @@ func displayedFixedPasskeyIsRefused() throws {
 
 private struct Capable: PairingDelegate {
     let ioCapability: IOCapability
+    var comparesNumbers = true
 }
 
 @Test("beyond the kernel's limit the most recently used keys are loaded")
