@@ -34,7 +34,7 @@ final class YAMLEventReader {
     /// Creates a reader of `text`, which must be UTF-8, or UTF-16 with a byte order mark.
     init(_ text: [UInt8]) throws(ConfigurationError) {
         // libyaml compares each tag directive with all before it.
-        let directives = text.split(separator: UInt8(ascii: "\n")).count { $0.first == UInt8(ascii: "%") }
+        let directives = Self.linesWithDirectiveMark(text)
         guard directives <= Self.directiveLimit else {
             throw ConfigurationError(
                 nil, "\(directives) lines begin with %, at most \(Self.directiveLimit) may")
@@ -46,6 +46,20 @@ final class YAMLEventReader {
             throw ConfigurationError(nil, "out of memory")
         }
         yaml_parser_set_input_string(parser, input.baseAddress, input.count)
+    }
+
+    /// Returns the number of lines that begin with %. Lines end with LF, CR, NEL, LS or PS. Other characters that have
+    /// the last octet of one of these count as well, and in UTF-16 those that have any octet.
+    private static func linesWithDirectiveMark(_ text: [UInt8]) -> Int {
+        let isUTF16 = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF])
+        let ends: Set<UInt8> = [0x0A, 0x0D, 0x85, 0xA8, 0xA9]
+        let all = isUTF16 ? ends.union([0x28, 0x29, 0x20]) : ends
+        var (count, isStart) = (0, true)
+        for octet in text where octet != 0 {
+            if isStart, octet == UInt8(ascii: "%") { count += 1 }
+            isStart = all.contains(octet)
+        }
+        return count
     }
 
     /// The maximum number of lines that can be directives.
