@@ -110,6 +110,13 @@ extension BondStore {
         var record = BondRecord(bond, name: name, created: clock())
         let total = changing { state, change in
             let old = state.table[record.id]
+            if old == nil, state.table.records.count >= Self.limit,
+                let least = state.table.leastUseful(before: unusedLimit)
+            {
+                log.warning(
+                    "there are \(Self.limit) bonds: that with \(least.peer), never used again, is removed")
+                drop(least, in: &state, &change)
+            }
             let total = state.table.records.count + (old == nil ? 1 : 0)
             guard total <= Self.limit else { return total }
             if let old, old.isOfSamePairing(as: bond) {
@@ -159,14 +166,30 @@ extension BondStore {
     @discardableResult
     public func remove(_ id: BondID) -> Bool {
         changing { state, change in
-            guard state.table.remove(id) else { return false }
-            state.counters[id] = nil
-            state.databases[id] = nil
-            note(.remove, of: id, in: &state)
-            change.removed.append(id)
+            guard state.table[id] != nil else { return false }
+            drop(id, in: &state, &change)
             return true
         }
     }
+
+    private func drop(_ id: BondID, in state: inout State, _ change: inout BondChange) {
+        guard state.table.remove(id) else { return }
+        state.counters[id] = nil
+        state.databases[id] = nil
+        note(.remove, of: id, in: &state)
+        change.removed.append(id)
+    }
+
+    /// Whether the store can keep the bond of a new peer. If it is full, the newest bond is removed for it that was made
+    /// without authentication, at least ten minutes ago, and never used again: any device in range can make such bonds.
+    package var hasRoom: Bool {
+        state.withLock {
+            $0.table.records.count < Self.limit || $0.table.leastUseful(before: unusedLimit) != nil
+        }
+    }
+
+    /// The time before which a bond that was not used again may be removed. The link that made it may still exist.
+    private var unusedLimit: Timestamp { Timestamp(milliseconds: clock().milliseconds - 600_000) }
 }
 
 // MARK: - Failures with a fixed passkey

@@ -38,6 +38,14 @@ struct BondTable {
         return resolvers[local]?.identity(behind: address).flatMap { records[BondID($0, at: local)] }
     }
 
+    /// Returns the newest bond that was made before `time`, without authentication, and whose peer has not had another
+    /// link since. Strangers can make any number of such bonds, so that the older ones are more likely the user's.
+    func leastUseful(before time: Timestamp) -> BondID? {
+        records.values.filter {
+            !$0.bond.strength.isAuthenticated && $0.lastUsed == $0.created && $0.created < time
+        }.max { ($0.created, $0.id) < ($1.created, $1.id) }?.id
+    }
+
     /// Returns whether private addresses of peers can be resolved.
     func knowsHiddenPeers(of local: DeviceAddress) -> Bool { resolvers[local]?.isEmpty == false }
 

@@ -212,8 +212,30 @@ struct BondStoreTests {
         #expect(throws: BLEError.limit(.bonds, maximum: 16_384, value: 16_385)) {
             try store.insert(SampleBonds.bond())
         }
-        #expect(store.record(SampleBonds.id) == nil)
+        #expect(store.record(SampleBonds.id) == nil && !store.hasRoom)
         try store.insert(SampleBonds.bond(with: .randomStatic(1), key: 77))
+    }
+
+    /// Any device in range can make such bonds, with ever new addresses.
+    @Test("a full store removes the newest bond without authentication that was never used again")
+    func fullStoreRemovesBondOfStranger() throws {
+        let time = Lock(SampleBonds.noon)
+        func advance(milliseconds: Int64) { time.withLock { $0.milliseconds += milliseconds } }
+        let store = BondStore(clock: { time.withLock { $0 } })
+        var bonds = SampleBonds.many(BondStore.limit)
+        for index in 0..<3 {
+            bonds[index].strength.isAuthenticated = false
+            advance(milliseconds: 1)
+        }
+        for bond in bonds { try store.insert(bond) }
+        store.update(bonds[0].id) { $0.lastUsed.milliseconds += 60_000 }
+        #expect(!store.hasRoom, "the links that made the bonds may still exist")
+        advance(milliseconds: 600_001)
+        #expect(store.hasRoom)
+        try store.insert(SampleBonds.bond())
+        #expect(store.record(bonds[2].id) == nil)
+        #expect(store.record(bonds[0].id) != nil && store.record(bonds[1].id) != nil)
+        #expect(store.record(SampleBonds.id) != nil && store.records().count == BondStore.limit)
     }
 
     @Test("an identity is created once for each address")
