@@ -254,13 +254,21 @@ private let capabilities: [IOCapability] = [
             try await fail()
             #expect(bonds.passkeyFailures == [hosts.address: 1])
             // An earlier run of the server has counted these.
-            bonds.noteFailures(SecurityManager.passkeyFailureLimit, with: fixed, at: hosts.address)
+            bonds.addFailures(SecurityManager.passkeyFailureLimit, with: fixed, at: hosts.address)
             try await fail()
             try await bonds.clearPasskeyFailures()
             try await fail()
             #expect(shown.withLock { $0.map { $0 == fixed } } == [true, false, true])
+            // A link that exists when they are cleared does not bring them back.
+            let device = try await hosts.connect()
+            _ = try? await device.pair(.authenticated)
+            #expect(bonds.passkeyFailures == [hosts.address: 2])
+            try await bonds.clearPasskeyFailures()
+            await device.disconnect()
+            _ = await hosts.client.loop.sleep(for: .seconds(60))
+            #expect(bonds.passkeyFailures == [:])
             // Those with another passkey do not count.
-            bonds.noteFailures(9, with: Passkey(lowestDigitsOf: 1), at: hosts.address)
+            bonds.addFailures(9, with: Passkey(lowestDigitsOf: 1), at: hosts.address)
             try await fail()
             #expect(shown.withLock { $0.last } == fixed)
         }

@@ -203,14 +203,17 @@ extension BondStore {
         }
     }
 
-    /// Keeps the number of failed pairings with the fixed passkey of an identity of this host.
-    func noteFailures(_ count: Int, with passkey: Passkey, at local: DeviceAddress) {
+    /// Adds failed pairings with the fixed passkey of an identity of this host. Returns their new number.
+    @discardableResult
+    func addFailures(_ number: Int, with passkey: Passkey, at local: DeviceAddress) -> Int {
         state.withLock { state in
-            let counted = PasskeyFailures(passkey: passkey, count: count)
+            let known = state.failures[local].map { $0.passkey == passkey ? $0.count : 0 } ?? 0
+            let counted = PasskeyFailures(passkey: passkey, count: known + number)
             state.failures[local] = counted
-            guard folder != nil else { return }
+            guard folder != nil else { return counted.count }
             state.pending.failures[local] = .some(counted)
             schedule(&state)
+            return counted.count
         }
     }
 

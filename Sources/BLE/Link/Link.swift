@@ -96,6 +96,8 @@ final class Link {
     /// The buffer into which frames are written before they are sent; kept, so that a frame costs no
     /// allocation.
     private var scratch: [UInt8] = []
+    /// The number of failures with the fixed passkey that all links share, when it was last set for this link.
+    var sharedFailures: Int
 
     init(
         _ id: LinkID, to peer: DeviceAddress, as role: LinkRole, over channel: Channel,
@@ -113,6 +115,7 @@ final class Link {
         configuration.receiveMTU = mtu
         gatt = GATTConnection(ClientID(id), configuration)
         signaling = LESignaling(role: role)
+        sharedFailures = pairing.passkeyFailures.values.max() ?? 0
         if case .acl(let handle) = channel { self.handle = handle }
     }
 

@@ -31,13 +31,23 @@ extension Adapter {
         return manager
     }
 
+    /// Whether the fixed passkey is not used any more, because too many pairings with it have failed.
+    package var isFixedPasskeyRetired: Bool {
+        guard let fixed = security.options.fixedPasskey else { return false }
+        return security.options.bonds.failures(with: fixed, at: identity)
+            >= SecurityManager.passkeyFailureLimit
+    }
+
     /// Counts a link's failed pairings with the fixed passkey for all links, and for later runs.
     func shareFailures(of link: Link) {
-        guard let fixed = security.options.fixedPasskey, let count = link.pairing.passkeyFailures[fixed],
-            count > security.options.bonds.failures(with: fixed, at: identity)
-        else { return }
-        security.options.bonds.noteFailures(count, with: fixed, at: identity)
-        for other in links.values { other.pairing.passkeyFailures[fixed] = count }
+        guard let fixed = security.options.fixedPasskey else { return }
+        let number = (link.pairing.passkeyFailures[fixed] ?? 0) - link.sharedFailures
+        guard number > 0 else { return }
+        // What is added up is what has failed on this link since then: the owner may have cleared the count.
+        let count = security.options.bonds.addFailures(number, with: fixed, at: identity)
+        for other in links.values {
+            (other.pairing.passkeyFailures[fixed], other.sharedFailures) = (count, count)
+        }
         if count == SecurityManager.passkeyFailureLimit {
             log.warning(
                 "\(count) pairings with the fixed passkey have failed: random passkeys are displayed now")

@@ -109,6 +109,11 @@ struct ServeCommand: RadioCommand {
                     + "pairing without input and output (--io none, or io: none in the file) is Just Works"
             )
         }
+        if await radio.adapter.isFixedPasskeyRetired {
+            radio.console.note(
+                "random passkeys are displayed: earlier pairings with this one have failed (bletool bonds reset-passkey)"
+            )
+        }
         let settings = noAdvertise ? [] : [served.advertising] + served.beacons
         let manager = try await manager(radio)
         let server = ConfiguredServer(configuration: served, manager: manager, console: radio.console)

@@ -74,9 +74,15 @@ extension BondFolder {
         for local in try locals() {
             do throws(StateError) {
                 if let identity = try identity(at: local) { contents.identities.append(identity) }
-                contents.failures[local] = try failures(at: local)
             } catch {
                 contents.problems.append(error)
+            }
+            do throws(StateError) {
+                contents.failures[local] = try failures(at: local)
+            } catch  where !contents.problems.contains(error) {
+                contents.problems.append(error)
+            } catch {
+                // The folder itself cannot be opened, which is reported already.
             }
             do throws(StateError) {
                 for id in try bonds(at: local) {
@@ -112,7 +118,13 @@ extension BondFolder {
     ) throws(StateError) -> BondOutcome {
         try holding { () throws(StateError) in
             var outcome = BondOutcome()
-            for local in locals { outcome.failures[local] = .some(try failures(at: local)) }
+            for local in locals {
+                do throws(StateError) {
+                    outcome.failures[local] = .some(try failures(at: local))
+                } catch {
+                    log.warning("\(error)")
+                }
+            }
             var setAside = SetAside(folder, disk, use)
             for id in ids {
                 do throws(StateError) {
@@ -322,7 +334,15 @@ extension BondFolder {
         }
         for (local, counted) in batch.failures {
             locals.insert(local)
-            outcome.failures[local] = .some(counted?.merged(with: try failures(at: local)))
+            let known: PasskeyFailures?
+            do throws(StateError) {
+                known = try failures(at: local)
+            } catch {
+                // A damaged count must not keep bonds from the disk.
+                log.warning("\(error)")
+                known = nil
+            }
+            outcome.failures[local] = .some(counted?.merged(with: known))
         }
         var folders: [DeviceAddress: OpenFolder] = [:]
         for local in locals { folders[local] = try madeFolder(of: local) }
