@@ -146,7 +146,9 @@ struct ErrorTableTests {
         Row(
             .adapter(.pairedBy(bluetoothDaemon: 812)), .adapter,
             "read: bluetoothd (process 812) pairs on this adapter and keeps its bonds",
-            hint: "pair and list bonds with bluetoothctl, or stop bluetoothd (systemctl stop bluetooth)"),
+            hint:
+                "pair and list bonds with bluetoothctl, or stop bluetoothd (systemctl stop bluetooth); a device that is "
+                + "bonded here needs its key: bletool bonds remove DEVICE, or --plain-text"),
         Row(
             .adapter(.unsupported(.lowEnergy)), .adapter,
             "read: the adapter does not support Bluetooth Low Energy"),

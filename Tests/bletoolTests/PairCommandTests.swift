@@ -87,6 +87,58 @@ import Testing
                 """)
     }
 
+    @Test("nothing is read from or written to a device that has the address of a bonded one, but not its key")
+    func impostorIsNotUsed() async throws {
+        let shell = try Shell()
+        try shell.write(
+            """
+            name: Lock
+            services:
+              - uuid: 1802
+                characteristics:
+                  - {uuid: 2a06, properties: [read, write, notify], value: {utf8: true}}
+
+            """, to: "lock.yaml")
+        let (status, output) = try await shell.run(
+            """
+            trap 'kill $server 2>/dev/null || :' EXIT
+            mkfifo log
+            serve() {
+                bletool serve lock.yaml --adapter virtual:lock --state-dir "$1" >log 2>&1 &
+                server=$!
+                exec 3<log; read -r line <&3; cat <&3 >reported &
+            }
+            phone() { bletool "$@" --adapter virtual:phone --state-dir phone --timeout 120s 2>/dev/null; }
+            serve lock
+            phone pair name:Lock >/dev/null
+            phone gatt name:Lock dump first.yaml >/dev/null; echo "bonded $?"
+            grep -c 'utf8: "true"' first.yaml
+            kill $server; { wait $server; } 2>/dev/null
+            sed -i 's/true/spoofed/' lock.yaml
+            serve impostor
+            phone gatt name:Lock read 2a06; echo "read $?"
+            phone gatt name:Lock write 2a06 utf8:sesame; echo "write $?"
+            phone gatt name:Lock notify 2a06 --count 1; echo "notify $?"
+            phone gatt name:Lock tree --values; echo "tree $?"
+            phone gatt name:Lock dump second.yaml; echo "dump $? $(ls second.yaml 2>/dev/null || echo none)"
+            grep -c sesame reported
+            phone gatt name:Lock read 2a06 --plain-text --format raw; echo " plain $?"
+            """)
+        #expect(
+            output == """
+                bonded 0
+                1
+                read 6
+                write 6
+                notify 6
+                tree 6
+                dump 6 none
+                0
+                spoofed plain 0
+
+                """, "\(status) \(output)")
+    }
+
     @Test("the server prompts for the passkey that the device displays")
     func serverPromptsForPasskey() async throws {
         try await offThePool {

@@ -21,6 +21,8 @@ extension Adapter {
         try check(options)
         // The peer's present address may change, so the request is for its identity address.
         let peer = kernel == nil ? identity(behind: peer) : peer
+        // The kernel gets the keys of the bonds before the link, on which the peer may ask for security at once.
+        if kernel != nil, options.encryptsIfBonded, isBonded(with: peer) { try await manageKernelPairing() }
         let eagerUntil = isPatient ? loop.now + ListeningPace.eagerTime : nil
         var attempts = 0
         while true {

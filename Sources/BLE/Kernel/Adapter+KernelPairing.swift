@@ -14,6 +14,28 @@ extension Adapter {
         if security.options.managesKernelPairing { try await setUpKernelPairing() }
     }
 
+    /// Manages pairing from now on, because a bonded device is connected: the kernel needs the keys of the bonds.
+    /// Throws `.adapter(.pairedBy)` where bluetoothd owns the settings and keys.
+    func manageKernelPairing() async throws(BLEError) {
+        guard let pairing = kernelPairing else { throw end ?? .adapter(.closed) }
+        if let running = pairing.setup {
+            if let error = await running.value { throw error }
+            return
+        }
+        let setup = Task(executorPreference: loop) { [weak self] () -> BLEError? in
+            guard let self, await !ownsKernelPairing() else { return nil }
+            do throws(BLEError) {
+                try await setUpKernelPairing()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        pairing.setup = setup
+        defer { pairing.setup = nil }
+        if let error = await setup.value { throw error }
+    }
+
     private func setUpKernelPairing() async throws(BLEError) {
         guard let kernel else { return }
         if let daemon = await kernel.kernel.bluetoothDaemon() {
@@ -26,7 +48,7 @@ extension Adapter {
         kernelPairing?.setUp(from: information.current)
         do throws(BLEError) {
             for command in commands { try await runOnKernel(command) }
-            guard security.options.isBonding else { return }
+            guard security.options.isBonding else { return try await loadKernelKeys() }
             // Subscribed before the keys are loaded, so that no change is missed.
             let changes = security.options.bonds.changes()
             try await loadKernelKeys()

@@ -40,6 +40,33 @@ extension Adapter {
         throw .pairing(.local(.authenticationRequirements))
     }
 
+    /// Encrypts a link to a bonded peripheral with the key of the bond, see `encryptIfBonded(_:)`. The kernel pairs
+    /// with a device if it lacks the key, so it has to have the keys of the bonds.
+    func encryptByKernel(_ id: LinkID) async throws(BLEError) {
+        let link = try link(id)
+        guard let bond = link.protection.bond ?? bond(with: link.peer) else { return }
+        guard link.role == .peripheral || bond.centralKey != nil else {
+            throw .invalidRequest(.noEncryptionKey(link.peer))
+        }
+        try await manageKernelPairing()
+        // Until the next load of the keys, the kernel may use another key for the device.
+        guard link.protection.bond != nil else { throw .encryption(.controllerBusy) }
+        do throws(BLEError) {
+            try await secure(id, .encrypted)
+        } catch {
+            // The device does not answer, pairs in place of encrypting, or has refused before the reason was known.
+            switch error {
+            case .pairing(.timeout), .pairing(.local(.authenticationRequirements)), .kernelPairing,
+                .encryption(.authenticationFailure), .encryption(.connectionTerminatedMICFailure),
+                .disconnected(.status(.pinOrKeyMissing)),
+                .disconnected(.status(.connectionTerminatedMICFailure)):
+                throw .bondLost(link.peer)
+            default: throw error
+            }
+        }
+        guard link.security.isBonded else { throw .bondLost(link.peer) }
+    }
+
     private func secured(
         _ id: LinkID, _ channel: L2CAPChannel, _ level: SecurityLevel
     ) async throws(BLEError) {

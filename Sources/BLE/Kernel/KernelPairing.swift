@@ -13,6 +13,8 @@ final class KernelPairing {
     private var keyring = KernelKeyring()
     /// The loads of the keys of all bonds into the kernel.
     private var loads = KernelKeyLoads()
+    /// The change of the adapter's settings that is under way.
+    var setup: Task<BLEError?, Never>?
     private var questions: [DeviceAddress: Task<Void, Never>] = [:]
     /// The loop on which the user is asked.
     private let loop: EventLoop

@@ -96,6 +96,9 @@ extension Adapter {
     /// Returns the bond with the device that has this address, or the identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
 
+    /// Returns whether the device that uses this address is bonded.
+    package func isBonded(with address: DeviceAddress) -> Bool { bond(with: address) != nil }
+
     /// Stores the bond that a pairing has made. Throws when it is weaker than the present bond, because the
     /// identity in it is only what the peer claims.
     func keep(_ bond: Bond, of link: Link) throws(BLEError) {

@@ -39,16 +39,22 @@ extension Adapter {
     /// device that uses the peer's address: then the link must not be used.
     func encryptIfBonded(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
-        guard link.protection.ownKey != nil else { return }
-        guard case .acl(let handle) = link.channel else {
-            // A kernel without the key would pair.
-            if kernelPairing?.isSetUp == true { try await secure(id, .encrypted) }
+        guard case .acl(let handle) = link.channel else { return try await encryptByKernel(id) }
+        guard link.protection.bond ?? bond(with: link.peer) != nil, !link.security.isBonded else { return }
+        guard link.role == .central else {
+            // Only the central encrypts. It may have pretended to be the bonded device.
+            guard link.protection.bond != nil else { throw .bondLost(link.peer) }
+            try await secure(id, .encrypted)
+            guard link.security.isBonded else { throw .bondLost(link.peer) }
             return
         }
         try await link.elevation.enter(self, of: id, at: \.elevation)
         defer { link.elevation.leave() }
         try await settle(.encryption, on: id)
-        guard let (key, bond) = link.protection.ownKey, link.security == .none else { return }
+        guard link.protection.bond != nil, !link.security.isBonded else { return }
+        guard let (key, bond) = link.protection.ownKey else {
+            throw .invalidRequest(.noEncryptionKey(link.peer))
+        }
         guard !link.protection.isBondLost else { throw .bondLost(link.peer) }
         try await encrypt(id, handle, with: key, of: .bond(bond))
     }

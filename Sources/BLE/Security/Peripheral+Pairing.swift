@@ -30,6 +30,10 @@ extension Peripheral {
         }
         return try await adapter.security(of: link)
     }
+
+    /// Encrypts the link with the key of the bond, if there is one, which proves that the peer is the bonded device.
+    /// Throws `BLEError.bondLost` if it does not have the key.
+    package func proveIdentity() async throws(BLEError) { try await adapter.encryptIfBonded(link) }
 }
 
 extension Peripheral {

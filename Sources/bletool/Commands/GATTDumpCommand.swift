@@ -11,7 +11,9 @@ struct GATTDumpCommand: GATTVerb {
             Writes services, characteristics and descriptors with their handles, the values that can be \
             read, and the advertising data, which it scans for before it connects, for at most three \
             seconds. Comments give the reason why a value could not be read. Pairs if a value requires it, \
-            as `read` does. What security a write requires, and what it does, cannot be read from a device.
+            as `read` does. What security a write requires, and what it does, cannot be read from a device. Only a link \
+            without encryption shows which attributes require it. A bonded device is then encrypted with the key of \
+            the bond, and its values are read again; --plain-text omits that.
             """)
 
     @OptionGroup var options: GATTOptions
@@ -38,16 +40,19 @@ struct GATTDumpCommand: GATTVerb {
         let (limit, onCoded) = (try options.link.timeLimit(), connection.phys == [.leCoded])
         let address = try await radio.find(
             .parsed(options.device), within: limit ?? radio.connectingLimit, onCoded: onCoded)
+        let isBonded = await radio.adapter.isBonded(with: address)
         let advertised = try await radio.advertised(by: address, within: .seconds(3), onCoded: onCoded)
         let peripheral = try await radio.connect(to: .address(address), connection, within: limit)
         try await radio.ending(peripheral) { () throws(Failure) in
-            try await dump(ConnectedDevice(peripheral: peripheral, radio: radio), advertised)
+            try await dump(
+                ConnectedDevice(peripheral: peripheral, radio: radio), advertised,
+                provingKey: isBonded && !options.link.plainText)
         }
     }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
         try checkPath()
-        try await dump(device, nil)
+        try await dump(device, nil, provingKey: false)
     }
 
     /// Throws if the configuration could not be written, before the device is read.
@@ -61,12 +66,13 @@ struct GATTDumpCommand: GATTVerb {
     }
 
     private func dump(
-        _ device: ConnectedDevice, _ advertised: DeviceImage.Advertised?
+        _ device: ConnectedDevice, _ advertised: DeviceImage.Advertised?, provingKey: Bool
     ) async throws(Failure) {
         let agreed = try await device.attempt("mtu") { [peripheral = device.peripheral] () throws(BLEError) in
             try await peripheral.mtu
         }
-        var image = try await DeviceReader(device: device).image(mtu: options.link.mtu == nil ? agreed : nil)
+        var image = try await DeviceReader(device: device)
+            .image(mtu: options.link.mtu == nil ? agreed : nil, provingKey: provingKey)
         image.advertised = advertised
         let clone: ClonedConfiguration
         do throws(ConfigurationError) {

@@ -53,8 +53,11 @@ struct PairCommand: RadioCommand {
 
     func run(_ radio: Radio) async throws(Failure) {
         try await pairing.outOfBand.writeOffer(of: radio)
+        var options = ConnectionOptions()
+        // Pairing itself encrypts the link with the bond's key, or fails.
+        options.encryptsIfBonded = false
         let peripheral = try await radio.connect(
-            to: try DeviceSelector.parsed(device), ConnectionOptions(),
+            to: try DeviceSelector.parsed(device), options,
             within: try duration(connectTimeout, of: "--connect-timeout"))
         let peer = peripheral.address
         let level = security ?? (pairing.authenticates ? .authenticated : .encrypted)

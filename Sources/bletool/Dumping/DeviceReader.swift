@@ -8,14 +8,26 @@ import GATTClient
 struct DeviceReader: Sendable {
     let device: ConnectedDevice
 
-    /// Reads the image of the device, on a link that is not encrypted at first.
-    func image(mtu: Int?) async throws(Failure) -> DeviceImage {
+    /// Reads the image of the device, on a link that is not encrypted at first. Where it must prove that it has the
+    /// key of its bond, the link is encrypted with it before the image is complete, because another device could
+    /// use the address.
+    func image(mtu: Int?, provingKey: Bool) async throws(Failure) -> DeviceImage {
         let database = try await device.discover()
         var image = DeviceImage(address: device.peripheral.address, mtu: mtu, database: database)
         var missing: [AttributeHandle] = []
         for handle in DeviceImage.readable(database) {
             image.shown[handle] = try await shown(handle, at: .open)
             if image.shown[handle]?.needsSecurity == true { missing.append(handle) }
+        }
+        if provingKey {
+            try await device.attempt("dump") { [peripheral = device.peripheral] () throws(BLEError) in
+                try await peripheral.proveIdentity()
+            }
+            for (handle, open) in image.shown.sorted(by: { $0.key < $1.key }) where open.value != nil {
+                var again = try await shown(handle, at: .encrypted)
+                again.level = open.level
+                image.shown[handle] = again
+            }
         }
         for level in [SecurityLevel.encrypted, .authenticated] where !missing.isEmpty {
             if let reason = try await problem(reaching: level) {

@@ -273,7 +273,10 @@ extension Failure {
             case .blocked(.software): "rfkill unblock bluetooth"
             case .blocked(.hardware): "rfkill list shows which switch it is"
             case .pairedBy:
-                "pair and list bonds with bluetoothctl, or stop bluetoothd (systemctl stop bluetooth)"
+                """
+                pair and list bonds with bluetoothctl, or stop bluetoothd (systemctl stop bluetooth); a device that is \
+                bonded here needs its key: bletool bonds remove DEVICE, or --plain-text
+                """
             case .poweredOff: "bluetoothctl power on, or run with CAP_NET_ADMIN"
             case .cannotPower, .notSetUp:
                 "dmesg | grep -iE 'bluetooth|firmware' shows why: often the firmware's package is not installed"

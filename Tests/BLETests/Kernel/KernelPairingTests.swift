@@ -133,6 +133,56 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             ])
     }
 
+    @Test(
+        "an adapter that does not manage pairing gets the keys of the bonds before a link to a bonded device is used",
+        arguments: [LinkRole.central, .peripheral])
+    func bondedDeviceIsEncryptedByUnmanagedKernel(role: LinkRole) async throws {
+        var options = try security(User(), bond(isAuthenticated: true))
+        options.managesKernelPairing = false
+        try await KernelHost.run(security: options) { host in
+            let socket = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, as: role, over: socket)
+            #expect(host.commands.isEmpty)
+            let encrypted = Task(executorPreference: host.loop) {
+                await failure { () throws(BLEError) in try await host.adapter.encryptIfBonded(link) }
+            }
+            await host.wait(.seconds(1))
+            #expect(
+                host.commands.contains(
+                    .loadLongTermKeys([
+                        Management.LongTermKey(peer: lamp, kind: .authenticatedP256, value: 0x77)
+                    ])))
+            #expect(socket.required == [.encrypted])
+            socket.reach(.authenticated)
+            #expect(await encrypted.value == nil)
+        }
+    }
+
+    @Test("a link to a bonded device that does not encrypt it is not used")
+    func unansweredEncryptionIsLostBond() async throws {
+        try await run(try security(User(), bond(isAuthenticated: true))) { host in
+            let link = await host.link(to: lamp, as: .central, over: KernelSocket(on: host.loop))
+            let problem = await failure { () throws(BLEError) in try await host.adapter.encryptIfBonded(link)
+            }
+            #expect(problem == .bondLost(lamp))
+        }
+    }
+
+    @Test("beside bluetoothd, whose keys the kernel has, a link to a bonded device is not used")
+    func bondedDeviceIsRefusedBesideDaemon() async throws {
+        var options = try security(User(), bond(isAuthenticated: true))
+        options.managesKernelPairing = false
+        try await KernelHost.run(security: options) { host in
+            host.kernel.daemon = 4711
+            let socket = KernelSocket(on: host.loop)
+            let link = await host.link(to: lamp, as: .central, over: socket)
+            let problem = await failure { () throws(BLEError) in try await host.adapter.encryptIfBonded(link)
+            }
+            #expect(problem == .adapter(.pairedBy(bluetoothDaemon: 4711)))
+            #expect(socket.required.isEmpty && host.commands.isEmpty)
+        }
+    }
+
     @Test("a comparison that no person makes is none, and not a display alone, which would refuse Just Works")
     func unseenComparisonIsNoCapability() throws {
         var options = SecurityOptions()

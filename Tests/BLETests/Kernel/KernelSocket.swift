@@ -152,6 +152,11 @@ extension Adapter {
     var linkCount: Int { links.count }
 
     fileprivate func link(to peer: DeviceAddress, as role: LinkRole, over socket: KernelSocket) -> LinkID {
-        addLink(to: peer, as: role, over: .socket(L2CAPChannel(port: socket, peer: peer)))
+        if role == .central {
+            // A link that this host has established ends if no caller waits for it.
+            let ticket = connecting.nextTicket()
+            _ = connecting.wait(.init(ticket: ticket, options: .init(), eagerUntil: nil), for: peer)
+        }
+        return addLink(to: peer, as: role, over: .socket(L2CAPChannel(port: socket, peer: peer)))
     }
 }

@@ -37,7 +37,11 @@ extension Adapter {
 
     func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {
         if let end { throw end }
-        let usable = links.values.filter(\.isUsable).map(\.id)
+        // Nothing is asked of a bonded device before it has proved to be that device.
+        let usable = links.values.filter {
+            $0.isUsable && ($0.security.isBonded || bond(with: $0.peer) == nil)
+        }
+        .map(\.id)
         // In parallel, because a single peer that does not answer takes half a minute.
         let offering = await withTaskGroup(of: LinkID?.self) { group in
             for id in usable { group.addTask { await self.offers(services, id) ? id : nil } }

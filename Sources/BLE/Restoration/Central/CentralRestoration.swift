@@ -134,7 +134,9 @@ extension CentralRestoration {
             throw error
         }
         if let held = state.withLock({ $0.links.removeValue(forKey: request.id) }) {
-            request.take(held.streams(on: plain.link))
+            let streams = held.streams(on: plain.link)
+            // Values that came before the encryption can be those of another device.
+            if held.device.options.encryptsIfBonded || !options.encryptsIfBonded { request.take(streams) }
             kept.changeSoon { state in for number in held.numbers { state.links[number] = nil } }
             held.end()
         }

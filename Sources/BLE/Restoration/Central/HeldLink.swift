@@ -31,9 +31,10 @@ final class HeldLink: Sendable {
         let task = Task(executorPreference: adapter.loop) { [weak self, adapter, device, log] in
             let central = CentralManager(adapter)
             do throws(BLEError) {
-                for try await session in central.maintain(device.id, options: device.options) {
-                    await self?.subscribe(session)
+                let sessions = central.maintain(device.id, options: device.options) { event in
+                    if case .failed(let error, _) = event { log.warning("\(device.id.address): \(error)") }
                 }
+                for try await session in sessions { await self?.subscribe(session) }
             } catch .cancelled {
                 // The link was taken up, or is no longer needed.
             } catch {

@@ -26,6 +26,8 @@ public struct RestoredPeripheral: Hashable, Sendable, Identifiable {
     func merged(with later: RestoredPeripheral) -> RestoredPeripheral {
         var merged = later
         if state == .connected { merged.state = .connected }
+        // A link without encryption would not do for both.
+        if options.encryptsIfBonded { merged.options.encryptsIfBonded = true }
         merged.subscriptions = subscriptions + later.subscriptions.filter { !subscriptions.contains($0) }
         return merged
     }
