@@ -40,6 +40,7 @@ outside: setup ## builds the examples and the samples of the documents in a pack
 installed: setup ## tests make install in a temporary folder, with systemd, man and the shells
 	Tests/Install/run
 
+small: export BLETOOL_LOCKED = 1
 small: setup ## builds binaries for small systems, with the Swift libraries inside (bletool, a gateway), checks their sizes and lists the size of each module
 	@Scripts/small
 
