@@ -106,6 +106,35 @@ struct LiveBondTests {
         }
     }
 
+    /// A stranger that has paired behind a private address can have claimed the address of another device.
+    @Test(arguments: [false, true]) func claimedIdentityDoesNotBlockOwnerOfAddress(isOnServer: Bool)
+        async throws
+    {
+        let stores = (BondStore(), BondStore())
+        try await PairedHosts.run { server, client in
+            (server.bonds, client.bonds) = stores
+        } _: { hosts in
+            let (here, there) = (await hosts.client.address, hosts.address)
+            let (store, peer, local) = isOnServer ? (stores.0, here, there) : (stores.1, there, here)
+            // The owner's bond has to be as strong as the one that has claimed the address.
+            var claimed = Bond.sample(with: peer, as: local, isAuthenticated: false)
+            claimed.isIdentityClaimed = true
+            claimed.peerIdentityKey = 7
+            try store.insert(claimed)
+            if !isOnServer {
+                // The user may mean the device that has claimed the address, so nothing is sent without the key.
+                await #expect(throws: BLEError.bondLost(there)) { try await hosts.connect() }
+            }
+            let device = try await hosts.connect(Self.plain)
+            #expect(try await device.pair().isBonded)
+            #expect(store.record(claimed.id)?.bond == claimed)
+            #expect(store.record(BondID(peer, at: local)) != nil)
+            await device.disconnect()
+            // The device is recognized by its own bond from now on.
+            #expect(try await hosts.connect().security.isBonded)
+        }
+    }
+
     @Test func linkToBondedPeerThatCannotEncryptIsUsedOnRequestOnly() async throws {
         let bonds = BondStore()
         try await PairedHosts.run(serverRadio: .init(encrypts: false)) { _, client in
@@ -128,9 +157,11 @@ struct LiveBondTests {
 
 extension Bond {
     /// A bond of LE Secure Connections whose key is 9, with a passkey.
-    fileprivate static func sample(with peer: DeviceAddress, as local: DeviceAddress) -> Bond {
-        var bond = Bond(
-            with: peer, as: local, PairingStrength(isAuthenticated: true, isSecureConnections: true))
+    fileprivate static func sample(
+        with peer: DeviceAddress, as local: DeviceAddress, isAuthenticated: Bool = true
+    ) -> Bond {
+        let strength = PairingStrength(isAuthenticated: isAuthenticated, isSecureConnections: true)
+        var bond = Bond(with: peer, as: local, strength)
         bond.centralKey = LongTermKey(9)
         bond.peripheralKey = LongTermKey(9)
         return bond

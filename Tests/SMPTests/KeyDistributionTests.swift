@@ -32,6 +32,8 @@ private func policy(
     #expect(bond.peerIdentityKey == PairedMachines.responderIdentity.identityKey)
     #expect(other.peer == PairedMachines.initiatorIdentity.address)
     #expect(other.peerIdentityKey == PairedMachines.initiatorIdentity.identityKey)
+    // The private address of the initiator proves its key, and nothing proves its identity.
+    #expect(other.isIdentityClaimed)
     #expect(bond.peerSigningKey == other.localSigningKey && bond.peerSigningKey != nil)
     #expect(bond.localSigningKey == other.peerSigningKey && bond.localSigningKey != nil)
     // Each end has generated the key that it provides as the peripheral.

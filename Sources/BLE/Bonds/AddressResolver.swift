@@ -11,7 +11,7 @@ struct AddressResolver {
     private static let addressLimit = 8192
 
     private struct Entry {
-        let peer: DeviceAddress
+        let peer: BondID
         let key: UInt128
         let cipher: any BlockCipher
         /// The number of the key in the order in which the keys were added.
@@ -19,21 +19,21 @@ struct AddressResolver {
     }
 
     private struct Finding {
-        var peer: DeviceAddress?
+        var peer: BondID?
         /// The newest key that was tried.
         var number: Int
     }
 
     private var entries: [Entry] = []
-    private var places: [DeviceAddress: Int] = [:]
+    private var places: [BondID: Int] = [:]
     private var found = RecencyTable<DeviceAddress, Finding>(limit: addressLimit)
     private var newest = 0
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns the identity of the peer with whose key an address was generated; nil when no such key is
+    /// Returns the bond of the peer with whose key an address was generated; nil when no such key is
     /// known, or when the address is not resolvable.
-    mutating func identity(behind address: DeviceAddress) -> DeviceAddress? {
+    mutating func bond(behind address: DeviceAddress) -> BondID? {
         guard address.kind == .resolvable, !entries.isEmpty else { return nil }
         let known = found[peek: address]
         if let peer = known?.peer, let place = places[peer], entries[place].number <= known?.number ?? 0 {
@@ -51,7 +51,7 @@ struct AddressResolver {
 
     /// Sets the key of a peer's private addresses. Peers that do not use such addresses distribute a zero
     /// key.
-    mutating func set(_ key: UInt128?, of peer: DeviceAddress) {
+    mutating func set(_ key: UInt128?, of peer: BondID) {
         let key = key == 0 ? nil : key
         let place = places[peer]
         guard place.map({ entries[$0].key }) != key else { return }

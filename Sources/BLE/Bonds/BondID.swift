@@ -7,11 +7,15 @@ public struct BondID: Hashable, Sendable {
     public var local: DeviceAddress
     /// The identity address of the peer.
     public var peer: DeviceAddress
+    /// Whether the peer has only claimed that address: it was behind a private address when it paired. The device
+    /// that has the address on the air can be another one, and can have a bond besides.
+    public var isIdentityClaimed: Bool
 
     /// Creates the identifier of the bond of `peer` with the identity `local` of this host.
-    public init(_ peer: DeviceAddress, at local: DeviceAddress) {
+    public init(_ peer: DeviceAddress, at local: DeviceAddress, isIdentityClaimed: Bool = false) {
         self.local = local
         self.peer = peer
+        self.isIdentityClaimed = isIdentityClaimed
     }
 }
 
@@ -21,14 +25,14 @@ extension BondID: CustomStringConvertible {
 }
 
 extension BondID: Comparable {
-    /// Orders by this host's identity, then by the peer's, public addresses first.
+    /// Orders by this host's identity, then by the peer's, public addresses first, claimed identities last.
     public static func < (left: BondID, right: BondID) -> Bool { left.key < right.key }
 
-    private var key: (UInt8, UInt64, UInt8, UInt64) {
-        (local.type.rawValue, local.value, peer.type.rawValue, peer.value)
+    private var key: (UInt8, UInt64, UInt8, UInt64, Int) {
+        (local.type.rawValue, local.value, peer.type.rawValue, peer.value, isIdentityClaimed ? 1 : 0)
     }
 }
 
 extension Bond {
-    package var id: BondID { BondID(peer, at: local) }
+    package var id: BondID { BondID(peer, at: local, isIdentityClaimed: isIdentityClaimed) }
 }

@@ -76,6 +76,14 @@ extension BondStore {
         return all.filter { local == nil || $0.id.local == local }.sorted { $0.id < $1.id }
     }
 
+    /// Returns the bonds of an identity of this host for a list that has one entry for each identity address: without
+    /// those of peers that have only claimed an address with which another peer is bonded.
+    func recordsByAddress(at local: DeviceAddress) -> [BondRecord] {
+        let all = records(at: local)
+        return all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1].id.peer != $0.element.id.peer }
+            .map(\.element)
+    }
+
     /// Returns the bond with a peer, by the peer's identity.
     public func record(_ id: BondID) -> BondRecord? { state.withLock { $0.table[id] } }
 

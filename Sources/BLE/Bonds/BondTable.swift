@@ -32,10 +32,13 @@ struct BondTable {
         KeyName(ediv, random, at: local).flatMap { named[$0] }.flatMap { records[$0] }
     }
 
-    /// Returns the bond of the peer that uses an address: its identity address, or a resolvable private one.
+    /// Returns the bond of the peer that uses an address: its identity address, or a resolvable private one. Of two
+    /// with the same identity address, the one that has only claimed it comes second.
     mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
-        if let known = records[BondID(address, at: local)] { return known }
-        return resolvers[local]?.identity(behind: address).flatMap { records[BondID($0, at: local)] }
+        for isClaimed in [false, true] {
+            if let known = records[BondID(address, at: local, isIdentityClaimed: isClaimed)] { return known }
+        }
+        return resolvers[local]?.bond(behind: address).flatMap { records[$0] }
     }
 
     /// Returns the newest bond that was made before `time`, without authentication, and whose peer has not had another
@@ -58,14 +61,14 @@ struct BondTable {
             forgetName(of: old.bond)
         }
         if let name = KeyName(of: bond) { named[name] = id }
-        resolvers[id.local, default: AddressResolver()].set(bond.peerIdentityKey, of: id.peer)
+        resolvers[id.local, default: AddressResolver()].set(bond.peerIdentityKey, of: id)
     }
 
     /// Removes a bond; returns false when there is none.
     mutating func remove(_ id: BondID) -> Bool {
         guard let old = records.removeValue(forKey: id) else { return false }
         forgetName(of: old.bond)
-        resolvers[id.local]?.set(nil, of: id.peer)
+        resolvers[id.local]?.set(nil, of: id)
         return true
     }
 

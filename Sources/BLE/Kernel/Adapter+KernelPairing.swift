@@ -86,7 +86,7 @@ extension Adapter {
 
     private func loadKernelKeys() async throws(BLEError) {
         guard let limit = kernel?.management.maximumCommand else { return }
-        let keys = KernelKeys(security.options.bonds.records(at: identity), within: limit)
+        let keys = KernelKeys(security.options.bonds.recordsByAddress(at: identity), within: limit)
         if keys.leftOut > 0 {
             log.warning(
                 "the kernel's list of keys is full: \(keys.leftOut) keys of the least used bonds are left out"
@@ -283,7 +283,7 @@ extension Adapter {
         guard made.bond.strength.keySize >= security.options.minimumKeySize else {
             return giveUp(made.bond, of: link, .pairing(.local(.encryptionKeySize)))
         }
-        link.protection.paired(made.bond, isBonding: isBonding(made), isTaken: hasBond(made.bond.id))
+        link.protection.paired(made.bond, isBonding: isBonding(made), isTaken: isTaken(made.bond))
         protect(link)
     }
 

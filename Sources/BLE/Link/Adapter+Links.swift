@@ -30,9 +30,11 @@ extension Adapter {
     ) -> LinkID {
         let id = nextLink
         nextLink = LinkID(number: id.number + 1)
-        let bond = bond(with: peer)
+        // The kernel reports no address but the identity.
+        let peerOnAir: DeviceAddress? = if case .acl = channel { onAir?.peer ?? peer } else { nil }
+        let bond = bond(with: peer, onAir: peerOnAir, as: role)
         let link = Link(
-            id, to: peer, as: role, over: channel, radio: radio, mtu: mtu ?? self.mtu,
+            id, to: peer, onAir: peerOnAir, as: role, over: channel, radio: radio, mtu: mtu ?? self.mtu,
             pairing: securityManager(
                 between: onAir ?? AddressesOnAir(own: identity, peer: peer), as: role, bond),
             bond: bond)

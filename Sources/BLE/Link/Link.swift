@@ -31,6 +31,8 @@ final class Link {
 
     let id: LinkID
     let peer: DeviceAddress
+    /// The address that the peer uses on the air; nil on kernel adapters, which do not report it.
+    let onAir: DeviceAddress?
     let role: LinkRole
     let channel: Channel
     /// The link's connection handle, where it is known.
@@ -100,11 +102,12 @@ final class Link {
     var sharedFailures: Int
 
     init(
-        _ id: LinkID, to peer: DeviceAddress, as role: LinkRole, over channel: Channel,
+        _ id: LinkID, to peer: DeviceAddress, onAir: DeviceAddress?, as role: LinkRole, over channel: Channel,
         radio: RadioParameters, mtu: ATTMTU, pairing: SecurityManager, bond: Bond?
     ) {
         self.id = id
         self.peer = peer
+        self.onAir = onAir
         self.role = role
         self.channel = channel
         self.radio = radio
@@ -118,6 +121,10 @@ final class Link {
         sharedFailures = pairing.passkeyFailures.values.max() ?? 0
         if case .acl(let handle) = channel { self.handle = handle }
     }
+
+    /// Whether the peer need not be the device of a bond that is found by its address: the bond's device has only
+    /// claimed that address, behind a private one, and this peer has it on the air.
+    func doubts(_ bond: Bond) -> Bool { bond.isIdentityClaimed && onAir == bond.peer }
 
     /// The security of the link's encryption.
     var security: LinkSecurity { protection.security }

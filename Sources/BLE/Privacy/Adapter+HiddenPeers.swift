@@ -127,7 +127,7 @@ extension Adapter {
     /// Returns whether a peer can use private addresses that the controller does not know.
     func isKnownToHostAlone(_ peer: DeviceAddress) -> Bool {
         privacy.knowsHiddenPeers && !privacy.controllerHasKey(of: peer)
-            && security.options.bonds.record(BondID(peer, at: identity))?.isHidden == true
+            && bondRecord(of: peer)?.isHidden == true
     }
 
     /// Handles a report that was received during a search: a peer that is searched for can be connected to by

@@ -43,7 +43,8 @@ extension Adapter {
     func notePeers() {
         let bonds = security.options.bonds
         privacy.setPeers(
-            bonds.records(at: identity), localKey: privacy.options.isEnabled ? localIdentity.identityKey : 0,
+            bonds.recordsByAddress(at: identity),
+            localKey: privacy.options.isEnabled ? localIdentity.identityKey : 0,
             knowsHidden: bonds.knowsHiddenPeers(of: identity))
     }
 

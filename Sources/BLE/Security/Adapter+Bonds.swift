@@ -28,13 +28,17 @@ extension Adapter {
         return wasThere
     }
 
-    /// Removes the bond with a device from memory; the disk follows.
+    /// Removes the bond with a device from memory, and that of a device that has only claimed the same address; the
+    /// disk follows.
     @discardableResult
     func forgetBond(with peer: DeviceAddress) -> Bool {
-        guard let id = bondRecord(of: peer)?.id else { return false }
-        clients.cache.forget(id.peer)
-        defer { renewBonds() }
-        return store.remove(id)
+        var wasThere = false
+        while let id = bondRecord(of: peer)?.id, store.remove(id) {
+            clients.cache.forget(id.peer)
+            wasThere = true
+        }
+        if wasThere { renewBonds() }
+        return wasThere
     }
 
     /// Updates the bonds of links after bonds were added, removed or changed, perhaps by another process. The
@@ -52,7 +56,8 @@ extension Adapter {
     /// Returns the bond of a link that had none. A link that the kernel has already encrypted gets none,
     /// because it is not encrypted with the bond's key.
     private func newBond(of link: Link) -> Bond? {
-        guard let bond = bond(with: link.peer), isProven(bond, of: link) else { return nil }
+        guard let bond = bond(with: link.peer, onAir: link.onAir, as: link.role), isProven(bond, of: link)
+        else { return nil }
         let isForeign =
             kernelPairing?.isSetUp == true && (kernelSecurity(of: link) ?? link.security).level > .open
         return isForeign ? nil : bond
@@ -80,13 +85,13 @@ extension Adapter {
     /// Returns the bond of a central whose address identifies no bond, by the key that the central names
     /// (Core Specification 5.4, Vol 3, Part H, 2.4.4.2).
     func bondOfStranger(_ link: Link, byKey ediv: UInt16, _ random: UInt64) -> Bond? {
+        // The device that has claimed the central's address can have it on the air, if it has no private address now.
+        // Then its key proves that.
+        if ediv == 0, random == 0 { return bond(with: link.peer) }
         guard let record = store.record(ediv: ediv, random: random, at: identity) else { return nil }
         log.info("\(link.peer) asks for a key of \(record.id.peer)")
         return record.bond
     }
-
-    /// Returns whether there is a bond with this identifier.
-    func hasBond(_ id: BondID) -> Bool { store.record(id) != nil }
 
     private var store: BondStore { security.options.bonds }
 
@@ -95,6 +100,36 @@ extension Adapter {
 
     /// Returns the bond with the device that has this address, or the identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
+
+    /// Returns the bond of a link's peer, which has the address `onAir` on the air if that is known. As a central, a
+    /// peer is a stranger if the bond's device has only claimed its address: the claim must not keep the true owner
+    /// of the address from pairing. As a peripheral, it has the bond: it is not used until it shows the key, or
+    /// pairs at the user's request.
+    func bond(with peer: DeviceAddress, onAir: DeviceAddress?, as role: LinkRole) -> Bond? {
+        // A controller that resolves addresses reports the identity, which two peers can have.
+        let hidden = onAir.flatMap { $0.kind == .resolvable ? self.bond(with: $0) : nil }
+        guard let bond = hidden ?? bond(with: peer) else { return nil }
+        return role == .peripheral && bond.isIdentityClaimed && onAir == bond.peer ? nil : bond
+    }
+
+    /// Returns whether there is a bond with the identity of a peer that has paired, so that the peer only claims to
+    /// be that device. A peer that has the address on the air is another one than one that has only claimed it.
+    func isTaken(_ bond: Bond) -> Bool {
+        store.record(bond.id) != nil
+            || bond.isIdentityClaimed && store.record(BondID(bond.peer, at: bond.local)) != nil
+    }
+
+    /// Returns the bond of a peer that has claimed the identity of a bonded device, which the user has accepted, so that
+    /// it replaces that device's bond.
+    func withDecidedIdentity(_ bond: Bond) -> Bond {
+        var bond = bond
+        if bond.isIdentityClaimed, store.record(bond.id) == nil,
+            store.record(BondID(bond.peer, at: bond.local)) != nil
+        {
+            bond.isIdentityClaimed = false
+        }
+        return bond
+    }
 
     /// Returns whether the device that uses this address is bonded.
     package func isBonded(with address: DeviceAddress) -> Bool { bond(with: address) != nil }

@@ -117,7 +117,7 @@ extension Adapter {
         case .provide(let key): link.protection.offer(key)
         case .paired(let bond, let isBonding):
             link.endDialogue()
-            link.protection.paired(bond, isBonding: isBonding, isTaken: hasBond(bond.id))
+            link.protection.paired(bond, isBonding: isBonding, isTaken: isTaken(bond))
             protect(link)
         case .failed(let failure):
             link.endDialogue()
@@ -242,6 +242,7 @@ extension Adapter {
                 )
                 link.pairing.policy.existing = link.protection.bond?.strength
             case .keep(let bond):
+                let bond = withDecidedIdentity(bond)
                 do throws(BLEError) {
                     try keep(bond, of: link)
                     save(bond, of: link)

@@ -13,7 +13,12 @@ extension Adapter {
     /// disk.
     ///
     /// A peripheral can only request that; the central has 30 s to begin.
-    func secure(_ id: LinkID, _ level: SecurityLevel) async throws(BLEError) {
+    ///
+    /// With `isForOwnerOfAddress`, which only the user can decide, a peer that does not have the key of a device that has
+    /// claimed its address gets a bond of its own.
+    func secure(
+        _ id: LinkID, _ level: SecurityLevel, isForOwnerOfAddress: Bool = false
+    ) async throws(BLEError) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else {
             if case .socket(let channel) = link.channel { try await raise(id, on: channel, to: level) }
@@ -23,13 +28,23 @@ extension Adapter {
         defer { link.elevation.leave() }
         // An encryption that its caller has given up may still succeed.
         try await settle(.encryption, on: id)
-        switch link.protection.way(to: level) {
-        case .reached: break
-        case .encryption(let key, let bond):
-            try await encrypt(id, handle, with: key, of: .bond(bond))
-            if !bond.strength.reaches(level) { try await pair(link, level) }
-        case .pairing: try await pair(link, level)
-        case .lost: throw .bondLost(link.peer)
+        do throws(BLEError) {
+            switch link.protection.way(to: level) {
+            case .reached: break
+            case .encryption(let key, let bond):
+                try await encrypt(id, handle, with: key, of: .bond(bond))
+                if !bond.strength.reaches(level) { try await pair(link, level) }
+            case .pairing: try await pair(link, level)
+            case .lost: throw .bondLost(link.peer)
+            }
+        } catch .bondLost(let peer) {
+            guard isForOwnerOfAddress, let claimed = link.protection.bond, link.doubts(claimed) else {
+                throw .bondLost(peer)
+            }
+            link.protection.dropBond()
+            protect(link)
+            link.pairing.policy.existing = claimed.strength
+            try await pair(link, level)
         }
         try await saveBond(of: link)
     }

@@ -318,6 +318,8 @@ extension LinkProtection {
     mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
         offered = nil
         var (bond, isBonding) = (bond, isBonding)
+        // The peer is the same, whether it uses a private address now or not.
+        if let known = self.bond, known.peer == bond.peer { bond.isIdentityClaimed = known.isIdentityClaimed }
         switch bond.peer.kind {
         case .public, .static: break
         case .resolvable, .nonResolvable, .reserved:
@@ -446,6 +448,9 @@ extension LinkProtection {
         isUnproven = true
         if bond != nil { take(nil) }
     }
+
+    /// Removes the bond from the link, because the peer is not the bond's device.
+    mutating func dropBond() { take(nil) }
 
     private mutating func take(_ bond: Bond?) {
         self.bond = bond

@@ -21,7 +21,7 @@ extension Peripheral {
     @discardableResult
     public func pair(_ level: SecurityLevel = .encrypted) async throws(BLEError) -> LinkSecurity {
         let hadBond = try await adapter.isBonded(link)
-        try await adapter.secure(link, level)
+        try await adapter.secure(link, level, isForOwnerOfAddress: true)
         let (hasBond, lacksName) = (try await adapter.isBonded(link), await adapter.lacksName(of: link))
         if hasBond, !hadBond || lacksName {
             let name = try? await adapter.run(ReadUsingUUID(.deviceName), raising: false, on: link).first?

@@ -5,6 +5,9 @@ import BLECore
 public struct Bond: Hashable, Sendable {
     /// The peer's identity: its public or static address.
     public var peer: DeviceAddress
+    /// Whether the peer has only claimed its identity: it paired behind a private address, made with a key that it
+    /// sent together with the identity address. Another device can have that address.
+    package var isIdentityClaimed = false
     /// The identity address that this host used in the pairing.
     public var local: DeviceAddress
     /// The strength of the pairing that made the bond.

@@ -832,6 +832,7 @@ extension SecurityManager {
             guard let key = pairing.identityKey, peer.isResolved(by: AES128(key: key)) else { return }
             self.pairing?.bond.peer = address
             self.pairing?.bond.peerIdentityKey = key
+            self.pairing?.bond.isIdentityClaimed = true
         case .nonResolvable, .reserved: break
         }
     }

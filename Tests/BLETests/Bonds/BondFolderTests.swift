@@ -19,6 +19,28 @@ struct BondFolderTests {
         try await BondStore.open(folder.path, on: nil) { SampleBonds.noon }
     }
 
+    /// A peer that pairs behind a private address can claim any identity address.
+    @Test("a bond whose identity was only claimed exists beside that of the device with the address")
+    func claimedIdentityHasBondOfItsOwn() async throws {
+        var claimed = SampleBonds.bond(key: 2)
+        claimed.isIdentityClaimed = true
+        let hidden = DeviceAddress.resolvable(7, key: SecurityManager.aes128(key: 2 << 64 | 1))
+        do {
+            let store = try await open()
+            try store.insert(claimed)
+            #expect(store.record(behind: SampleBonds.peer, at: SampleBonds.local)?.bond == claimed)
+            try store.insert(SampleBonds.bond())
+            try await store.flush()
+        }
+        let store = try await open()
+        #expect(store.records().map(\.bond) == [SampleBonds.bond(), claimed])
+        #expect(store.recordsByAddress(at: SampleBonds.local).map(\.bond) == [SampleBonds.bond()])
+        #expect(store.record(behind: SampleBonds.peer, at: SampleBonds.local)?.bond == SampleBonds.bond())
+        #expect(store.record(behind: hidden, at: SampleBonds.local)?.bond == claimed)
+        #expect(store.remove(SampleBonds.id))
+        #expect(store.record(behind: SampleBonds.peer, at: SampleBonds.local)?.bond == claimed)
+    }
+
     @Test("the next process reads what was flushed, and only the owner has access")
     func flushedBondsAreReadByNextProcess() async throws {
         let store = try await open()

@@ -46,6 +46,14 @@ struct BondTextTests {
         return Array("\(text)checksum \(checksum.value.hex)\n".utf8)
     }
 
+    @Test func claimedIdentityIsKept() throws {
+        var bond = SampleBonds.bond()
+        bond.isIdentityClaimed = true
+        let record = BondRecord(bond, created: SampleBonds.noon)
+        #expect(String(decoding: record.text, as: UTF8.self).contains("\nidentity claimed\n"))
+        #expect(try read(record.text).bond == bond)
+    }
+
     private func read(_ octets: [UInt8]) throws(TextError) -> BondRecord {
         try BondRecord(TextReader.only(BondRecord.kind, in: octets))
     }

@@ -152,8 +152,7 @@ extension BondFolder {
     /// Returns the bonds of an address that have a file.
     func bonds(at local: DeviceAddress) throws(StateError) -> [BondID] {
         guard let folder = try folder(of: local) else { return [] }
-        return try disk.names(in: folder).compactMap { BondFile.peer(of: $0, .bond) }
-            .map { BondID($0, at: local) }
+        return try disk.names(in: folder).compactMap { BondFile.bond(of: $0, .bond, at: local) }
     }
 
     private func record(_ id: BondID) throws(StateError) -> BondRecord? {
@@ -171,7 +170,7 @@ extension BondFolder {
         private let folder: OpenFolder
         private let disk: Disk
         private let use: OpenFolder.Use
-        private var known: [DeviceAddress: [DeviceAddress: [DiskFile]]] = [:]
+        private var known: [DeviceAddress: [BondID: [DiskFile]]] = [:]
 
         init(_ folder: OpenFolder, _ disk: Disk, _ use: OpenFolder.Use) {
             (self.folder, self.disk, self.use) = (folder, disk, use)
@@ -180,18 +179,18 @@ extension BondFolder {
         /// Returns the set-aside files of a bond, as they were at the first call for its folder.
         mutating func files(of id: BondID) throws(StateError) -> [DiskFile] {
             if known[id.local] == nil { known[id.local] = try files(at: id.local) }
-            return known[id.local]?[id.peer] ?? []
+            return known[id.local]?[id] ?? []
         }
 
-        private func files(at local: DeviceAddress) throws(StateError) -> [DeviceAddress: [DiskFile]] {
+        private func files(at local: DeviceAddress) throws(StateError) -> [BondID: [DiskFile]] {
             guard let folder = try disk.folder(BondFile.name(local), in: folder, for: use) else { return [:] }
-            var files: [DeviceAddress: [DiskFile]] = [:]
+            var files: [BondID: [DiskFile]] = [:]
             for name in try disk.names(in: folder) {
                 let parts = name.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
                 guard parts.count == 3, !name.hasSuffix(".new"),
-                    let peer = BondFile.peer(of: parts[..<2].joined(separator: "."), .bond)
+                    let id = BondFile.bond(of: parts[..<2].joined(separator: "."), .bond, at: local)
                 else { continue }
-                files[peer, default: []].append(DiskFile(name, in: folder))
+                files[id, default: []].append(DiskFile(name, in: folder))
             }
             return files
         }
@@ -348,7 +347,7 @@ extension BondFolder {
         for local in locals { folders[local] = try madeFolder(of: local) }
         let made = folders
         func file(_ kind: BondFile, _ id: BondID) -> DiskFile? {
-            made[id.local].map { kind.file(of: id.peer, in: $0) }
+            made[id.local].map { kind.file(of: id, in: $0) }
         }
         // Databases are removed first: the database of an earlier bond must not exist together with the next
         // bond.
@@ -433,7 +432,7 @@ extension BondFolder {
 
     /// Returns a file of a bond; nil when there is no folder for it.
     private func file(_ kind: BondFile, of id: BondID) throws(StateError) -> DiskFile? {
-        try folder(of: id.local).map { kind.file(of: id.peer, in: $0) }
+        try folder(of: id.local).map { kind.file(of: id, in: $0) }
     }
 }
 
@@ -484,10 +483,9 @@ extension BondFolder {
                 changed.formUnion(try bonds(at: local))
                 changed.formUnion(known.filter { $0.local == local })
             case .changed(let number, let name):
-                guard let local = watching?.locals[number], let peer = BondFile.peer(of: name, .bond) else {
-                    continue
-                }
-                changed.insert(BondID(peer, at: local))
+                guard let local = watching?.locals[number], let id = BondFile.bond(of: name, .bond, at: local)
+                else { continue }
+                changed.insert(id)
             // The removal is reported by the folder above.
             case .gone: continue
             }
@@ -535,9 +533,12 @@ enum BondFile: String {
     case bond
     case database
 
-    /// Returns the file of this kind of a peer.
-    func file(of peer: DeviceAddress, in folder: OpenFolder) -> DiskFile {
-        DiskFile("\(Self.name(peer)).\(rawValue)", in: folder)
+    /// What is added to the name of a peer that has only claimed its address.
+    private static let claimed = "-claimed"
+
+    /// Returns the file of this kind of a bond.
+    func file(of id: BondID, in folder: OpenFolder) -> DiskFile {
+        DiskFile("\(Self.name(id.peer))\(id.isIdentityClaimed ? Self.claimed : "").\(rawValue)", in: folder)
     }
 
     /// Returns the name of an address: `C0:11:22:33:44:55-random`.
@@ -553,10 +554,14 @@ enum BondFile: String {
         return address
     }
 
-    /// Returns the peer whose file of this kind has that name; nil for other names.
-    static func peer(of name: String, _ kind: BondFile) -> DeviceAddress? {
+    /// Returns the bond whose file of this kind has that name; nil for other names.
+    static func bond(of name: String, _ kind: BondFile, at local: DeviceAddress) -> BondID? {
         let suffix = ".\(kind.rawValue)"
-        return name.hasSuffix(suffix) ? address(name.dropLast(suffix.count)) : nil
+        guard name.hasSuffix(suffix) else { return nil }
+        let name = name.dropLast(suffix.count)
+        let isClaimed = name.hasSuffix(claimed)
+        return address(isClaimed ? name.dropLast(claimed.count) : name)
+            .map { BondID($0, at: local, isIdentityClaimed: isClaimed) }
     }
 
     /// Returns the name of the file with an adapter's address. Octets other than letters, digits, dots,

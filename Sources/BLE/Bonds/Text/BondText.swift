@@ -10,6 +10,7 @@ extension BondRecord {
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         writer.line("peer", "\(bond.peer)")
+        if bond.isIdentityClaimed { writer.line("identity", "claimed") }
         writer.line("local", "\(bond.local)")
         writer.line("created", "\(created)")
         writer.line("used", "\(lastUsed)")
@@ -34,6 +35,7 @@ extension BondRecord {
         var bond = Bond(
             with: try section.required(parts.peer, "peer"), as: try section.required(parts.local, "local"),
             try section.required(parts.strength, "strength"))
+        bond.isIdentityClaimed = parts.isIdentityClaimed
         bond.centralKey = parts.centralKey
         bond.peripheralKey = parts.peripheralKey
         bond.peerIdentityKey = parts.peerIdentityKey
@@ -48,6 +50,7 @@ extension BondRecord {
     /// The values of the lines that were read so far.
     private struct Parts {
         var peer: DeviceAddress?
+        var isIdentityClaimed = false
         var local: DeviceAddress?
         var strength: PairingStrength?
         var created: Timestamp?
@@ -64,6 +67,7 @@ extension BondRecord {
         mutating func read(_ line: TextSection.Line) throws(TextError) {
             switch line.key {
             case "peer": peer = try line.value { DeviceAddress($0) }
+            case "identity": isIdentityClaimed = try line.value { $0 == "claimed" ? true : nil }
             case "local": local = try line.value { DeviceAddress($0) }
             case "created": created = try line.value { Timestamp($0) }
             case "used": lastUsed = try line.value { Timestamp($0) }
