@@ -48,8 +48,10 @@ import Testing
             """, to: "status.yaml")
         let (status, output) = try await shell.run(
             """
-            bletool air >/dev/null & air=$!
+            mkfifo up
+            bletool air >up & air=$!
             trap 'kill $air' EXIT
+            exec 4<up; read -r line <&4; cat <&4 >/dev/null & exec 4<&-
             for limit in 24 64; do
                 mkfifo log$limit
                 (ulimit -n $limit; exec bletool serve status.yaml --adapter virtual:served --name Status) >log$limit 2>&1 &
