@@ -57,8 +57,9 @@ struct SocketFileTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<100 {
-                        try await file.locked { () throws(PortError) in
+                    for _ in 0..<25 {
+                        // The lock is not fair: on a busy machine, one task can lose for many seconds.
+                        try await file.locked(within: .seconds(300)) { () throws(PortError) in
                             let count = inside.withLock {
                                 $0 += 1
                                 return $0
@@ -73,7 +74,7 @@ struct SocketFileTests {
             try await group.waitForAll()
         }
         #expect(most.withLock { $0 } == 1)
-        #expect(entered.withLock { $0 } == 400)
+        #expect(entered.withLock { $0 } == 100)
         #expect(!exists(path))
     }
 
