@@ -47,7 +47,7 @@ package func withDeadline<Success: Sendable>(
     _ body: @escaping @Sendable () async throws(BLEError) -> Success
 ) async throws(BLEError) -> Success {
     guard let limit else { return try await body() }
-    let outcome = await withTaskGroup(of: Result<Success, BLEError>?.self) { group in
+    let outcome = await withTaskGroup(of: Result<Success?, BLEError>?.self) { group in
         group.addTask {
             do throws(BLEError) {
                 return .success(try await body())
@@ -62,7 +62,7 @@ package func withDeadline<Success: Sendable>(
             guard let result else { continue }
             if !decided { outcome = result }
             // The body may have succeeded just as the limit passed.
-            if decided, case .success = result { outcome = result }
+            if decided, case .success(.some) = result { outcome = result }
             decided = true
             group.cancelAll()
         }

@@ -51,6 +51,27 @@ import VirtualController
         }
     }
 
+    @Test("another limit that passes within the operation is not taken for the caller's")
+    func innerLimitIsThrown() async throws {
+        try await VirtualTestbed.run { bed in
+            let inner = BLEError.timedOut(.operation, after: .seconds(3))
+            let early = await failure { () throws(BLEError) in
+                _ = try await untilDeadline(.seconds(5), on: bed.loop) { () throws(BLEError) in
+                    try await withDeadline(.seconds(3), on: bed.loop, orThrow: inner) { () throws(BLEError) in
+                        _ = await bed.loop.sleep(for: .seconds(60))
+                        throw BLEError.cancelled
+                    }
+                }
+            }
+            #expect(early == inner)
+            let outcome: Void? = try await untilDeadline(.seconds(5), on: bed.loop) { () throws(BLEError) in
+                _ = await bed.loop.sleep(for: .seconds(60))
+                throw BLEError.cancelled
+            }
+            #expect(outcome == nil)
+        }
+    }
+
     @Test("an error of the operation is thrown as it is")
     func errorsAreThrown() async throws {
         try await VirtualTestbed.run { bed in

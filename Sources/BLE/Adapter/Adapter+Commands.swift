@@ -143,4 +143,12 @@ extension Adapter {
         try await withDeadline(
             limit, on: loop, orThrow: .timedOut(.operation, after: limit ?? .zero), body)
     }
+
+    /// As `within`, but returns nil when the limit passes. `BLEError.timedOut` of `body` is another limit, and
+    /// is thrown.
+    package nonisolated func until<Success: Sendable>(
+        _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Success
+    ) async throws(BLEError) -> Success? {
+        try await untilDeadline(limit, on: loop, body)
+    }
 }

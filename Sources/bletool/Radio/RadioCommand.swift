@@ -129,12 +129,7 @@ struct Radio: Sendable {
     func limited(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(BLEError) -> Void
     ) async throws(BLEError) -> Bool {
-        do throws(BLEError) {
-            try await adapter.within(limit, body)
-            return true
-        } catch .timedOut {
-            return false
-        }
+        try await adapter.until(limit, body) != nil
     }
 
     /// As `limited`, for operations that have no purpose without a reader. They also end when the output has

@@ -123,11 +123,9 @@ actor ScriptRunner {
     private func end(within limit: Duration) async throws(Failure) -> DisconnectReason? {
         let peripheral = device.peripheral
         do throws(BLEError) {
-            return try await device.radio.adapter.within(limit) { () throws(BLEError) in
+            return try await device.radio.adapter.until(limit) { () throws(BLEError) in
                 try await peripheral.disconnection()
             }
-        } catch .timedOut {
-            return nil
         } catch {
             throw Failure(error, while: "run")
         }
