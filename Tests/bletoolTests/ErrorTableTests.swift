@@ -305,24 +305,24 @@ struct ErrorTableTests {
                 "the attribute requires encryption, or a higher security level: bletool pair DEVICE, or --security"
         ),
         Row(
-            .peerMisbehaved(.answer(to: .readBlobRequest, .overlong(octets: 594, limit: 512))), .linkLost,
+            .peerMisbehaved(.answer(to: .readBlobRequest, .overlong(octets: 594, limit: 512))), .peer,
             "read: the peer misbehaves: answer to Read Blob Request: 594 octets where at most 512 fit"),
         Row(
-            .peerMisbehaved(.unexpectedResponse(.writeResponse, to: .readRequest)), .linkLost,
+            .peerMisbehaved(.unexpectedResponse(.writeResponse, to: .readRequest)), .peer,
             "read: the peer misbehaves: it answered Read Request with Write Response"),
         Row(
             .peerMisbehaved(.malformedResponse(malformed)), .linkLost,
             "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
-            .peerMisbehaved(.malformedValue(malformed)), .linkLost,
+            .peerMisbehaved(.malformedValue(malformed)), .peer,
             "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(
-            .peerMisbehaved(.missingConfiguration(0x2a37)), .linkLost,
+            .peerMisbehaved(.missingConfiguration(0x2a37)), .peer,
             "read: the peer misbehaves: characteristic 2a37 has no Client Characteristic Configuration"),
         Row(
-            .peerMisbehaved(.restlessDatabase), .linkLost,
+            .peerMisbehaved(.restlessDatabase), .peer,
             "read: the peer misbehaves: its database changed during each discovery"),
         Row(
             .pairing(.peer(.confirmValueFailed)), .security,

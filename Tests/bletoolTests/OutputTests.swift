@@ -89,7 +89,7 @@ struct FailureTests {
             codes == [
                 "usage 1", "input 1", "notFound 2", "timeout 2", "adapter 3", "permission 4", "att 5",
                 "security 6",
-                "linkLost 7",
+                "linkLost 7", "peer 7",
             ])
     }
 }

@@ -158,7 +158,9 @@ struct GATTNotifyCommand: GATTVerb {
             } catch {
                 attempts = shown.value > before ? 1 : attempts + 1
                 guard await device.peripheral.state == .connected else {
-                    guard error.kind == .linkLost || error.kind == .timeout else { throw error }
+                    guard [.linkLost, .peer, .timeout].contains(error.kind) else { throw error }
+                    // The reason for which the link ended does not say what the device did.
+                    if error.kind != .linkLost { device.console.note(error.message) }
                     return false
                 }
                 let hasChanged =

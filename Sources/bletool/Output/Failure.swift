@@ -26,8 +26,10 @@ struct Failure: Error, Hashable, Sendable {
         case att
         /// Pairing or encryption failed.
         case security
-        /// The link was lost, data were not sent, or the peer broke the specification.
+        /// The link was lost, or data were not sent.
         case linkLost
+        /// The peer broke the specification. Its link is up.
+        case peer
 
         /// The exit status for this kind of failure.
         var status: ExitStatus {
@@ -38,7 +40,7 @@ struct Failure: Error, Hashable, Sendable {
             case .permission: .permission
             case .att: .att
             case .security: .security
-            case .linkLost: .linkLost
+            case .linkLost, .peer: .linkLost
             }
         }
     }
@@ -195,7 +197,8 @@ extension Failure {
         case .limit, .outOfRange, .timeOutOfRange, .invalidRequest, .database, .advertising, .bonds,
             .restoration:
             self.init(.input, doing, "\(error)")
-        case .overflow, .peerMisbehaved, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
+        case .peerMisbehaved: self.init(.peer, doing, "\(error)")
+        case .overflow, .syncLost, .unsent: self.init(.linkLost, doing, "\(error)")
         case .cancelled: self.init(.timeout, doing, "cancelled")
         }
     }

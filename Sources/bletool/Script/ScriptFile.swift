@@ -34,7 +34,7 @@ struct ScriptFile: Sendable {
                     try await runner.run(step, line: number)
                 } catch {
                     failures = (
-                        failures.count + 1, try continueScript(after: error, at: number, device.console)
+                        failures.count + 1, try await continueScript(after: error, at: number, device)
                     )
                 }
             }
@@ -44,7 +44,7 @@ struct ScriptFile: Sendable {
                     try await runner.run(step, line: number)
                 } catch {
                     failures = (
-                        failures.count + 1, try continueScript(after: error, at: number, device.console)
+                        failures.count + 1, try await continueScript(after: error, at: number, device)
                     )
                 }
             }
@@ -68,12 +68,14 @@ struct ScriptFile: Sendable {
 
     /// Handles a failure at a line. Throws it if the script does not continue after failures, or if the link
     /// was lost; otherwise shows it and returns it.
-    private func continueScript(after failure: Failure, at line: Int, _ console: Console) throws(Failure)
-        -> Failure
-    {
+    private func continueScript(
+        after failure: Failure, at line: Int, _ device: ConnectedDevice
+    ) async throws(Failure) -> Failure {
         let placed = failure.at("\(place):\(line)")
-        guard keepsGoing, failure.kind != .linkLost else { throw placed }
-        var console = console
+        guard keepsGoing, failure.kind != .linkLost, await device.peripheral.state == .connected else {
+            throw placed
+        }
+        var console = device.console
         console.line = line
         console.show(placed)
         return placed
