@@ -109,7 +109,8 @@ extension Adapter {
 
     func linkDisconnected(_ link: Link, _ reason: DisconnectReason) {
         remember(server.gatt.disconnect(ClientID(link.id)), of: link)
-        reportServerEvents()
+        // The subscriptions have ended with the link.
+        reportServerEvents(ending: link)
         // It is not known yet whether the bond is saved, so the link is reported as not bonded.
         reportWithheldSecurity(of: link)
         if link.role == .peripheral { server.emit(.disconnected(Central(link), reason)) }
@@ -134,13 +135,18 @@ extension Adapter {
         pump(link)
     }
 
-    func reportServerEvents() {
+    /// Reports the server's events to the application: also those of `ended`, a link that is not in the table any
+    /// more.
+    func reportServerEvents(ending ended: Link? = nil) {
         while let event = server.gatt.nextEvent() {
-            if let event = translated(event) { server.emit(event) }
+            if let event = translated(event, ended) { server.emit(event) }
         }
     }
 
-    private func translated(_ event: GATTServerEvent) -> PeripheralEvent? {
+    private func translated(_ event: GATTServerEvent, _ ended: Link?) -> PeripheralEvent? {
+        func central(_ id: ClientID) -> Central? {
+            self.central(id) ?? ended.map(Central.init).flatMap { $0.client == id ? $0 : nil }
+        }
         switch event {
         case .read(let id, let handle, let uuid, let value):
             return central(id).map { .read($0, handle, uuid, value) }

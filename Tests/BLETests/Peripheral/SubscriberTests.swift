@@ -48,6 +48,29 @@ import Testing
         }
     }
 
+    @Test("a central whose link ends is reported as unsubscribed before it is reported as disconnected")
+    func endOfLinkEndsSubscriptions() async throws {
+        try await LinkedHosts.run { hosts in
+            let sample = try await hosts.device.sample()
+            let stream = try await hosts.device.values(of: sample)
+            var events = PeripheralManager(hosts.server).events().makeAsyncIterator()
+            await hosts.device.disconnect()
+            let handle = sample.valueHandle
+            var reported: [PeripheralEvent] = []
+            while let event = try await events.next() {
+                reported.append(event)
+                if case .disconnected = event { break }
+            }
+            #expect(
+                reported.filter { if case .unsubscribed = $0 { true } else { false } }
+                    == [.unsubscribed(hosts.central, handle, Sample.value)])
+            #expect(
+                reported.last
+                    == .disconnected(hosts.central, .status(.remoteUserTerminatedConnection)))
+            withExtendedLifetime(stream) {}
+        }
+    }
+
     @Test func confirmationMakesRoomForNextIndication() async throws {
         try await VirtualTestbed.run { bed in
             let server = try await bed.host("server")
