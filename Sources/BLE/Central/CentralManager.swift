@@ -88,8 +88,10 @@ public struct CentralManager: Sendable {
     /// after 20 to 40 s, and the request is then repeated.
     ///
     /// A second request for the same device joins the first one, or the existing link, whichever side
-    /// established it. Each caller then has to call `disconnect`. The settings in `options` are applied to
-    /// the shared link.
+    /// established it. The settings in `options` are applied to the shared link.
+    ///
+    /// Each caller has to call `Peripheral.disconnect`: releasing the `Peripheral` does not end the link. `withConnection`
+    /// does that, and `disconnect(_:reason:)` ends the link for all callers.
     public func connect(
         to address: DeviceAddress, timeout: Duration? = .seconds(20), options: ConnectionOptions = .init()
     ) async throws(BLEError) -> Peripheral {
@@ -197,6 +199,13 @@ extension CentralManager {
     /// identifier of its identity address.
     public func identifier(of address: DeviceAddress) async -> Peripheral.Identifier {
         await adapter.identifier(of: address)
+    }
+
+    /// Ends the link to a device for all its users in this process, also for those that have released their
+    /// `Peripheral` without `disconnect`. Returns when it has ended; does nothing when there is none. Calls of
+    /// `connect` that wait for the device go on. A link that the device established as central ends, too.
+    public func disconnect(_ id: Peripheral.Identifier, reason: DisconnectCause = .userTerminated) async {
+        await adapter.disconnect(id, reason)
     }
 
     /// Returns how a device is connected to this process.

@@ -14,6 +14,16 @@ extension Adapter {
         return all.first(where: \.isUsable) ?? all.first
     }
 
+    /// Ends the link to a device for all its users.
+    func disconnect(_ id: Peripheral.Identifier, _ cause: DisconnectCause) async {
+        if let link = link(to: id.address) { await endLink(link.id, cause) }
+    }
+
+    /// Whether the device was of use as a server on its link, which can have ended since.
+    func hasServed(on id: LinkID) -> Bool {
+        links[id]?.gatt.session.hasServed ?? clients.hasServed(on: id)
+    }
+
     func state(of id: Peripheral.Identifier) -> PeripheralState {
         if let link = link(to: id.address) { return link.isUsable ? .connected : .disconnecting }
         return connecting.isConnecting(to: id.address) ? .connecting : .disconnected
