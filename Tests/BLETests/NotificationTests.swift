@@ -30,6 +30,122 @@ struct NotificationTests {
         }
     }
 
+    @Test("one stream has the values of several characteristics in the order of arrival")
+    func valuesOfSeveralCharacteristicsKeepOrder() async throws {
+        try await TwoHosts.altered { hosts, port in
+            let device = try await hosts.connect()
+            let handles = [
+                try #require(await hosts.peripheral.valueHandle(of: Sample.value)),
+                try #require(await hosts.peripheral.valueHandle(of: Sample.other)),
+            ]
+            // These come before the subscription, even before the discovery.
+            for number in 0..<4 { port.inject([0x1b] + handles[number % 2].wire + [UInt8(number)]) }
+            let database = try await device.discover()
+            let all = [Sample.other, Sample.value, Sample.value].flatMap { database.characteristics($0) }
+            let stream = try await device.values(of: all)
+            for number in 4..<40 {
+                try await hosts.peripheral.update(handles[number % 3 == 0 ? 0 : 1], to: [UInt8(number)])
+            }
+            var values: [ReceivedValue] = []
+            while values.count < 40, let value = try await stream.next(within: .seconds(5)) {
+                values.append(value)
+            }
+            #expect(values.map(\.value) == (0..<40).map { [UInt8($0)] })
+            #expect(values.dropFirst(4).map(\.handle) == (4..<40).map { handles[$0 % 3 == 0 ? 0 : 1] })
+            #expect(values.map(\.received) == values.map(\.received).sorted())
+            await device.disconnect()
+        }
+    }
+
+    @Test("indications of several characteristics in one stream are confirmed when they are taken")
+    func indicationsInOneStreamAreConfirmedWhenTaken() async throws {
+        try await TwoHosts.altered { hosts, port in
+            let device = try await hosts.connect()
+            let database = try await device.discover()
+            let all = [Sample.value, Sample.other].flatMap { database.characteristics($0) }
+            let stream = try await device.values(of: all, indications: true, confirming: .whenTaken)
+            for characteristic in all {
+                let updated = Task(executorPreference: hosts.loop) {
+                    try await hosts.peripheral.update(characteristic.valueHandle, to: [9])
+                }
+                _ = await hosts.loop.sleep(for: .seconds(5))
+                #expect(!port.hasReceived([0x1e]))
+                #expect(try await stream.next(within: .zero)?.handle == characteristic.valueHandle)
+                _ = try await updated.value
+                #expect(port.hasReceived([0x1e]))
+                port.forget()
+            }
+            await device.disconnect()
+        }
+    }
+
+    @Test("a subscription that fails ends those of the same stream")
+    func failedSubscriptionEndsOthers() async throws {
+        try await TwoHosts.altered { hosts, _ in
+            let device = try await hosts.connect()
+            let database = try await device.discover()
+            let all = [Sample.value, Sample.secret].flatMap { database.characteristics($0) }
+            let refused = await failure { () throws(BLEError) in _ = try await device.values(of: all) }
+            #expect(refused == .invalidRequest(.notSubscribable(Sample.secret, indications: false)))
+            let none = await failure { () throws(BLEError) in
+                _ = try await device.values(of: [RemoteCharacteristic]())
+            }
+            #expect(none == .invalidRequest(.nothingToSubscribe))
+            _ = await hosts.loop.sleep(for: .seconds(1))
+            #expect(await hosts.peripheral.subscribers(of: all[0].valueHandle) == [])
+            await device.disconnect()
+        }
+    }
+
+    @Test("values of a characteristic without a configuration are received on request")
+    func valuesWithoutConfiguration() async throws {
+        try await TwoHosts.altered { hosts, port in
+            // The configurations have the type of user descriptions.
+            port.alter { frame in
+                guard frame[0] == 0x05 else { return [frame] }
+                var altered = frame
+                // Each entry consists of a handle and a 16-bit UUID.
+                for at in stride(from: 4, to: frame.count - 1, by: 4)
+                where frame[at...(at + 1)] == [0x02, 0x29] {
+                    altered[at] = 0x01
+                }
+                return [altered]
+            }
+            let device = try await hosts.connect()
+            let value = try #require(try await device.discover().characteristics(Sample.value).first)
+            let refused = await failure { () throws(BLEError) in _ = try await device.values(of: value) }
+            #expect(refused == .peerMisbehaved(.missingConfiguration(Sample.value)))
+            port.forget()
+            let values = try await device.values(of: value, requiringConfiguration: false)
+            port.inject([0x1b] + value.valueHandle.wire + [7])
+            for try await received in values {
+                #expect(received.value == [7] && received.handle == value.valueHandle)
+                break
+            }
+            #expect(!port.hasReceived([0x12]))
+            await device.disconnect()
+        }
+    }
+
+    @Test("a write without response that the characteristic does not offer is an error")
+    func unofferedCommandIsRefused() async throws {
+        try await TwoHosts.altered { hosts, _ in
+            let device = try await hosts.connect()
+            let secret = try #require(try await device.discover().characteristics(Sample.secret).first)
+            let expected = BLEError.invalidRequest(.noWriteWithoutResponse(secret.valueHandle))
+            let written = await failure { () throws(BLEError) in
+                try await device.writeWithoutResponse([1], to: secret)
+            }
+            let tried = await failure { () throws(BLEError) in
+                _ = try await device.tryWriteWithoutResponse([1], to: secret)
+            }
+            #expect(written == expected && tried == expected)
+            // The caller answers for a bare handle.
+            try await device.writeWithoutResponse([1], to: secret.valueHandle)
+            await device.disconnect()
+        }
+    }
+
     @Test func slowReaderOverflowsOnlyItsStream() async throws {
         try await TwoHosts.altered { hosts, port in
             let device = try await hosts.connect()

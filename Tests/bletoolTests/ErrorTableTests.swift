@@ -561,6 +561,12 @@ struct ErrorTableTests {
             .invalidRequest(.notSubscribable(0x2a37, indications: true)), .input,
             "read: characteristic 2a37 does not indicate",
             hint: "bletool gatt DEVICE tree shows what each characteristic can do"),
+        Row(
+            .invalidRequest(.nothingToSubscribe), .input,
+            "read: there is no characteristic to subscribe to"),
+        Row(
+            .invalidRequest(.noWriteWithoutResponse(0x0012)), .input,
+            "read: the characteristic with the value 0x0012 does not offer writes without response"),
         Row(.invalidRequest(.streamInUse), .input, "read: another task waits for this stream's next value"),
         Row(.invalidRequest(.advertisementEnded), .input, "read: the advertisement has ended"),
         Row(

@@ -163,12 +163,20 @@ extension Peripheral {
     }
 
     /// Writes a value without a response. The write does not wait for requests that are under way, only until the
-    /// link has room for it. At most `maximumWriteLength` octets.
+    /// link has room for it. At most `maximumWriteLength` octets. Throws `BLEError.invalidRequest` for a
+    /// characteristic without `CharacteristicProperties.writeWithoutResponse`, whose server would drop the value.
     public func writeWithoutResponse(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {
-        let checked = CheckedHandle(attribute)
+        let checked = try commandTarget(attribute)
         try await adapter.command(.write(checked.handle, value: value), about: [checked], on: link)
+    }
+
+    private func commandTarget(_ attribute: some AttributeReference) throws(BLEError) -> CheckedHandle {
+        guard attribute.declaredProperties?.contains(.writeWithoutResponse) ?? true else {
+            throw .invalidRequest(.noWriteWithoutResponse(attribute.valueHandle))
+        }
+        return CheckedHandle(attribute)
     }
 
     /// Writes a value without a response, signed with the key that this host distributed to the device during
@@ -311,12 +319,12 @@ extension Peripheral {
         try await adapter.untilCanSendUnsolicited(on: link)
     }
 
-    /// Writes a value without a response if the link accepts it now. Returns false, and sends nothing, when it
-    /// does not. At most `maximumWriteLength` octets.
+    /// Writes a value without a response, as `writeWithoutResponse(_:to:)` does, if the link accepts it now. Returns
+    /// false, and sends nothing, when it does not.
     public func tryWriteWithoutResponse(
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) -> Bool {
-        let checked = CheckedHandle(attribute)
+        let checked = try commandTarget(attribute)
         return try await adapter.tryCommand(.write(checked.handle, value: value), about: [checked], on: link)
     }
 

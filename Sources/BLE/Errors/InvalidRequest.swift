@@ -33,6 +33,11 @@ extension BLEError {
         /// The characteristic does not support indications, which were requested; or it supports neither
         /// notifications nor indications.
         case notSubscribable(BluetoothUUID, indications: Bool)
+        /// No characteristic was given to subscribe to.
+        case nothingToSubscribe
+        /// The characteristic whose value has this handle does not offer writes without response: its server would
+        /// drop the value, and not report that.
+        case noWriteWithoutResponse(AttributeHandle)
         /// Another task waits for the stream's next value.
         case streamInUse
         /// The central belongs to another adapter.
@@ -99,6 +104,9 @@ extension BLEError.InvalidRequest: CustomStringConvertible {
         case .serverRestored: "this adapter's server is already restored under another name"
         case .notSubscribable(let uuid, let indications):
             "characteristic \(uuid) \(indications ? "does not indicate" : "neither notifies nor indicates")"
+        case .nothingToSubscribe: "there is no characteristic to subscribe to"
+        case .noWriteWithoutResponse(let handle):
+            "the characteristic with the value \(handle) does not offer writes without response"
         case .streamInUse: "another task waits for this stream's next value"
         case .foreignCentral(let central): "\(central) is a central of another adapter"
         case .advertisementEnded: "the advertisement has ended"

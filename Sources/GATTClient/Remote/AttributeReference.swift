@@ -1,3 +1,4 @@
+import ATT
 import BLECore
 
 /// An attribute whose value can be read or written: a characteristic or a descriptor that discovery found, or
@@ -10,6 +11,13 @@ public protocol AttributeReference: Sendable {
     var valueHandle: AttributeHandle { get }
     /// The state of the server's database that the handle belongs to.
     var generation: DatabaseGeneration { get }
+    /// The properties that the server declares for the value; nil for descriptors and bare handles.
+    var declaredProperties: CharacteristicProperties? { get }
+}
+
+extension AttributeReference {
+    /// Nil: no properties are declared.
+    public var declaredProperties: CharacteristicProperties? { nil }
 }
 
 extension AttributeHandle: AttributeReference {

@@ -31,6 +31,9 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
         self.descriptors = descriptors
     }
 
+    /// The properties of the characteristic.
+    public var declaredProperties: CharacteristicProperties? { properties }
+
     /// The handles that the characteristic's descriptors can have; nil if no handle is left for them.
     package var descriptorRange: AttributeRange? { AttributeRange(valueHandle, endHandle).after(valueHandle) }
 
