@@ -204,7 +204,7 @@ import Testing
         played.conditions.centrals = 1
         played.answer(.done([]))
         #expect(played.settle() == ["off ef", "remove ef"])
-        #expect(played.events == [])
+        #expect(played.events == ["started 1"], "it goes on air again when a link ends")
     }
 
     // MARK: Stops

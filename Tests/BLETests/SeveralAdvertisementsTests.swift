@@ -28,6 +28,23 @@ import VirtualController
         }
     }
 
+    @Test("an advertisement whose links are all in use waits for one, and its caller does not")
+    func advertisingBesideUsedLinkReturns() async throws {
+        try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
+            let first = try await hosts.serveThermometer()
+            let device = try await hosts.central.connect(to: try await hosts.find())
+            await first.stop()
+            let began = hosts.bed.loop.now
+            let second = try await hosts.server.advertise()
+            #expect(began.duration(until: hosts.bed.loop.now) < .seconds(1))
+            #expect(try await !hosts.isConnectable(within: .seconds(5)))
+            await device.disconnect()
+            #expect(try await hosts.isConnectable(within: .seconds(5)))
+            await second.stop()
+            #expect(try await second.ended() == .stopped)
+        }
+    }
+
     @Test("a beacon continues beside a connectable service") func beaconBesideService() async throws {
         try await TwoHosts.run(serverExtended: true, clientExtended: true) { hosts in
             let service = try await hosts.serveThermometer()

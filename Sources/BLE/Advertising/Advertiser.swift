@@ -50,7 +50,7 @@ struct Advertiser: Sendable {
     }
 
     enum Event: Sendable {
-        /// The first packets are on air.
+        /// The first packets are on air, or will be when a link is free.
         case started(AdvertisingID)
         /// The controller has chosen this transmit power, in dBm.
         case power(AdvertisingID, Int8)
@@ -80,6 +80,8 @@ struct Advertiser: Sendable {
         var shown: (request: AdvertisingRequest, revision: Int, end: Instant?, eventsLeft: UInt8?)?
         /// Whether it has been on air.
         var hasBegun: Bool { shown != nil }
+        /// Whether its start is still to be reported: it has not been on air, and could be at once.
+        var isAwaited = true
         /// When its time limit passes, once it has begun.
         var end: Instant?
         /// The number of advertising events that remain, if they are limited.
@@ -424,7 +426,7 @@ extension Advertiser {
         while true {
             if change == nil { begin(under: conditions, claim) }
             guard let change else {
-                settleUpdates(under: conditions)
+                settleWaits(under: conditions)
                 return nil
             }
             guard let step = change.steps.first else {
@@ -519,7 +521,7 @@ extension Advertiser {
         if entries[index].end == nil {
             entries[index].end = entries[index].request.timeLimit.map { now + $0 }
         }
-        if !entries[index].hasBegun { events.append(.started(slot.owner)) }
+        if entries[index].isAwaited { reportStart(index) }
         entries[index].shown = (slot.request, slot.revision, entries[index].end, entries[index].eventsLeft)
     }
 
@@ -558,13 +560,22 @@ extension Advertiser {
         if index(of: slot.owner) == nil { events.append(.offAir(slot.owner)) }
     }
 
-    /// Ends the waits for changes that cannot be on air now, because the advertisement first needs a free
-    /// link or waits for another attempt after a refusal.
-    private mutating func settleUpdates(under conditions: Conditions) {
+    /// Ends the waits for starts and changes that cannot be on air now, because the advertisement first needs a
+    /// free link or waits for another attempt after a refusal.
+    private mutating func settleWaits(under conditions: Conditions) {
         guard !conditions.isPaused else { return }
         for index in entries.indices where !entries[index].isDue(beside: conditions.centrals) {
             settle(index, upTo: entries[index].revision, .success(()))
+            guard entries[index].isAwaited else { continue }
+            reportStart(index)
+            let limit = entries[index].maximumLinks
+            events.append(.log("an advertisement waits until fewer than \(limit) centrals are connected"))
         }
+    }
+
+    private mutating func reportStart(_ index: Int) {
+        entries[index].isAwaited = false
+        events.append(.started(entries[index].id))
     }
 
     /// Reports the outcome of the changes up to `revision`.
@@ -914,10 +925,12 @@ extension Advertiser {
                     + "\(error)"))
     }
 
-    /// Returns whether an advertisement is tried again. One that has been on air before is retried after 1,
-    /// 2, 4 … 32 s, and when a link ends: some controllers cannot advertise beside a link.
+    /// Returns whether an advertisement is tried again. One whose start was reported is retried after 1, 2, 4 …
+    /// 32 s, and when a link ends: some controllers cannot advertise beside a link.
     private func mayBeTriedAgain(_ entry: Entry, _ error: BLEError, _ conditions: Conditions) -> Bool {
-        guard entry.hasBegun, conditions.links > 0 || entry.refusals < Self.refusalLimit else { return false }
+        guard !entry.isAwaited, conditions.links > 0 || entry.refusals < Self.refusalLimit else {
+            return false
+        }
         switch error {
         case .hci, .limit: return true
         default: return false

@@ -81,7 +81,8 @@ public struct PeripheralManager: Sendable {
 
     /// Advertises until the returned advertisement is stopped, or ends by its own limits. Centrals can connect
     /// while fewer than `maximumLinks` of them are connected, whichever advertisement they answered. Returns when
-    /// the advertisement is on air.
+    /// the advertisement is on air. Returns at once when all of its links are in use; it is then put on air as soon
+    /// as one is free.
     ///
     /// Several advertisements can be on air at once, each with data and parameters of its own, for example a
     /// beacon beside a connectable service. Throws `BLEError.limit` when there are more than the controller has
