@@ -73,6 +73,41 @@ import Testing
         }
     }
 
+    @Test("a wait with a limit that has passed, or that is cancelled, leaves the stream as it is")
+    func limitedWaitLeavesStream() async throws {
+        let loop = try EventLoop(clock: .virtual)
+        defer { loop.stop() }
+        let buffer = StreamBuffer<Int>(.overflow(limit: 8), on: loop)
+        let stream = BoundedStream(buffer)
+        let taken = await Task(executorPreference: loop) {
+            @Sendable func next(_ limit: Duration) async -> Taken {
+                do throws(BLEError) {
+                    return try await stream.next(within: limit).map { .value($0) } ?? .end
+                } catch {
+                    return .failure(error)
+                }
+            }
+            var taken = [await next(.seconds(3)), await next(.zero)]
+            let cancelled = Task(executorPreference: loop) { await next(.seconds(3)) }
+            _ = await loop.sleep(for: .seconds(1))
+            taken.append(await next(.seconds(1)))
+            cancelled.cancel()
+            taken.append(await cancelled.value)
+            let waiting = Task(executorPreference: loop) { await next(.seconds(3)) }
+            _ = await loop.sleep(for: .seconds(1))
+            for value in 1...2 { buffer.yield(value) }
+            taken.append(await waiting.value)
+            taken.append(await next(.zero))
+            buffer.finish()
+            return taken + [await next(.seconds(3))]
+        }.value
+        #expect(
+            taken == [
+                .failure(.timedOut(.value, after: .seconds(3))), .failure(.timedOut(.value, after: .zero)),
+                .failure(.invalidRequest(.streamInUse)), .failure(.cancelled), .value(1), .value(2), .end,
+            ])
+    }
+
     @Test func waitingConsumerResumesOncePerTurn() async throws {
         let loop = try EventLoop(clock: .virtual)
         defer { loop.stop() }

@@ -140,6 +140,10 @@ extension BLEError {
         case connecting
         /// A response or confirmation of the peer (Core Specification 5.4, Vol 3, Part F, 3.3.3).
         case response
+        /// The next value of a stream: `BoundedStream.next(within:)`.
+        case value
+        /// The device's answer to a command: `CommandChannel.request(_:within:)`.
+        case answer
         /// The update of a link's connection parameters.
         case connectionUpdate
         /// The peer's answer to a request for connection parameters.
@@ -267,6 +271,8 @@ extension BLEError.Activity: CustomStringConvertible {
         case .opening: "opening the adapter"
         case .connecting: "connecting"
         case .response: "the peer's answer"
+        case .value: "the next value"
+        case .answer: "the answer to the command"
         case .connectionUpdate: "the connection update"
         case .parameterRequest: "the answer to a request for connection parameters"
         case .phyUpdate: "the PHY update"

@@ -33,6 +33,30 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// The number of values that were dropped so far, under `BufferPolicy.newest`.
     public var dropped: Int { buffer.dropped }
 
+    /// Returns the next value, if it arrives within `limit`; nil after the end of the stream. Throws
+    /// `BLEError.timedOut` otherwise, and the error that ended the stream early.
+    ///
+    /// The stream goes on after the limit has passed, and after the cancellation of the task: values that arrive
+    /// later can still be received. Only one task may wait for the next value.
+    ///
+    /// ```swift
+    /// let answers = try await peripheral.values(of: answer)
+    /// try await peripheral.write([0x01], to: command)
+    /// let first = try await answers.next(within: .seconds(2))
+    /// ```
+    public nonisolated(nonsending) func next(within limit: Duration) async throws(BLEError) -> Element? {
+        try await next(within: limit, orThrow: .timedOut(.value, after: limit))
+    }
+
+    nonisolated(nonsending) func next(
+        within limit: Duration, orThrow timeout: BLEError
+    ) async throws(BLEError) -> Element? {
+        guard var value = try await buffer.next(within: limit, orThrow: timeout) else { return nil }
+        if let finish { value = await finish(value) }
+        buffer.taken(value)
+        return value
+    }
+
     /// Creates an iterator. A second iterator would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, owner: owner, finish: finish) }
 

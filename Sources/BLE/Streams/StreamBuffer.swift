@@ -9,6 +9,9 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         var values: Deque<Element> = []
         var octets = 0
         var waiter: Waiter?
+        /// The number of the last wait with a limit, and the error with which it was ended, if it was.
+        var wait: UInt64 = 0
+        var withdrawn: BLEError?
         /// The consumer that waited, and the value that it receives when the loop wakes it.
         var handed: (waiter: Waiter, value: Element)?
         var end: Result<Void, BLEError>?
@@ -165,6 +168,71 @@ final class StreamBuffer<Element: Sendable>: Sendable {
         // A cancelled consumer does not return: the source ends now, not when the stream is released.
         if case .failure(.cancelled) = result { abandon() }
         return try result.get()
+    }
+
+    /// As `next`, but waits until `limit` has passed at most, and then throws `timeout`. Neither that nor the
+    /// cancellation of the task ends the stream.
+    nonisolated(nonsending) func next(
+        within limit: Duration, orThrow timeout: BLEError
+    ) async throws(BLEError) -> Element? {
+        if !Task.isCancelled, let ready = takeReady() { return try ready.get() }
+        let clock = loop ?? .shared
+        let number = state.withLock { state -> UInt64? in
+            guard state.waiter == nil else { return nil }
+            (state.wait, state.withdrawn) = (state.wait &+ 1, nil)
+            return state.wait
+        }
+        guard let number else { throw .invalidRequest(.streamInUse) }
+        let alarm = Task(executorPreference: clock) { [weak self] in
+            if await clock.sleep(for: limit) { self?.withdraw(number, timeout) }
+        }
+        defer {
+            alarm.cancel()
+            // An alarm that is late must not end the wait of another call.
+            state.withLock { if $0.wait == number { $0.wait &+= 1 } }
+        }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state -> Result<Element?, BLEError>? in
+                    if let ready = takeReady(from: &state) { return ready }
+                    guard state.waiter == nil, state.wait == number else {
+                        return .failure(.invalidRequest(.streamInUse))
+                    }
+                    // The limit has passed, or the task was cancelled, before the wait began.
+                    if let error = state.withdrawn { return .failure(error) }
+                    state.waiter = continuation
+                    return nil
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            withdraw(number, .cancelled)
+        }.get()
+    }
+
+    /// Ends the wait with this number, if it is still the last one.
+    private func withdraw(_ number: UInt64, _ error: BLEError) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard state.wait == number else { return nil }
+            state.withdrawn = error
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: .failure(error))
+    }
+
+    /// Drops the values that wait to be taken.
+    func dropAll() {
+        let dropped = takeAll()
+        state.withLock { $0.dropped += dropped.count }
+        for value in dropped { taken(value) }
+    }
+
+    /// Removes and returns the values that wait to be taken.
+    func takeAll() -> [Element] {
+        state.withLock { state in
+            defer { (state.values, state.octets) = ([], 0) }
+            return Array(state.values)
+        }
     }
 
     private func takeReady() -> Result<Element?, BLEError>? { state.withLock { takeReady(from: &$0) } }

@@ -16,11 +16,13 @@ struct CommandChannelTests {
         let answer: RemoteCharacteristic
         /// The commands that the server has received.
         let written: Lock<[[UInt8]]>
+        /// Whether the server answers no command.
+        let isSilent: Lock<Bool>
     }
 
     private func run(_ body: @escaping @Sendable (Device) async throws -> Void) async throws {
         try await TwoHosts.run { hosts in
-            let written = Lock<[[UInt8]]>([])
+            let (written, isSilent) = (Lock<[[UInt8]]>([]), Lock(false))
             try await hosts.peripheral.publish([
                 .nordicUART { _, octets in written.withLock { $0.append(octets) } }
             ])
@@ -29,7 +31,7 @@ struct CommandChannelTests {
                 for try await event in events {
                     guard case .write(let central, let write, _) = event else { continue }
                     let handle = await hosts.peripheral.valueHandle(of: .nordicUARTTransmit)
-                    guard let handle else { continue }
+                    guard let handle, !isSilent.withLock({ $0 }) else { continue }
                     // A notification to a central that has not subscribed is not sent.
                     try await hosts.peripheral.update(handle, to: write.value + [0], for: [central])
                 }
@@ -43,7 +45,7 @@ struct CommandChannelTests {
                     hosts: hosts, peripheral: device,
                     command: try #require(database.characteristics(.nordicUARTReceive).first),
                     answer: try #require(database.characteristics(.nordicUARTTransmit).first),
-                    written: written))
+                    written: written, isSilent: isSilent))
             echo.cancel()
         }
     }
@@ -61,6 +63,53 @@ struct CommandChannelTests {
                 let answer = try await answers.next()
                 #expect(answer?.value == [UInt8(number), 0])
             }
+            #expect(device.written.withLock { $0 } == [[1], [2], [3], [4]])
+        }
+    }
+
+    @Test("a request returns the answer to its command, and requests at the same time follow each other")
+    func requestsAreAnsweredInTurn() async throws {
+        try await run { device in
+            let channel = device.peripheral.commandChannel(writing: device.command, answers: device.answer)
+            // The answer to this command has no receiver.
+            try await channel.send([9])
+            _ = await device.hosts.loop.sleep(for: .seconds(1))
+            let answers = (1...3).map { number in
+                Task(executorPreference: device.hosts.loop) {
+                    try await channel.request([UInt8(number)], within: .seconds(5)).value
+                }
+            }
+            for (number, answer) in zip(1...3, answers) {
+                #expect(try await answer.value == [UInt8(number), 0])
+            }
+        }
+    }
+
+    @Test("a request without an answer, and one that is cancelled, leave the channel as it is")
+    func unansweredRequestLeavesChannel() async throws {
+        try await run { device in
+            let silent = device.peripheral.commandChannel(
+                writing: device.command, answers: device.answer, buffer: .newest(4))
+            let first = try await silent.request([1], within: .seconds(1))
+            #expect(first.value == [1, 0])
+            device.isSilent.withLock { $0 = true }
+            let began = device.hosts.loop.now
+            let late = await failure { () throws(BLEError) in
+                _ = try await silent.request([2], within: .seconds(2))
+            }
+            #expect(late == .timedOut(.answer, after: .seconds(2)))
+            #expect(began.duration(until: device.hosts.loop.now) == .seconds(2))
+            let cancelled = Task(executorPreference: device.hosts.loop) {
+                await failure { () throws(BLEError) in
+                    _ = try await silent.request([3], within: .seconds(60))
+                }
+            }
+            _ = await device.hosts.loop.sleep(for: .seconds(1))
+            cancelled.cancel()
+            #expect(await cancelled.value == .cancelled)
+            device.isSilent.withLock { $0 = false }
+            let last = try await silent.request([4], within: .seconds(2))
+            #expect(last.value == [4, 0])
             #expect(device.written.withLock { $0 } == [[1], [2], [3], [4]])
         }
     }

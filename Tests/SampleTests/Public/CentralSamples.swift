@@ -77,6 +77,10 @@ struct CentralSamples {
         try channel.enqueue([0x01])
         for try await answer in channel.answers { print(answer.value) }
         // .
+        // Sources/BLE/Central/Commands/CommandChannel.swift
+        let version = try await channel.request([0x02], within: .seconds(2)).value
+        // .
+        print(version)
     }
 
     func connectionEvents() async throws {

@@ -28,13 +28,35 @@ public struct CommandChannel: Sendable {
     private final class Owner: Sendable {
         let commands: HeldCommands
         let work: Task<Void, Never>
+        let loop: EventLoop
+        /// The requests that were not answered yet. The first one has its turn.
+        private let requests = Lock<[PendingCommand]>([])
 
-        init(_ commands: HeldCommands, _ work: Task<Void, Never>) {
+        init(_ commands: HeldCommands, _ work: Task<Void, Never>, on loop: EventLoop) {
             self.commands = commands
             self.work = work
+            self.loop = loop
         }
 
         deinit { work.cancel() }
+
+        /// Waits for the turn of a request. It ends with `leave`, also if this throws.
+        func enter(_ request: PendingCommand) async throws(BLEError) {
+            let isFirst = requests.withLock { requests in
+                requests.append(request)
+                return requests.count == 1
+            }
+            if isFirst { request.finish(.success(())) }
+            try await request.wait()
+        }
+
+        func leave(_ request: PendingCommand) {
+            let next = requests.withLock { requests in
+                requests.removeAll { $0 === request }
+                return requests.first
+            }
+            next?.finish(.success(()))
+        }
     }
 
     fileprivate init(_ work: CommandWork) {
@@ -42,7 +64,7 @@ public struct CommandChannel: Sendable {
         work.answers.onEnd { task.cancel() }
         answers = BoundedStream(work.answers)
         failures = BoundedStream(work.commands.failures)
-        owner = Owner(work.commands, task)
+        owner = Owner(work.commands, task, on: work.peripheral.adapter.loop)
     }
 
     /// The number of commands that wait to be written.
@@ -51,6 +73,32 @@ public struct CommandChannel: Sendable {
     /// Queues a command, and does not wait until it is written; `failures` reports it if it is not written.
     /// Throws `BLEError.limit`, and queues nothing, when the limit of waiting commands is reached.
     public func enqueue(_ command: [UInt8]) throws(BLEError) { _ = try owner.commands.add(command) }
+
+    /// Writes a command, and returns the answer: the next value that arrives. Throws `BLEError.timedOut` if there is
+    /// none within `limit`, which includes the time until the command is written; the channel goes on then.
+    ///
+    /// Answers that arrived before the call, such as a late one to an earlier request, are dropped. Requests that are
+    /// made at the same time follow each other. `answers` must not have another consumer meanwhile.
+    ///
+    /// ```swift
+    /// let version = try await channel.request([0x02], within: .seconds(2)).value
+    /// ```
+    public func request(_ command: [UInt8], within limit: Duration) async throws(BLEError) -> ReceivedValue {
+        // The channel has to work for as long as this call waits.
+        defer { withExtendedLifetime(owner) {} }
+        let loop = owner.loop
+        let (end, late) = (loop.now + limit, BLEError.timedOut(.answer, after: limit))
+        let request = PendingCommand(command)
+        defer { owner.leave(request) }
+        try await withDeadline(limit, on: loop, orThrow: late) { [self] () throws(BLEError) in
+            try await owner.enter(request)
+            // An earlier command may still be in the air, and be answered until its write has ended.
+            try await owner.commands.add(command) { [buffer = answers.buffer] in buffer.dropAll() }.wait()
+        }
+        let answer = try await answers.next(within: loop.now.duration(until: end), orThrow: late)
+        guard let answer else { throw .cancelled }
+        return answer
+    }
 
     /// Queues a command, and waits until it is written. If the task is cancelled before its turn, the command is
     /// not written.
@@ -72,7 +120,7 @@ extension Peripheral {
             CommandWork(
                 peripheral: self, writing: characteristic, type: type, answering: answers,
                 commands: HeldCommands(limit: limit),
-                answers: StreamBuffer(buffer, octets: { $0.value.count })))
+                answers: StreamBuffer(buffer, on: adapter.loop, octets: { $0.value.count })))
     }
 }
 

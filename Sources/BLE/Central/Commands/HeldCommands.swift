@@ -19,9 +19,12 @@ final class HeldCommands: Sendable {
 
     var count: Int { state.withLock { $0.commands.count } }
 
-    /// Adds a command. Throws when `limit` commands are held, and after the end.
-    func add(_ octets: [UInt8]) throws(BLEError) -> PendingCommand {
-        let command = PendingCommand(octets)
+    /// Adds a command. `beginning` is called when its write begins. Throws when `limit` commands are held, and after
+    /// the end.
+    func add(
+        _ octets: [UInt8], beginning: @escaping @Sendable () -> Void = {}
+    ) throws(BLEError) -> PendingCommand {
+        let command = PendingCommand(octets, beginning: beginning)
         let refusal = state.withLock { state -> BLEError? in
             if let end = state.end { return end }
             guard state.commands.count < limit else {
@@ -39,7 +42,9 @@ final class HeldCommands: Sendable {
     func next() async throws(BLEError) -> PendingCommand {
         while true {
             while let command = state.withLock({ $0.commands.popFirst() }) {
-                if command.isWanted { return command }
+                guard command.isWanted else { continue }
+                command.beginning()
+                return command
             }
             guard try await bell.next() != nil else { throw .cancelled }
         }

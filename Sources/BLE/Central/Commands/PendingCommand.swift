@@ -8,9 +8,14 @@ final class PendingCommand: Sendable {
     }
 
     let octets: [UInt8]
+    /// Called when the write of the command begins.
+    let beginning: @Sendable () -> Void
     private let state = Lock(State.waiting(nil))
 
-    init(_ octets: [UInt8]) { self.octets = octets }
+    init(_ octets: [UInt8], beginning: @escaping @Sendable () -> Void = {}) {
+        self.octets = octets
+        self.beginning = beginning
+    }
 
     /// Whether the command is still to be written.
     var isWanted: Bool {
