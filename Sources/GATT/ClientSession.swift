@@ -164,6 +164,7 @@ package struct ClientSession: Sendable {
     private var isStale = false
     /// The generation of what was found by looking for some services only.
     private var partial: DatabaseGeneration?
+    private var history = DatabaseHistory()
     /// The number of times that the server reported a change of its database.
     private var changes = 0
     /// The value handle of Service Changed, and the session's own subscription to it.
@@ -230,6 +231,8 @@ extension ClientSession {
         /// The database has changed meanwhile, as shown by the failure if there is one, and the discovery is
         /// restarted.
         case begunAnew(GATTFailure?)
+        /// The link cannot be made as secure as a part of the database requires, so this is left out.
+        case leftOut(GATTFailure)
     }
 
     /// Returns the next event, oldest first.
@@ -316,7 +319,7 @@ extension ClientSession {
 
     /// Throws when one of the handles belongs to an outdated state of the database.
     package func check(_ handles: [CheckedHandle]) throws(GATTFailure) {
-        for each in handles where !isCurrent(each.generation) { throw .databaseChanged(each.handle) }
+        for each in handles where !isCurrent(each) { throw .databaseChanged(each.handle) }
     }
 
     /// Continues an operation that waits for more security, according to the outcome of the attempt to raise
@@ -349,7 +352,7 @@ extension ClientSession {
     }
 
     private func needsDiscovery(for handles: [CheckedHandle]) -> Bool {
-        database == nil && handles.contains { !isCurrent($0.generation) }
+        database == nil && handles.contains { !isCurrent($0) }
     }
 
     /// Cancels an operation. Returns whether the request that waits for its answer must be withdrawn;
@@ -639,10 +642,12 @@ extension ClientSession {
         }
         let kept = cache.keep(found, of: peer)
         if let database, kept.generation.number != database.generation.number {
+            history.replace(database, with: kept)
             forgetConfigurations()
             if let subscription = ownSubscription.take() { table.unsubscribe(subscription) }
         }
         (database, isStale, serviceChanged) = (kept, false, changed?.valueHandle)
+        history.add(kept.generation)
         let located = takeLocated()
         writeFeatures()
         resume(with: located)
@@ -833,12 +838,11 @@ extension ClientSession {
     /// The state of the database as known now, to compare with the state at a later time.
     package var state: DatabaseState { DatabaseState(changes: changes) }
 
-    /// Returns whether handles of this state of the database can be used. True for bare handles, for which
-    /// their user is responsible.
-    package func isCurrent(_ generation: DatabaseGeneration) -> Bool {
-        guard generation.number != DatabaseGeneration.unknown.number else { return true }
-        if generation.number == partial?.number { return true }
-        return !isStale && generation.number == database?.generation.number
+    /// Returns whether a handle can be used: nothing has changed there since it was found. True for bare handles,
+    /// for which their user is responsible.
+    package func isCurrent(_ handle: CheckedHandle) -> Bool {
+        handle.generation.number == DatabaseGeneration.unknown.number
+            || history.isCurrent(handle.handle, of: handle.generation)
     }
 
     /// Returns the generation for parts of the database that are found one by one, of which the first was
@@ -847,8 +851,10 @@ extension ClientSession {
         since state: DatabaseState, in cache: inout DatabaseCache
     ) -> DatabaseGeneration? {
         guard self.state == state else { return nil }
-        let generation = partial ?? cache.newGeneration()
+        if let partial { return partial }
+        let generation = cache.newGeneration()
         partial = generation
+        history.add(generation)
         return generation
     }
 
@@ -858,6 +864,7 @@ extension ClientSession {
         changes += 1
         isStale = database != nil
         partial = nil
+        history.note(range)
         // Of a database that is known, only its replacement shows that it is another one.
         if database == nil { forgetConfigurations() }
         let outdated = subscriptions.filter { _, subscription in

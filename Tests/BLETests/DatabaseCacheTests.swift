@@ -8,7 +8,10 @@ import Testing
 
 private let battery = GATTService(
     0x180f,
-    characteristics: [GATTCharacteristic(0x2a19, properties: [.read, .notify], value: .stored([100]))])
+    characteristics: [
+        GATTCharacteristic(
+            0x2a19, properties: [.read, .write, .writeWithoutResponse, .notify], value: .stored([100]))
+    ])
 
 /// The opcodes of the requests that discovery sends.
 private let discovering: Set<UInt8> = [0x04, 0x06, 0x10]
@@ -82,32 +85,38 @@ struct DatabaseCacheTests {
 
     @Test func serviceChangeInvalidatesHandles() async throws {
         try await TwoHosts.altered { hosts, port in
-            let device = try await hosts.connect()
-            let old = try #require(try await device.discover().characteristics(Sample.value).first)
-            let values = try await device.values(of: old)
             let range = try #require(try await hosts.peripheral.add([battery]))
+            let device = try await hosts.connect()
+            let found = try await device.discover()
+            let sample = try #require(found.characteristics(Sample.value).first)
+            let old = try #require(found.characteristics(0x2a19).first)
+            let values = try await device.values(of: sample)
+            try await hosts.peripheral.removeService(at: range.start)
+            let again = try #require(try await hosts.peripheral.add([battery]))
             _ = await hosts.loop.sleep(for: .seconds(1))
             #expect(port.hasReceived([0x1e]))
             // A bare handle is not checked: its validity is up to the caller.
-            #expect(try await device.read(old.valueHandle) == [1])
+            let bare = await failure { () throws(BLEError) in _ = try await device.read(old.valueHandle) }
+            #expect(bare != .databaseChanged(old.valueHandle))
             port.forget()
             await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
             await refuses(old) { () throws(BLEError) in try await device.write([1], to: old) }
             await refuses(old) { () throws(BLEError) in try await device.writeReliably([1], to: old) }
             await refuses(old) { () throws(BLEError) in try await device.writeWithoutResponse([1], to: old) }
-            await refuses(old) { () throws(BLEError) in _ = try await device.read([old, old]) }
+            await refuses(old) { () throws(BLEError) in _ = try await device.read([old, sample]) }
             await refuses(old) { () throws(BLEError) in _ = try await device.values(of: old) }
             await refuses(old) { () throws(BLEError) in
                 try await device.write([1, 2], to: old, inPartsOf: 1)
             }
             #expect(port.received == [])
             let database = try await device.discover()
-            #expect(database.service(0x180f)?.handle == range.start)
-            let new = try #require(database.characteristics(Sample.value).first)
-            #expect(try await device.read(new) == [1])
+            #expect(database.service(0x180f)?.handle == again.start)
+            let new = try #require(database.characteristics(0x2a19).first)
+            #expect(try await device.read(new) == [100])
             await refuses(old) { () throws(BLEError) in _ = try await device.read(old) }
-            // The change affects other handles, so the stream of this one continues.
-            try await hosts.peripheral.update(new.valueHandle, to: [7])
+            // The change affects other handles, so this one and its stream go on.
+            #expect(try await device.read(sample) == [1])
+            try await hosts.peripheral.update(sample.valueHandle, to: [7])
             for try await value in values {
                 #expect(value.value == [7])
                 break
@@ -206,8 +215,9 @@ struct DatabaseCacheTests {
             #expect(try await device.discover(service: 0x180f).isEmpty)
             #expect(port.received == [])
             #expect(database.services(Sample.service) == services)
-            // A change of the database makes the handle invalid.
-            try await hosts.peripheral.add([battery])
+            // A change of its service makes the handle invalid.
+            let start = try #require(services.first?.handle)
+            try await hosts.peripheral.removeService(at: start)
             _ = await hosts.loop.sleep(for: .seconds(1))
             await refuses(value) { () throws(BLEError) in _ = try await device.read(value) }
             await device.disconnect()

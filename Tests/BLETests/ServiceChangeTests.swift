@@ -32,6 +32,32 @@ struct ServiceChangeTests {
         }
     }
 
+    @Test("a change of one service leaves what was found of the others usable")
+    func changeLeavesOtherServices() async throws {
+        try await TwoHosts.run { hosts in
+            _ = try await hosts.serveThermometer()
+            let range = try #require(try await hosts.peripheral.add([battery]))
+            try await hosts.central.withConnection(to: try await hosts.find()) { device in
+                let level = try await hosts.characteristic(0x2a19, of: device)
+                let interval = try await hosts.characteristic(0x2a21, of: device)
+                let temperature = try await hosts.characteristic(0x2a6e, of: device)
+                var changes = device.serviceChanges().makeAsyncIterator()
+                try await hosts.peripheral.removeService(at: range.start)
+                #expect(try await changes.next()?.range.contains(level.valueHandle) == true)
+                for _ in 0..<2 {
+                    #expect(try await device.read(interval) == [60, 0])
+                    let stream = try await device.values(of: temperature)
+                    try await hosts.peripheral.update(temperature.valueHandle, to: [1, 2])
+                    #expect(try await stream.next(within: .seconds(1))?.value == [1, 2])
+                    let gone = await failure { () throws(BLEError) in _ = try await device.read(level) }
+                    #expect(gone == .databaseChanged(level.valueHandle))
+                    // A discovery of the new database changes nothing in that.
+                    _ = try await device.discover()
+                }
+            }
+        }
+    }
+
     @Test func addedServiceIsUsableAtOnce() async throws {
         try await TwoHosts.run { hosts in
             _ = try await hosts.serveThermometer()

@@ -279,7 +279,7 @@ struct SessionDiscoveryTests {
     @Test func unchangedDatabaseKeepsGeneration() throws {
         var (client, value) = try server.discovered()
         #expect(client.ask(changed) == ["1e"])
-        #expect(!client.connection.session.isCurrent(value.generation))
+        #expect(!client.connection.session.isCurrent(CheckedHandle(value)))
         #expect(client.connection.session.currentDatabase == nil)
         let read = client.connection.session.run(ReadValue(0x0013), about: [CheckedHandle(value)])
         #expect(client.sent() == [], "it is known to have changed")
@@ -291,7 +291,7 @@ struct SessionDiscoveryTests {
         _ = try discover(&client)
         _ = client.sent()
         #expect(client.ask(server.hashAnswer) == [], "nothing has to be sent again")
-        #expect(client.connection.session.isCurrent(value.generation))
+        #expect(client.connection.session.isCurrent(CheckedHandle(value)))
     }
 
     @Test func outOfSyncErrorReportsDatabaseChange() throws {
@@ -321,13 +321,15 @@ struct SessionDiscoveryTests {
             return try #require(name)
         }
         let (first, second) = (try name(&client), try name(&client))
-        #expect(first.number == second.number && client.connection.session.isCurrent(first))
+        #expect(
+            first.number == second.number && client.connection.session.isCurrent(CheckedHandle(0x0013, first))
+        )
         let state = client.connection.session.state
         let bare = client.connection.session.run(ReadValue(0x0014))
         _ = client.sent()
         client.receive("01 0a 1400 12")
         #expect(client.ends() == [bare.id])
-        #expect(!client.connection.session.isCurrent(first))
+        #expect(!client.connection.session.isCurrent(CheckedHandle(0x0013, first)))
         #expect(client.connection.session.partialGeneration(since: state, in: &client.cache) == nil)
         #expect(try name(&client).number != first.number)
     }

@@ -264,7 +264,8 @@ extension Peripheral {
 
     /// Returns a stream of the changes of the device's services from now on: the handles among which attributes
     /// were added, removed or changed. After a change `discover()` returns the new database, and operations on
-    /// attributes that were found before throw `BLEError.databaseChanged`.
+    /// attributes among these handles that were found before throw `BLEError.databaseChanged`; other attributes can
+    /// still be used.
     ///
     /// Servers indicate changes to clients that have subscribed to Service Changed. `discover()` subscribes; if
     /// it has not run on this link, this call starts it, and the stream ends with its error if it fails. A server

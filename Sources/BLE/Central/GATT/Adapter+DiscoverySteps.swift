@@ -54,8 +54,10 @@ extension Adapter {
         let checked = CheckedHandle(characteristic)
         try await locate([checked], on: id)
         let session = try link(id).gatt.session
-        if session.isCurrent(characteristic.generation), let database = session.currentDatabase,
-            let known = database.characteristic(containing: characteristic.valueHandle)
+        if session.isCurrent(CheckedHandle(characteristic)), let database = session.currentDatabase,
+            let known = database.services.lazy.flatMap(\.characteristics).first(where: {
+                $0.handle == characteristic.handle && $0.valueHandle == characteristic.valueHandle
+            })
         {
             return known.descriptors
         }
