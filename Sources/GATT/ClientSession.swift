@@ -888,10 +888,29 @@ extension ClientSession {
         to characteristic: RemoteCharacteristic, _ configuration: ClientCharacteristicConfiguration,
         holdingConfirmation: Bool = false
     ) -> (id: SubscriptionID, early: [ReceivedValue]) {
-        let id = table.subscribe(to: characteristic.valueHandle, configuration)
-        subscriptions[id] = Subscription(
-            characteristic: characteristic, holdsConfirmation: holdingConfirmation)
-        return (id, early.take(characteristic.valueHandle))
+        let added = subscribe(
+            to: [(characteristic, configuration)], holdingConfirmation: holdingConfirmation)
+        return (added.ids[0], added.early)
+    }
+
+    /// Adds a subscriber of several characteristics, with an identifier for each, and returns the values that came
+    /// before their first subscriber as well, in the order of arrival.
+    package mutating func subscribe(
+        to characteristics: [(RemoteCharacteristic, ClientCharacteristicConfiguration)],
+        holdingConfirmation: Bool = false
+    ) -> (ids: [SubscriptionID], early: [ReceivedValue]) {
+        let ids = characteristics.map { characteristic, configuration in
+            let id = table.subscribe(to: characteristic.valueHandle, configuration)
+            subscriptions[id] = Subscription(
+                characteristic: characteristic, holdsConfirmation: holdingConfirmation)
+            return id
+        }
+        return (ids, early.take(characteristics.map { $0.0.valueHandle }))
+    }
+
+    /// Returns the characteristic of a subscription; nil if it has ended.
+    package func characteristic(of id: SubscriptionID) -> RemoteCharacteristic? {
+        subscriptions[id]?.characteristic
     }
 
     /// Removes a subscriber, and writes the configuration that the others require. Indications that waited

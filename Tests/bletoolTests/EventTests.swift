@@ -150,7 +150,7 @@ struct EventTests {
     }
 
     @Test func valueLossEventReportsCount() {
-        let loss = ValueLossEvent(handle: 0x0012, uuid: 0x2a19, count: 3)
+        let loss = ValueLossEvent(characteristic: (0x0012, 0x2a19), count: 3)
         #expect(loss.json.description == #"{"event":"loss","handle":18,"uuid":"2a19","dropped":3}"#)
         #expect(loss.lines(colored: false) == ["2a19: 3 values came too fast to be shown"])
     }

@@ -201,6 +201,11 @@ extension Peripheral {
     /// value that fills its packet is read before the consumer receives the value; if the rest cannot be
     /// read, `mayBeTruncated` stays true.
     ///
+    /// A characteristic without Client Characteristic Configuration, which the specification requires (Core
+    /// Specification 5.4, Vol 3, Part G, 3.3.1.1), cannot be subscribed to: the call throws
+    /// `BLEError.peerMisbehaved`. Without `requiringConfiguration`, the stream has the values that the device sends
+    /// all the same. Where the device refuses to show the descriptors, its error is thrown in any case.
+    ///
     /// ```swift
     /// for try await measured in try await peripheral.values(of: temperature, buffer: .newest(1)) {
     ///     print(measured.value)
@@ -209,12 +214,75 @@ extension Peripheral {
     public func values(
         of characteristic: RemoteCharacteristic, indications: Bool = false,
         buffer: BufferPolicy = .standard, confirming: IndicationConfirmation = .whenQueued,
-        completing: Bool = false
+        completing: Bool = false, requiringConfiguration: Bool = true
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
-        let options = SubscriptionOptions(
-            indications: indications, buffer: buffer, confirmation: confirming, completing: completing)
-        if let request { return try await request.values(of: characteristic, options, on: self) }
-        return try await adapter.subscribe(to: characteristic, options, on: link)
+        try await values(
+            of: [characteristic],
+            SubscriptionOptions(
+                indications: indications, buffer: buffer, confirmation: confirming, completing: completing,
+                requiresConfiguration: requiringConfiguration, requiresIndications: true))
+    }
+
+    /// Subscribes to several characteristics, one after the other, and returns one stream of the values that they
+    /// send, in the order of arrival; `ReceivedValue.handle` is the `valueHandle` of the characteristic. Otherwise as
+    /// `values(of:indications:buffer:confirming:completing:)`; `indications` applies to those that support them. If a
+    /// subscription fails, the others end, and its error is thrown.
+    ///
+    /// ```swift
+    /// for try await value in try await peripheral.values(of: [temperature, humidity]) {
+    ///     print(value.handle == temperature.valueHandle ? "°C" : "%", value.value)
+    /// }
+    /// ```
+    public func values(
+        of characteristics: [RemoteCharacteristic], indications: Bool = false,
+        buffer: BufferPolicy = .standard, confirming: IndicationConfirmation = .whenQueued,
+        completing: Bool = false, requiringConfiguration: Bool = true
+    ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
+        try await values(
+            of: characteristics,
+            SubscriptionOptions(
+                indications: indications, buffer: buffer, confirmation: confirming, completing: completing,
+                requiresConfiguration: requiringConfiguration))
+    }
+
+    private func values(
+        of characteristics: [RemoteCharacteristic], _ options: SubscriptionOptions
+    ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
+        if let request { return try await request.values(of: characteristics, options, on: self) }
+        return try await adapter.subscribe(to: characteristics, options, on: link)
+    }
+}
+
+/// One stream of the values of subscriptions that come and go.
+package struct ValueCollector: Sendable {
+    /// The values, in the order of arrival. The end of the stream ends all subscriptions.
+    package let values: BoundedStream<ReceivedValue>
+    private let peripheral: Peripheral
+    private let feed: ValueFeed.Number
+
+    package init(of peripheral: Peripheral, buffer: BufferPolicy = .standard) async throws(BLEError) {
+        self.peripheral = peripheral
+        (values, feed) = try await peripheral.adapter.valueStream(
+            ValueCollector.options(false, buffer), on: peripheral.link)
+    }
+
+    /// Subscribes to a characteristic. Its values can arrive before the call returns.
+    package func add(
+        _ characteristic: RemoteCharacteristic, indications: Bool
+    ) async throws(BLEError) {
+        try await peripheral.adapter.subscribe(
+            feed, to: [characteristic], Self.options(indications, .standard), on: peripheral.link)
+    }
+
+    /// Ends the subscription to the characteristic with this value.
+    package func remove(_ handle: AttributeHandle) async {
+        await peripheral.adapter.unsubscribe(feed, from: handle, on: peripheral.link)
+    }
+
+    private static func options(_ indications: Bool, _ buffer: BufferPolicy) -> SubscriptionOptions {
+        SubscriptionOptions(
+            indications: indications, buffer: buffer, confirmation: .whenQueued, completing: false,
+            requiresConfiguration: false, requiresIndications: true)
     }
 }
 

@@ -11,93 +11,152 @@ struct SubscriptionOptions: Sendable {
     var buffer: BufferPolicy
     var confirmation: IndicationConfirmation
     var completing: Bool
+    /// Whether a characteristic without Client Characteristic Configuration is an error.
+    var requiresConfiguration = true
+    /// Whether `indications` is an error for a characteristic that only notifies.
+    var requiresIndications = false
 }
 
 extension Adapter {
-    /// Enables notifications or indications, and returns the stream of their values.
+    /// Enables notifications or indications of characteristics, one after the other, and returns the stream of their
+    /// values in the order of arrival. The values in `earlier` streams come first, and these end.
     func subscribe(
-        to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
+        to characteristics: [RemoteCharacteristic], _ options: SubscriptionOptions, on id: LinkID,
+        after earlier: [StreamBuffer<ReceivedValue>] = []
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
+        let (stream, feed) = try valueStream(options, on: id)
+        do throws(BLEError) {
+            try await subscribe(feed, to: characteristics, options, on: id, after: earlier)
+        } catch {
+            stream.buffer.finish(.failure(error))
+            throw error
+        }
+        return stream
+    }
+
+    /// Returns a stream of the values of subscriptions that `subscribe` adds under its number.
+    func valueStream(
+        _ options: SubscriptionOptions, on id: LinkID
+    ) throws(BLEError) -> (BoundedStream<ReceivedValue>, ValueFeed.Number) {
+        let link = try link(id)
+        let feed = ValueFeed.Number(last: &link.lastFeed)
+        let buffer = StreamBuffer<ReceivedValue>(options.buffer, on: loop, octets: { $0.value.count }) {
+            [loop, weak self] value in
+            guard let held = value.held else { return }
+            loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: feed, on: id) } }
+        }
+        link.feeds[feed] = ValueFeed(buffer: buffer)
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { $0.unsubscribe(feed, on: id) } }
+        }
+        guard options.completing else { return (BoundedStream(buffer), feed) }
+        let stream = BoundedStream(buffer) { [weak self] value in
+            guard value.mayBeTruncated, let self else { return value }
+            return await self.completed(value, of: feed, on: id)
+        }
+        return (stream, feed)
+    }
+
+    /// Adds characteristics to a stream, yields the values that came before it, and configures the server. The
+    /// characteristics are added first, so that no value is missed.
+    func subscribe(
+        _ feed: ValueFeed.Number, to characteristics: [RemoteCharacteristic], _ options: SubscriptionOptions,
+        on id: LinkID, after earlier: [StreamBuffer<ReceivedValue>] = []
+    ) async throws(BLEError) {
+        var wanted: [(RemoteCharacteristic, ClientCharacteristicConfiguration)] = []
+        for characteristic in characteristics
+        where !wanted.contains(where: { $0.0.valueHandle == characteristic.valueHandle }) {
+            wanted.append(try await subscribable(characteristic, options, on: id))
+        }
+        guard !wanted.isEmpty else { throw .invalidRequest(.nothingToSubscribe) }
+        // The link may have ended during a discovery of descriptors.
+        let link = try link(id)
+        guard let buffer = link.feeds[feed]?.buffer else { throw .cancelled }
+        let keys = add(wanted, to: feed, buffer, options, after: earlier, on: link)
+        do throws(BLEError) {
+            for (characteristic, _) in wanted {
+                try await perform(on: id) { .pending($0.gatt.session.configure(characteristic)) }
+            }
+        } catch {
+            unsubscribe(keys, of: feed, on: link)
+            throw error
+        }
+        // The feed may have ended meanwhile, as the link may.
+        if let failure = buffer.failure { throw failure }
+    }
+
+    /// Returns a characteristic with its descriptors, and the configuration to write. Throws if it cannot send values.
+    private func subscribable(
+        _ characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
+    ) async throws(BLEError) -> (RemoteCharacteristic, ClientCharacteristicConfiguration) {
         let checked = CheckedHandle(characteristic)
         try await locate([checked], on: id)
-        let link = try link(id)
-        try check([checked], on: link)
+        try check([checked], on: try link(id))
         var characteristic = characteristic
         if characteristic.descriptors.isEmpty {
             // The characteristic was discovered without its descriptors, as in a discovery in steps.
             characteristic.descriptors = try await discoverDescriptors(of: characteristic, on: id)
         }
-        var options = options
-        if !options.indications, !characteristic.properties.contains(.notify) {
-            // Without notifications, indications are the only possibility.
-            options.indications = characteristic.properties.contains(.indicate)
+        // Without notifications, indications are the only possibility.
+        let properties = characteristic.properties
+        let canIndicate = properties.contains(.indicate)
+        let indications =
+            options.indications && (canIndicate || options.requiresIndications)
+            || canIndicate && !properties.contains(.notify)
+        guard properties.contains(indications ? .indicate : .notify) else {
+            throw .invalidRequest(.notSubscribable(characteristic.uuid, indications: indications))
         }
-        let needed: CharacteristicProperties = options.indications ? .indicate : .notify
-        guard characteristic.properties.contains(needed) else {
-            throw .invalidRequest(
-                .notSubscribable(characteristic.uuid, indications: options.indications))
-        }
-        guard characteristic.descriptor(.clientCharacteristicConfiguration) != nil else {
-            throw .peerMisbehaved(.missingConfiguration(characteristic.uuid))
-        }
-        let buffer = try await listen(to: characteristic, options, on: id)
-        guard options.completing else { return BoundedStream(buffer) }
-        return BoundedStream(buffer) { [weak self] value in
-            guard value.mayBeTruncated, let self else { return value }
-            return await self.completed(value, checked, on: id)
-        }
-    }
-
-    /// Adds a stream, yields the values that came before it, and configures the server. The stream is added first, so
-    /// that no value is missed.
-    private func listen(
-        to characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on id: LinkID
-    ) async throws(BLEError) -> StreamBuffer<ReceivedValue> {
-        var added: StreamBuffer<ReceivedValue>?
-        do throws(BLEError) {
-            try await perform(on: id) { (link) throws(BLEError) in
-                added = addStream(of: characteristic, options, on: link)
-                return .pending(link.gatt.session.configure(characteristic))
+        if characteristic.descriptor(.clientCharacteristicConfiguration) == nil {
+            // It is not known whether it has a configuration.
+            if let refusal = characteristic.refusedDescriptors { throw .att(refusal) }
+            guard !options.requiresConfiguration else {
+                throw .peerMisbehaved(.missingConfiguration(characteristic.uuid))
             }
-        } catch {
-            added?.finish(.failure(error))
-            throw error
         }
-        guard let added else { throw .cancelled }
-        return added
+        return (characteristic, indications ? .indicate : .notify)
     }
 
-    private func addStream(
-        of characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on link: Link
-    ) -> StreamBuffer<ReceivedValue> {
-        let id = link.id
-        let (key, early) = link.gatt.session.subscribe(
-            to: characteristic, options.indications ? .indicate : .notify,
-            holdingConfirmation: options.confirmation == .whenTaken)
-        let buffer = StreamBuffer<ReceivedValue>(options.buffer, on: loop, octets: { $0.value.count }) {
-            [loop, weak self] value in
-            guard let held = value.held else { return }
-            loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: key, on: id) } }
+    private func add(
+        _ characteristics: [(RemoteCharacteristic, ClientCharacteristicConfiguration)],
+        to feed: ValueFeed.Number, _ buffer: StreamBuffer<ReceivedValue>, _ options: SubscriptionOptions,
+        after earlier: [StreamBuffer<ReceivedValue>], on link: Link
+    ) -> [SubscriptionID] {
+        let (keys, early) = link.gatt.session.subscribe(
+            to: characteristics, holdingConfirmation: options.confirmation == .whenTaken)
+        link.feeds[feed]?.subscriptions += keys
+        for key in keys { link.streams[key] = buffer }
+        let taken = earlier.flatMap { $0.takeAll() } + early
+        let inOrder = taken.enumerated().sorted {
+            ($0.element.received, $0.offset) < ($1.element.received, $1.offset)
         }
-        link.streams[key] = buffer
-        buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.unsubscribe(key, on: id) } }
-        }
-        for value in early { buffer.yield(value) }
-        return buffer
+        for (_, value) in inOrder { buffer.yield(value) }
+        for stream in earlier { stream.abandon() }
+        return keys
     }
 
-    private func unsubscribe(_ key: SubscriptionID, on id: LinkID) {
+    /// Ends the subscriptions of a stream, or that of one characteristic.
+    func unsubscribe(_ feed: ValueFeed.Number, from handle: AttributeHandle? = nil, on id: LinkID) {
         guard let link = links[id] else { return }
-        link.streams[key] = nil
-        link.gatt.session.unsubscribe(key)
+        let keys = (link.feeds[feed]?.subscriptions ?? []).filter { key in
+            handle.map { link.gatt.session.characteristic(of: key)?.valueHandle == $0 } ?? true
+        }
+        unsubscribe(keys, of: feed, on: link)
+        if handle == nil { link.feeds[feed] = nil }
+    }
+
+    private func unsubscribe(_ keys: [SubscriptionID], of feed: ValueFeed.Number, on link: Link) {
+        for key in keys {
+            link.streams[key] = nil
+            link.gatt.session.unsubscribe(key)
+        }
+        link.feeds[feed]?.subscriptions.removeAll { keys.contains($0) }
         pump(link)
     }
 
-    /// Records that a subscriber has taken an indication whose confirmation waits for that.
-    private func taken(_ held: PendingConfirmations.Number, by key: SubscriptionID, on id: LinkID) {
+    /// Records that a stream's consumer has taken an indication whose confirmation waits for that.
+    private func taken(_ held: PendingConfirmations.Number, by feed: ValueFeed.Number, on id: LinkID) {
         guard let link = links[id] else { return }
-        link.gatt.session.taken(held, by: key)
+        for key in link.feeds[feed]?.subscriptions ?? [] { link.gatt.session.taken(held, by: key) }
         pump(link)
     }
 
@@ -106,9 +165,17 @@ extension Adapter {
     /// consists of the head of one value and the tail of another. If the value has changed, or cannot be
     /// read, it is returned as it was received.
     private func completed(
-        _ value: ReceivedValue, _ checked: CheckedHandle, on id: LinkID
+        _ value: ReceivedValue, of feed: ValueFeed.Number, on id: LinkID
     ) async -> ReceivedValue {
+        let session = links[id]?.gatt.session
+        let known = (links[id]?.feeds[feed]?.subscriptions ?? []).compactMap {
+            session?.characteristic(of: $0)
+        }
+        guard let characteristic = known.first(where: { $0.valueHandle == value.handle }) else {
+            return value
+        }
         do throws(BLEError) {
+            let checked = CheckedHandle(characteristic)
             let whole = try await run(ReadLongValue(value.handle), about: [checked], on: id)
             guard whole.starts(with: value.value) else { return value }
             var completed = value

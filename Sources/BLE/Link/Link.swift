@@ -75,6 +75,9 @@ final class Link {
     var raising: [TicketID: Task<Void, Never>] = [:]
     /// The streams that receive values of the server.
     var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
+    /// What each of these streams has subscribed to.
+    var feeds: [ValueFeed.Number: ValueFeed] = [:]
+    var lastFeed: UInt64 = 0
     /// The streams that report Service Changed.
     var changeWatchers = Watchers<ServiceChange>()
     /// The streams that report every change of `parameters`.
@@ -190,9 +193,9 @@ final class Link {
 extension Link {
     /// Fails every wait on the link with this error, when the link has ended or is of no use any more.
     func end(_ error: BLEError) {
-        let ended = streams.sorted { $0.key.rawValue < $1.key.rawValue }
-        streams = [:]
-        for (_, stream) in ended { stream.finish(.failure(error)) }
+        let ended = feeds.sorted { $0.key < $1.key }
+        (streams, feeds) = ([:], [:])
+        for (_, feed) in ended { feed.buffer.finish(.failure(error)) }
         changeWatchers.finish(error)
         procedures.close()
         preparation.close(error)

@@ -30,10 +30,13 @@ package struct UnclaimedValues: Sendable {
         }
     }
 
-    /// Removes and returns the values of a characteristic for its first subscriber, oldest first.
-    package mutating func take(_ handle: AttributeHandle) -> [ReceivedValue] {
-        let taken = values.filter { $0.handle == handle }
-        values.removeAll { $0.handle == handle }
+    /// Removes and returns the values of characteristics for their first subscriber, in the order of arrival.
+    package mutating func take(_ handles: AttributeHandle...) -> [ReceivedValue] { take(handles) }
+
+    /// Removes and returns the values of characteristics for their first subscriber, in the order of arrival.
+    package mutating func take(_ handles: [AttributeHandle]) -> [ReceivedValue] {
+        let taken = values.filter { handles.contains($0.handle) }
+        values.removeAll { handles.contains($0.handle) }
         octets -= taken.reduce(0) { $0 + $1.value.count }
         return Array(taken)
     }

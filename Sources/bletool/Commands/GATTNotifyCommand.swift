@@ -186,81 +186,69 @@ private struct Listener: Sendable {
     let format: ValueFormat
     let type: ValueType?
 
-    /// The maximum number of values that wait to be printed.
-    static let room = 16_384
-
-    /// Shows the values that arrive until `wanted` values were shown. `shown` counts those of all listeners.
-    func show(
-        _ stream: BoundedStream<ReceivedValue>, on console: Console, until wanted: Int?, _ shown: Counter
-    ) async throws(BLEError) {
-        var dropped = 0
-        for try await value in stream {
-            if stream.dropped > dropped {
-                reportLoss(stream.dropped - dropped, of: value.handle, on: console)
-                dropped = stream.dropped
-            }
-            let number = shown.increment()
-            if let wanted, number > wanted { return }
-            guard show(value, on: console), number != wanted else { return }
-        }
-    }
-
-    private func show(_ value: ReceivedValue, on console: Console) -> Bool {
-        if format == .raw { return console.output.octets(value.value) }
-        return console.show(
+    func show(_ value: ReceivedValue, on device: ConnectedDevice) -> Bool {
+        if format == .raw { return device.console.output.octets(value.value) }
+        return device.console.show(
             NotificationEvent(
                 isIndication: value.isIndication, handle: value.handle, uuid: characteristic.uuid,
-                value: value.value, time: .now, format: format, type: type))
+                value: value.value, time: device.radio.time(of: value.received), format: format, type: type))
     }
+}
 
-    private func reportLoss(_ count: Int, of handle: AttributeHandle, on console: Console) {
-        let event = ValueLossEvent(handle: handle, uuid: characteristic.uuid, count: count)
+extension RemoteCharacteristic {
+    /// Notes that a subscription is not possible, and that the values that come all the same are shown.
+    fileprivate func warnIfUnsubscribable(indicate: Bool, on console: Console) {
+        guard descriptor(.clientCharacteristicConfiguration) == nil else { return }
+        console.note(
+            "\(uuid) has no Client Characteristic Configuration: listening without a subscription")
         if console.isJSON {
-            console.show(event)
-        } else {
-            for line in event.lines(colored: false) { console.note(line) }
+            console.show(
+                SubscribedEvent(
+                    handle: valueHandle, uuid: uuid,
+                    isForIndications: properties.contains(.indicate)
+                        && (indicate || !properties.contains(.notify)),
+                    isSubscribed: false))
         }
     }
 }
 
 extension [Listener] {
-    /// Shows the values of all listeners as they arrive, until there are enough or a stream ends.
+    /// The maximum number of values that wait to be printed.
+    private static let room = 16_384
+
+    /// Shows the values of all listeners in the order of arrival, until `wanted` values were shown. `shown` counts
+    /// those of all links.
     fileprivate func listen(
         _ device: ConnectedDevice, indicate: Bool, until wanted: Int?, _ shown: Counter
     ) async throws(BLEError) {
-        var streams: [(Listener, BoundedStream<ReceivedValue>)] = []
+        let stream = try await device.peripheral.values(
+            of: map(\.characteristic), indications: indicate, buffer: .newest(Self.room),
+            requiringConfiguration: false)
         for listener in self {
-            let properties = listener.characteristic.properties
-            let indications = properties.contains(.indicate) && (indicate || !properties.contains(.notify))
-            streams.append(
-                (
-                    listener,
-                    try await device.peripheral.values(
-                        of: listener.characteristic, indications: indications, buffer: .newest(Listener.room))
-                ))
+            listener.characteristic.warnIfUnsubscribable(indicate: indicate, on: device.console)
         }
-        let outcome = await withTaskGroup(of: Result<Void, BLEError>.self) { group in
-            for (listener, stream) in streams {
-                group.addTask {
-                    do throws(BLEError) {
-                        try await listener.show(stream, on: device.console, until: wanted, shown)
-                        return .success(())
-                    } catch {
-                        return .failure(error)
-                    }
-                }
+        var dropped = 0
+        for try await value in stream {
+            if stream.dropped > dropped {
+                reportLoss(stream.dropped - dropped, on: device.console)
+                dropped = stream.dropped
             }
-            var outcome = Result<Void, BLEError>.success(())
-            for await end in group {
-                outcome = end
-                // When the link ends, each stream ends by itself after the values that arrived before have
-                // been shown.
-                if case .failure(.disconnected) = end { continue }
-                break
+            guard let listener = first(where: { $0.characteristic.valueHandle == value.handle }) else {
+                continue
             }
-            group.cancelAll()
-            return outcome
+            let number = shown.increment()
+            guard listener.show(value, on: device), number != wanted else { return }
         }
-        try outcome.get()
+    }
+
+    private func reportLoss(_ count: Int, on console: Console) {
+        let only =
+            self.count == 1 ? first.map { ($0.characteristic.valueHandle, $0.characteristic.uuid) } : nil
+        let event = ValueLossEvent(characteristic: only, count: count)
+        if console.isJSON {
+            console.show(event)
+        } else {
+            for line in event.lines(colored: false) { console.note(line) }
+        }
     }
 }

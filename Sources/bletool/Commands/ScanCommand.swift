@@ -68,7 +68,7 @@ struct ScanCommand: RadioCommand {
                 if found.isConnectable, let address = found.address {
                     connectable.withLock { if $0.count < LastScan.limit { $0.insert(address) } }
                 }
-                let event = AdvertisementEvent(found, keys: keys)
+                let event = AdvertisementEvent(found, at: radio.time(of: found.received), keys: keys)
                 if let table {
                     await table.note(event)
                 } else {
@@ -127,7 +127,7 @@ struct ScanCommand: RadioCommand {
 
 extension AdvertisementEvent {
     /// Creates the event for a received advertisement.
-    init(_ advertisement: Advertisement, keys: BindKeys = BindKeys()) {
+    init(_ advertisement: Advertisement, at time: Timestamp, keys: BindKeys = BindKeys()) {
         let report = advertisement.report
         self.init(
             address: report.address, identity: advertisement.identity, rssi: report.rssi,
@@ -136,7 +136,7 @@ extension AdvertisementEvent {
             isScanResponse: report.type.contains(.scanResponse), isLegacy: report.type.contains(.legacy),
             primaryPHY: "\(report.primaryPHY)", secondaryPHY: report.secondaryPHY.map { "\($0)" },
             set: report.sid, txPower: report.txPower, fields: advertisement.fields, payload: report.data,
-            time: .now,
+            time: time,
             isTruncated: advertisement.isTruncated, periodicInterval: report.periodicInterval?.duration,
             keys: keys, companyName: Names.company, serviceName: Names.name)
     }

@@ -76,7 +76,8 @@ struct SyncCommand: RadioCommand {
         let stream = radio.central.periodicAdvertising(of: address, set: set, options: options)
         let follow: @Sendable () async throws(BLEError) -> Void = { () throws(BLEError) in
             for try await packet in stream {
-                guard console.show(PeriodicEvent(packet: packet, time: .now)) else { return }
+                guard console.show(PeriodicEvent(packet: packet, time: radio.time(of: packet.received)))
+                else { return }
                 if shown.increment() == wanted { return }
             }
         }

@@ -124,6 +124,12 @@ struct Radio: Sendable {
     /// The adapter in the central role.
     var central: CentralManager { CentralManager(adapter) }
 
+    /// Returns the time of an instant of the adapter's clock that is not long ago.
+    func time(of instant: Instant) -> Timestamp {
+        let age = instant.duration(until: adapter.loop.now)
+        return Timestamp(milliseconds: Timestamp.now.milliseconds - age.nanoseconds / 1_000_000)
+    }
+
     /// Runs `body` for at most `limit`, or without a limit if that is nil. Returns false when the limit ended
     /// it.
     func limited(

@@ -36,6 +36,9 @@ final class Arrivals: Sendable {
         waiter?.resume(returning: nil)
     }
 
+    /// Begins again after an end. What has arrived before can still be taken.
+    func begin() { state.withLock { $0.end = nil } }
+
     /// Ends the waiting, because no more events can arrive.
     func end(_ error: BLEError) {
         let waiter = state.withLock { state in

@@ -9,7 +9,18 @@ actor ScriptRunner {
     private let device: ConnectedDevice
     private let format: ValueFormat
     private let arrivals = Arrivals()
-    private var subscriptions: [AttributeHandle: Task<Void, Never>] = [:]
+    /// The values of all subscriptions, in the order of arrival, and the task that shows them.
+    private var collector: ValueCollector?
+    private var reader: Task<Void, Never>?
+    private var subscriptions: [AttributeHandle: Subscription] = [:]
+
+    private struct Subscription {
+        let event: SubscribedEvent
+        let type: ValueType?
+        /// Shows the event, with the line of the script.
+        let console: Console
+        var isShown = false
+    }
 
     /// The time limit of a `wait` that does not give one.
     private static let timeLimit = Duration.seconds(30)
@@ -20,7 +31,7 @@ actor ScriptRunner {
     }
 
     deinit {
-        for subscription in subscriptions.values { subscription.cancel() }
+        reader?.cancel()
     }
 
     /// Runs a step. Its results contain the number of the line.
@@ -39,7 +50,7 @@ actor ScriptRunner {
     }
 
     private func characteristic(_ text: String) async throws(Failure) -> (RemoteCharacteristic, ValueType?) {
-        guard let attribute = try await device.resolve([text], describing: true).first,
+        guard let attribute = try await device.resolve([text], describing: true, certainly: true).first,
             let characteristic = attribute.characteristic, attribute.isValue
         else { throw Failure(.input, text, "is not a characteristic, so it cannot notify") }
         return (characteristic, try await device.type(of: attribute, for: format))
@@ -49,31 +60,68 @@ actor ScriptRunner {
         let (characteristic, type) = try await characteristic(step.attribute)
         let handle = characteristic.valueHandle
         await end(handle)
+        // The stream of the earlier subscriptions has ended, and they with it.
+        if collector == nil { subscriptions = [:] }
         let properties = characteristic.properties
         let indications = properties.contains(.indicate) && (step.indicate || !properties.contains(.notify))
-        let stream = try await device.attempt(step.attribute) {
-            [peripheral = device.peripheral] () throws(BLEError) in
-            try await peripheral.values(of: characteristic, indications: indications)
+        subscriptions[handle] = Subscription(
+            event: SubscribedEvent(
+                handle: handle, uuid: characteristic.uuid, isForIndications: indications,
+                isSubscribed: characteristic.descriptor(.clientCharacteristicConfiguration) != nil),
+            type: type, console: device.console)
+        do throws(Failure) {
+            let collector = try await runningCollector(step.attribute)
+            try await device.attempt(step.attribute) { () throws(BLEError) in
+                try await collector.add(characteristic, indications: indications)
+            }
+        } catch {
+            subscriptions[handle] = nil
+            throw error
         }
-        device.console.show(
-            SubscribedEvent(handle: handle, uuid: characteristic.uuid, isForIndications: indications))
-        let (console, arrivals, format, onValue) = (self.device.console, arrivals, format, device.onValue)
-        subscriptions[handle] = Task {
+        announce(handle)
+    }
+
+    /// Returns the collector of this link's values, which shows them from the first subscription on.
+    private func runningCollector(_ what: String) async throws(Failure) -> ValueCollector {
+        if let collector { return collector }
+        let new = try await device.attempt(what) { [peripheral = device.peripheral] () throws(BLEError) in
+            try await ValueCollector(of: peripheral)
+        }
+        collector = new
+        arrivals.begin()
+        reader = Task { [weak self, arrivals, values = new.values] in
             do throws(BLEError) {
-                for try await value in stream {
-                    onValue(value.handle, value.value)
-                    let event = NotificationEvent(
-                        isIndication: value.isIndication, handle: value.handle, uuid: characteristic.uuid,
-                        value: value.value, time: .now, format: format, type: type)
-                    console.show(event)
-                    arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
-                }
+                for try await value in values { await self?.show(value) }
             } catch .cancelled {
-                // The subscription was ended.
+                // The script has ended.
             } catch {
                 arrivals.end(error)
+                await self?.collectorEnded()
             }
         }
+        return new
+    }
+
+    /// Notes that the stream of the subscriptions has ended. A `wait` reports why; others can follow.
+    private func collectorEnded() { collector = nil }
+
+    /// Shows that a subscription is in effect: the server has answered, or a value has arrived before that.
+    private func announce(_ handle: AttributeHandle) {
+        guard let subscription = subscriptions[handle], !subscription.isShown else { return }
+        subscriptions[handle]?.isShown = true
+        subscription.console.show(subscription.event)
+    }
+
+    private func show(_ value: ReceivedValue) {
+        announce(value.handle)
+        guard let subscription = subscriptions[value.handle] else { return }
+        device.onValue(value.handle, value.value)
+        device.console.show(
+            NotificationEvent(
+                isIndication: value.isIndication, handle: value.handle, uuid: subscription.event.uuid,
+                value: value.value, time: device.radio.time(of: value.received), format: format,
+                type: subscription.type))
+        arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
     }
 
     private func unsubscribe(_ text: String) async throws(Failure) {
@@ -86,9 +134,8 @@ actor ScriptRunner {
 
     /// Ends a subscription, if there is one.
     private func end(_ handle: AttributeHandle) async {
-        guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
-        subscription.cancel()
-        await subscription.value
+        guard subscriptions.removeValue(forKey: handle) != nil else { return }
+        await collector?.remove(handle)
     }
 
     private func wait(_ step: WaitStep, _ device: ConnectedDevice) async throws(Failure) {
@@ -143,16 +190,19 @@ struct SubscribedEvent: Event {
     var uuid: BluetoothUUID
     /// Whether the values are indications, each of which is confirmed to the server.
     var isForIndications: Bool
+    /// False if the server has no configuration for it: the values that it sends all the same are shown.
+    var isSubscribed = true
 
     var json: JSONValue {
         [
             "event": "subscribed", "handle": JSONValue(handle), "uuid": JSONValue(uuid),
-            "indications": JSONValue(isForIndications),
+            "indications": JSONValue(isForIndications), "subscribed": JSONValue(isSubscribed),
         ]
     }
 
     func lines(colored: Bool) -> [String] {
-        ["subscribed to \(isForIndications ? "indications" : "notifications") of \(uuid)"]
+        let verb = isSubscribed ? "subscribed" : "listening without a subscription"
+        return ["\(verb) to \(isForIndications ? "indications" : "notifications") of \(uuid)"]
     }
 }
 

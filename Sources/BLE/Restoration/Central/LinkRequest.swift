@@ -103,37 +103,59 @@ final class LinkRequest: Sendable {
         }
     }
 
-    /// Returns a stream of values, after its subscription was written to the disk. Takes over a restored
-    /// stream, if there is one.
+    /// Returns a stream of values, after its subscriptions were written to the disk. Takes over restored
+    /// streams, if there are any.
     func values(
-        of characteristic: RemoteCharacteristic, _ options: SubscriptionOptions, on peripheral: Peripheral
+        of characteristics: [RemoteCharacteristic], _ options: SubscriptionOptions, on peripheral: Peripheral
     ) async throws(BLEError) -> BoundedStream<ReceivedValue> {
-        let subscription = RestoredSubscription(characteristic, options)
+        var subscriptions: [RestoredSubscription] = []
+        for subscription in characteristics.map({ RestoredSubscription($0, options) })
+        where !subscriptions.contains(subscription) { subscriptions.append(subscription) }
         let adapter = peripheral.adapter
-        let taken = state.withLock { state in
-            state.untaken.remove(subscription)
-            return state.streams.removeValue(forKey: subscription)
+        let taken = state.withLock { [subscriptions] state in
+            state.untaken.subtract(subscriptions)
+            let taken = state.streams.filter { subscriptions.contains($0.key) }
+            for subscription in subscriptions { state.streams[subscription] = nil }
+            return taken
         }
         let stream: BoundedStream<ReceivedValue>
-        if let taken {
-            stream = taken
+        if subscriptions.count == 1, let only = taken.first?.value {
+            stream = only
         } else {
-            stream = try await adapter.subscribe(to: characteristic, options, on: peripheral.link)
+            let earlier = subscriptions.compactMap { taken[$0]?.buffer }
+            do throws(BLEError) {
+                // A stream that has lost values ends the one that takes it over.
+                if let failure = earlier.lazy.compactMap(\.failure).first { throw failure }
+                stream = try await adapter.subscribe(
+                    to: characteristics, options, on: peripheral.link, after: earlier)
+            } catch {
+                // The restored streams are still to be taken.
+                state.withLock { state in
+                    state.untaken.formUnion(taken.keys)
+                    state.streams.merge(taken) { new, _ in new }
+                }
+                throw error
+            }
         }
-        restoration.kept.change { [number, state] kept in
-            state.withLock { $0.holders[subscription, default: 0] += 1 }
-            if kept.links[number]?.subscriptions.contains(subscription) == false {
-                kept.links[number]?.subscriptions.append(subscription)
+        restoration.kept.change { [number, state, subscriptions] kept in
+            for subscription in subscriptions {
+                state.withLock { $0.holders[subscription, default: 0] += 1 }
+                if kept.links[number]?.subscriptions.contains(subscription) == false {
+                    kept.links[number]?.subscriptions.append(subscription)
+                }
             }
         }
         let link = peripheral.link
-        stream.buffer.onEnd { [weak self, loop = adapter.loop, weak adapter, weak buffer = stream.buffer] in
+        stream.buffer.onEnd {
+            [weak self, subscriptions, loop = adapter.loop, weak adapter, weak buffer = stream.buffer] in
             // A subscription whose stream has ended by itself, or with its link, is still to be restored.
             let isLeftByOwner = buffer?.failure == nil
             loop.execute { [weak self, weak adapter] in
                 adapter?.assumeIsolated { adapter in
                     let isUp = adapter.links[link].map { $0.closing == nil } ?? false
-                    self?.ended(subscription, isLeft: isLeftByOwner && isUp)
+                    for subscription in subscriptions {
+                        self?.ended(subscription, isLeft: isLeftByOwner && isUp)
+                    }
                 }
             }
         }
@@ -160,7 +182,8 @@ extension RestoredSubscription {
     init(_ characteristic: RemoteCharacteristic, _ options: SubscriptionOptions) {
         self.init(
             characteristic: characteristic.uuid, handle: characteristic.valueHandle,
-            indications: options.indications, buffer: options.buffer, confirming: options.confirmation,
+            indications: options.indications && characteristic.properties.contains(.indicate),
+            buffer: options.buffer, confirming: options.confirmation,
             completing: options.completing)
     }
 }
@@ -180,6 +203,8 @@ extension Peripheral {
         }
         return try await values(
             of: found, indications: subscription.indications, buffer: subscription.buffer,
-            confirming: subscription.confirming, completing: subscription.completing)
+            confirming: subscription.confirming, completing: subscription.completing,
+            // The last process has accepted what the characteristic has.
+            requiringConfiguration: false)
     }
 }

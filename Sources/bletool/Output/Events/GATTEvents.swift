@@ -56,21 +56,22 @@ struct SavedValueEvent: Event {
 
 /// `gatt … notify`: values arrived faster than the lines were read.
 struct ValueLossEvent: Event {
-    /// The handle of the characteristic's value.
-    var handle: AttributeHandle
-    var uuid: BluetoothUUID
+    /// The characteristic that sent them; nil if it can be one of several.
+    var characteristic: (handle: AttributeHandle, uuid: BluetoothUUID)?
     /// The number of values that are missing before the next one.
     var count: Int
 
     var json: JSONValue {
-        [
-            "event": "loss", "handle": JSONValue(handle), "uuid": JSONValue(uuid),
-            "dropped": JSONValue(count),
-        ]
+        var members: [JSONValue.Member] = [.init("event", "loss")]
+        if let (handle, uuid) = characteristic {
+            members += [.init("handle", JSONValue(handle)), .init("uuid", JSONValue(uuid))]
+        }
+        return .object(members + [.init("dropped", JSONValue(count))])
     }
 
     func lines(colored: Bool) -> [String] {
-        ["\(uuid): \(count == 1 ? "1 value" : "\(count) values") came too fast to be shown"]
+        let source = characteristic.map { "\($0.uuid): " } ?? ""
+        return ["\(source)\(count == 1 ? "1 value" : "\(count) values") came too fast to be shown"]
     }
 }
 
