@@ -69,6 +69,7 @@ import ExampleSupport
 
     private static func log(_ event: MaintenanceEvent, of id: Peripheral.Identifier) {
         switch event {
+        case .found(let found): Program.printLine("\(id.address) found as \(found.address)")
         case .connected(let session, _): Program.printLine("\(id.address) connected \(session)")
         case .disconnected(_, let reason, let pause):
             Program.printLine("\(id.address) lost: \(reason); again in \(pause)")

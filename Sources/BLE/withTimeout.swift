@@ -46,6 +46,16 @@ package func withDeadline<Success: Sendable>(
     _ limit: Duration?, on loop: EventLoop, orThrow timeout: BLEError,
     _ body: @escaping @Sendable () async throws(BLEError) -> Success
 ) async throws(BLEError) -> Success {
+    guard let result = try await untilDeadline(limit, on: loop, body) else { throw timeout }
+    return result
+}
+
+/// As `withDeadline`, but returns nil when the limit passes. The errors of `body` are thrown, also those that
+/// report other time limits. The limit has no effect if `applies` returns false when it passes.
+package func untilDeadline<Success: Sendable>(
+    _ limit: Duration?, on loop: EventLoop, applies: @escaping @Sendable () -> Bool = { true },
+    _ body: @escaping @Sendable () async throws(BLEError) -> Success
+) async throws(BLEError) -> Success? {
     guard let limit else { return try await body() }
     let outcome = await withTaskGroup(of: Result<Success?, BLEError>?.self) { group in
         group.addTask {
@@ -55,8 +65,8 @@ package func withDeadline<Success: Sendable>(
                 return .failure(error)
             }
         }
-        group.addTask { await loop.sleep(for: limit) ? .failure(timeout) : nil }
-        var outcome: Result<Success, BLEError> = .failure(.cancelled)
+        group.addTask { await loop.sleep(for: limit) && applies() ? .success(nil) : nil }
+        var outcome: Result<Success?, BLEError> = .failure(.cancelled)
         var decided = false
         for await result in group {
             guard let result else { continue }

@@ -118,13 +118,9 @@ struct GATTNotifyCommand: GATTVerb {
         let limit = try limit(radio)
         let ended = try await radio.attempt(what) { () throws(BLEError) in
             try await radio.limitedWhileRead(limit) { [self, connection] () throws(BLEError) in
-                let id = try await radio.peripheral(
-                    selector, onCoded: connection.phys == [.leCoded])
-                let links = radio.central.maintain(
-                    id, options: connection, endsWhenBondLost: endWhenBondLost
-                ) { event in
-                    emit(MaintainEvent(device: id.address, what: event), radio.console)
-                }
+                let links = try await radio.maintain(
+                    selector, connection, endsWhenBondLost: endWhenBondLost
+                ) { emit($0, radio.console) }
                 for try await peripheral in links {
                     do throws(Failure) {
                         let device = ConnectedDevice(peripheral: peripheral, radio: radio)

@@ -9,7 +9,9 @@ struct MaintainCommand: RadioCommand {
         abstract: "Keep a device connected, and run a program when it connects or disconnects.",
         discussion: """
             Waits for the device without a time limit, and connects again whenever the link ends: at once if \
-            the link lasted ten seconds, otherwise after pauses that grow to half a minute.
+            the link lasted ten seconds (--steady-after), otherwise after pauses that grow to half a minute. A device \
+            that is given by its name is looked for before each link, since its address can be another one then; if it \
+            is bonded, it is followed by its identity address.
 
             --exec runs a /bin/sh command whenever the device has connected or disconnected, one at a time, \
             for 10 s at most. Its environment has BLETOOL_EVENT (connected or disconnected), BLETOOL_SESSION \
@@ -38,6 +40,13 @@ struct MaintainCommand: RadioCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "A link of this duration is no failure, after which the pauses grow; default: 10s. For devices that connect for seconds.",
+            valueName: "duration"))
+    var steadyAfter: String?
+
     @Option(help: ArgumentHelp("The security level of each link; default: low.", valueName: "level"))
     var security: SecurityLevel?
 
@@ -58,14 +67,20 @@ struct MaintainCommand: RadioCommand {
     func check() throws(Failure) {
         _ = try DeviceSelector.parsed(device)
         _ = try bletool.duration(duration, of: "--duration")
+        _ = try backoff()
         if let count, count < 1 { throw Failure(.usage, "--count", "must be at least 1") }
         if let exec, exec.allSatisfy(\.isWhitespace) {
             throw Failure(.usage, "--exec", "the command is empty")
         }
     }
 
+    private func backoff() throws(Failure) -> Backoff {
+        guard let steady = try bletool.duration(steadyAfter, of: "--steady-after") else { return Backoff() }
+        return Backoff(steadyAfter: steady)
+    }
+
     func run(_ radio: Radio) async throws(Failure) {
-        let selector = try DeviceSelector.parsed(device)
+        let (selector, backoff) = (try DeviceSelector.parsed(device), try backoff())
         let duration = try bletool.duration(duration, of: "--duration")
         let (wanted, linked, ended) = (count, Counter(), Counter())
         var options = ConnectionOptions()
@@ -87,9 +102,9 @@ struct MaintainCommand: RadioCommand {
         let work = {
             await radio.outcome(device) { [options, endWhenBondLost] () throws(BLEError) in
                 try await radio.limited(radio.limit(duration)) { () throws(BLEError) in
-                    let id = try await radio.peripheral(selector)
                     try await Self.maintain(
-                        id, radio, options, endsWhenBondLost: endWhenBondLost, until: wanted, linked, ended,
+                        selector, radio, options, backoff, endsWhenBondLost: endWhenBondLost, until: wanted,
+                        linked, ended,
                         sink)
                 }
             }
@@ -106,33 +121,34 @@ struct MaintainCommand: RadioCommand {
     }
 
     private static func maintain(
-        _ id: Peripheral.Identifier, _ radio: Radio, _ options: ConnectionOptions, endsWhenBondLost: Bool,
-        until wanted: Int?, _ linked: Counter, _ ended: Counter,
+        _ selector: DeviceSelector, _ radio: Radio, _ options: ConnectionOptions, _ backoff: Backoff,
+        endsWhenBondLost: Bool, until wanted: Int?, _ linked: Counter, _ ended: Counter,
         _ sink: AsyncStream<MaintainEvent>.Continuation
     ) async throws(BLEError) {
-        let open = Lock<Int?>(nil)
+        let open = Lock<(session: Int, device: DeviceAddress)?>(nil)
         // A link that exists at the end is not established again. Its end is reported as its start was, and
         // with this reason if the task is cancelled.
         var reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
         defer {
-            if let session = open.withLock({ $0 }) {
+            if let (session, device) = open.withLock({ $0 }) {
                 sink.yield(
-                    MaintainEvent(
-                        device: id.address, what: .disconnected(session: session, reason, pause: .zero)))
+                    MaintainEvent(device: device, what: .disconnected(session: session, reason, pause: .zero))
+                )
             }
         }
-        let links = radio.central.maintain(id, options: options, endsWhenBondLost: endsWhenBondLost) {
-            event in
-            switch event {
+        let links = try await radio.maintain(
+            selector, options, backoff, endsWhenBondLost: endsWhenBondLost
+        ) { event in
+            switch event.what {
             case .connected(let session, _):
-                open.withLock { $0 = session }
+                open.withLock { $0 = (session, event.device) }
                 _ = linked.increment()
             case .disconnected:
                 open.withLock { $0 = nil }
                 _ = ended.increment()
-            case .failed: break
+            case .found, .failed: break
             }
-            sink.yield(MaintainEvent(device: id.address, what: event))
+            sink.yield(event)
         }
         var iterator = links.makeAsyncIterator()
         // The iterator returns the next link after the previous one has ended.

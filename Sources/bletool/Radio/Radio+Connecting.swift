@@ -12,9 +12,41 @@ extension Radio {
         // Only the time limit ends the attempts, because a peripheral that other hosts connect to as well
         // accepts this host sooner or later.
         options.establishmentAttempts = .max
-        let address = try await find(selector, within: limit, onCoded: options.phys == [.leCoded])
-        return try await attempt("\(address.text)") { [options] () throws(BLEError) in
-            try await central.connect(to: address, timeout: limit, options: options)
+        let onCoded = options.phys == [.leCoded]
+        var address = try await find(selector, within: limit, onCoded: onCoded)
+        let end = adapter.loop.now + limit
+        // A device that is given by its name can have another address since it was found, and is looked for again.
+        var step = if case .name = selector { Duration.seconds(5) } else { limit }
+        while true {
+            let left = adapter.loop.now.duration(until: end)
+            let isBonded = await adapter.isBonded(with: address)
+            let isLast = isBonded || step >= left
+            do throws(BLEError) {
+                return try await central.connect(
+                    to: address, timeout: left, establishingWithin: isLast ? nil : step, options: options)
+            } catch {
+                switch error {
+                case .timedOut(.connecting, _): break
+                case .timedOut(let stage, after: left):
+                    throw Failure(.timedOut(stage, after: limit), while: address.text)
+                default: throw Failure(error, while: address.text)
+                }
+                let left = adapter.loop.now.duration(until: end)
+                guard !isLast, left > .zero, case .success(let next) = await found(selector, left, onCoded)
+                else { throw Failure(.timedOut(.connecting, after: limit), while: address.text) }
+                step = next == address ? step * 2 : .seconds(5)
+                address = next
+            }
+        }
+    }
+
+    private func found(
+        _ selector: DeviceSelector, _ limit: Duration, _ onCoded: Bool
+    ) async -> Result<DeviceAddress, Failure> {
+        do throws(Failure) {
+            return .success(try await find(selector, within: limit, onCoded: onCoded))
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -104,9 +136,41 @@ extension Radio {
         }
     }
 
+    /// Returns the successive links to a DEVICE. One that is given by its name is looked for anew before each link,
+    /// because its address can be another one then.
+    func maintain(
+        _ selector: DeviceSelector, _ options: ConnectionOptions, _ backoff: Backoff = Backoff(),
+        endsWhenBondLost: Bool, report: @escaping @Sendable (MaintainEvent) -> Void
+    ) async throws(BLEError) -> MaintainedConnection {
+        let onCoded = options.phys == [.leCoded]
+        guard case .name = selector else {
+            let id = try await peripheral(selector, onCoded: onCoded)
+            return central.maintain(
+                id, options: options, backoff: backoff, endsWhenBondLost: endsWhenBondLost
+            ) { report(MaintainEvent(device: id.address, what: $0)) }
+        }
+        var scan = selector.scanOptions
+        if onCoded { scan.phys = [.le1M, .leCoded] }
+        let device = Lock<DeviceAddress?>(nil)
+        return central.maintain(
+            matching: scan, options: options, backoff: backoff, endsWhenBondLost: endsWhenBondLost
+        ) { event in
+            var isFirst = false
+            if case .found(let id) = event {
+                isFirst = device.withLock { address in
+                    defer { address = id.address }
+                    return address == nil
+                }
+            }
+            // What follows names the device as well.
+            guard !isFirst, let address = device.withLock({ $0 }) else { return }
+            report(MaintainEvent(device: address, what: event))
+        }
+    }
+
     /// Returns the device that a DEVICE refers to. Waits until it is found.
-    func peripheral(
-        _ selector: DeviceSelector, onCoded: Bool = false
+    private func peripheral(
+        _ selector: DeviceSelector, onCoded: Bool
     ) async throws(BLEError) -> Peripheral.Identifier {
         if let address = await known(selector) { return await central.identifier(of: address) }
         var options = selector.scanOptions

@@ -40,7 +40,8 @@ struct MaintainTests {
             {
                 sessions += 1
                 #expect(await device.id == id)
-                #expect(try await device.read(device.sample()) == [1])
+                // A discovery is no use of the device.
+                _ = try await device.sample()
                 if sessions == 5 { break }
             }
             // Leaving the loop ends the link.
@@ -57,6 +58,116 @@ struct MaintainTests {
                     .connected(session: 5, .none),
                 ])
             dropping.cancel()
+        }
+    }
+
+    @Test(
+        "a short link on which the device was of use is no failure, but 500 ms are between two attempts",
+        arguments: [Duration.seconds(1), .zero])
+    func usefulLinkIsNoFailure(_ rest: Duration) async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            let client = try await bed.host("client")
+            try await server.serve()
+            let manager = PeripheralManager(server)
+            let handle = try #require(await manager.valueHandle(of: Sample.value))
+            let events = manager.events()
+            let dropping = bed.task {
+                for try await case .read(let central, _, _, _) in events {
+                    await bed.wait(rest)
+                    await manager.disconnect(central)
+                }
+            }
+            let pauses = Lock<[Duration]>([])
+            let central = CentralManager(client)
+            let links = central.maintain(await central.identifier(of: server.address)) { event in
+                if case .disconnected(_, _, let pause) = event { pauses.withLock { $0.append(pause) } }
+            }
+            var sessions = 0
+            for try await device in links {
+                sessions += 1
+                if sessions == 5 { break }
+                #expect(try await device.read(handle) == [1])
+            }
+            let all = pauses.withLock { $0 }
+            #expect(all.count == 4)
+            #expect(
+                all.allSatisfy { rest == .zero ? $0 > .zero && $0 <= .milliseconds(500) : $0 == .zero },
+                "\(all)")
+            dropping.cancel()
+        }
+    }
+
+    @Test("a device that is known by its name is looked for anew before each link")
+    func deviceIsFoundUnderNextAddress() async throws {
+        try await VirtualTestbed.run { bed in
+            let (first, second) = (try await bed.host("first"), try await bed.host("second"))
+            let central = CentralManager(try await bed.host("client"))
+            try await first.serve()
+            let reported = Lock<[MaintenanceEvent]>([])
+            var addresses: [DeviceAddress] = []
+            let links = central.maintain(matching: .named("peer")) { event in
+                reported.withLock { $0.append(event) }
+            }
+            for try await device in links {
+                addresses.append(device.address)
+                if addresses.count == 2 { break }
+                #expect(try await device.read(device.sample()) == [1])
+                await first.close()
+                try await second.serve()
+            }
+            #expect(addresses == [await first.address, await second.address])
+            let found = reported.withLock { $0 }.compactMap { event -> DeviceAddress? in
+                if case .found(let id) = event { id.address } else { nil }
+            }
+            #expect(found == addresses)
+        }
+    }
+
+    @Test("a device that has left its address before it was connected is looked for again")
+    func addressThatIsGoneIsLeft() async throws {
+        try await VirtualTestbed.run { bed in
+            let (first, second) = (try await bed.host("first"), try await bed.host("second"))
+            let central = CentralManager(try await bed.host("client"))
+            let advertising = try await first.serve()
+            let reported = Lock<[MaintenanceEvent]>([])
+            let links = central.maintain(matching: .named("peer")) { event in
+                reported.withLock { $0.append(event) }
+                guard case .found(let id) = event else { return }
+                bed.loop.execute {
+                    _ = bed.task {
+                        guard await first.address == id.address else { return }
+                        await advertising.stop()
+                        try await second.serve()
+                    }
+                }
+            }
+            let began = bed.loop.now
+            for try await device in links {
+                #expect(device.address == (await second.address))
+                break
+            }
+            let late = BLEError.timedOut(.connecting, after: .seconds(5))
+            #expect(reported.withLock { $0 }.contains(.failed(late, pause: .milliseconds(500))))
+            #expect(began.duration(until: bed.loop.now) < .seconds(8))
+        }
+    }
+
+    @Test("a released device can be disconnected by its identifier, for all its users")
+    func disconnectEndsLinkOfAllUsers() async throws {
+        try await VirtualTestbed.run { bed in
+            let server = try await bed.host("server")
+            let client = try await bed.host("client")
+            try await server.serve()
+            let central = CentralManager(client)
+            _ = try await client.connect(to: server)
+            let user = try await client.connect(to: server)
+            let id = await user.id
+            #expect(await central.state(of: id) == .connected)
+            await central.disconnect(id)
+            #expect(await central.state(of: id) == .disconnected)
+            #expect(try await user.disconnection() == .status(.connectionTerminatedByLocalHost))
+            await central.disconnect(id)
         }
     }
 

@@ -103,6 +103,33 @@ struct CentralSamples {
         print(level)
     }
 
+    func maintainNamed(follow: (Peripheral) async throws -> Void) async throws {
+        // Sources/BLE/Central/Maintaining/MaintainedConnection.swift
+        var scan = ScanOptions()
+        scan.name = "Thermometer *"
+        for try await device in central.maintain(matching: scan) {
+            do { try await follow(device) } catch BLEError.disconnected { continue }
+        }
+        // .
+    }
+
+    func limitedWait(answer: RemoteCharacteristic, command: RemoteCharacteristic) async throws {
+        // Sources/BLE/Streams/BoundedStream.swift
+        let answers = try await peripheral.values(of: answer)
+        try await peripheral.write([0x01], to: command)
+        let first = try await answers.next(within: .seconds(2))
+        // .
+        print(first as Any)
+    }
+
+    func severalValues(temperature: RemoteCharacteristic, humidity: RemoteCharacteristic) async throws {
+        // Sources/BLE/Central/Peripheral.swift
+        for try await value in try await peripheral.values(of: [temperature, humidity]) {
+            print(value.handle == temperature.valueHandle ? "°C" : "%", value.value)
+        }
+        // .
+    }
+
     func maintain(id: Peripheral.Identifier, follow: (Peripheral) async throws -> Void) async throws {
         // Sources/BLE/Central/Maintaining/MaintainedConnection.swift
         for try await device in central.maintain(id) {

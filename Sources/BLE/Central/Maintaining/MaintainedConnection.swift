@@ -4,6 +4,9 @@ import HCISocket
 
 /// A change of a maintained connection.
 public enum MaintenanceEvent: Hashable, Sendable {
+    /// The device to connect to was found by a scan, for the first time or under another identifier than before. Only
+    /// with `CentralManager.maintain(matching:options:backoff:endsWhenBondLost:report:)`.
+    case found(Peripheral.Identifier)
     /// A link was made, and is as secure as the options require. `session` is the number of the link, from 1.
     case connected(session: Int, LinkSecurity)
     /// The link has ended. The next attempt to connect begins after `pause`.
@@ -16,6 +19,7 @@ extension MaintenanceEvent: CustomStringConvertible {
     /// The event as one line of text: "session 1 is connected, security encrypted".
     public var description: String {
         switch self {
+        case .found(let id): "found \(id.address)"
         case .connected(let session, let security):
             "session \(session) is connected, security \(security.level)"
         case .disconnected(let session, let reason, let pause):
@@ -39,8 +43,15 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
     /// The error that ends the sequence.
     public typealias Failure = BLEError
 
+    /// What the links are made to.
+    enum Target: Sendable {
+        case device(Peripheral.Identifier)
+        /// The first connectable device that a scan finds, which is repeated for each link.
+        case found(by: ScanOptions)
+    }
+
     let central: CentralManager
-    let id: Peripheral.Identifier
+    let target: Target
     let options: ConnectionOptions
     let backoff: Backoff
     let endsWhenBondLost: Bool
@@ -61,10 +72,11 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
         nonisolated(nonsending) func request(
             of connection: MaintainedConnection
         ) async throws(BLEError) -> LinkRequest? {
-            guard let restoration = connection.central.restoration else { return nil }
+            guard let restoration = connection.central.restoration, case .device(let id) = connection.target
+            else { return nil }
             if let request = request.withLock({ $0 }) { return request }
             let new = try await restoration.request(
-                for: connection.id, connection.options, isMaintained: true)
+                for: id, connection.options, isMaintained: true)
             request.withLock { $0 = new }
             return new
         }
@@ -122,12 +134,42 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
             }
         }
 
-        private nonisolated(nonsending) func connect() async throws(BLEError) -> Peripheral {
-            let (address, options) = (connection.id.address, connection.options)
+        private nonisolated(nonsending) mutating func connect() async throws(BLEError) -> Peripheral {
+            let options = connection.options
+            let address: DeviceAddress
+            switch connection.target {
+            case .device(let id): address = id.address
+            case .found(let scan):
+                let (id, limit) = try await find(scan)
+                return try await connection.central.connect(
+                    to: id.address, timeout: nil, establishingWithin: limit, options: options)
+            }
             guard let request = try await owner.request(of: connection) else {
                 return try await connection.central.connect(to: address, timeout: nil, options: options)
             }
             return try await request.connect(to: address, timeout: nil, options: options)
+        }
+
+        /// Looks for the device. Returns its identifier, and the time limit of connecting to it, which a bonded device
+        /// does not need: it can be found by its identity, whatever address it has.
+        private nonisolated(nonsending) mutating func find(
+            _ scan: ScanOptions
+        ) async throws(BLEError) -> (Peripheral.Identifier, Duration?) {
+            let central = connection.central
+            if let known = found?.id, await central.adapter.isBonded(with: known.address) {
+                return (await central.identifier(of: known.address), nil)
+            }
+            let seen = try await central.first(scan, within: nil) { $0.isConnectable && $0.id != nil }
+            guard let id = seen.id else { throw .notFound(.address) }
+            let limit: Duration
+            if let found, found.id == id {
+                limit = Swift.min(found.limit * 2, Self.longestFoundLimit)
+            } else {
+                limit = Self.foundLimit
+                connection.report(.found(id))
+            }
+            found = (id, limit)
+            return (id, await central.adapter.isBonded(with: id.address) ? nil : limit)
         }
 
         /// Waits for the end of a link, and counts it as a success or a failure.
@@ -169,8 +211,33 @@ extension CentralManager {
         report: @escaping @Sendable (MaintenanceEvent) -> Void = { _ in }
     ) -> MaintainedConnection {
         MaintainedConnection(
-            central: self, id: id, options: options, backoff: backoff, endsWhenBondLost: endsWhenBondLost,
-            report: report)
+            central: self, target: .device(id), options: options, backoff: backoff,
+            endsWhenBondLost: endsWhenBondLost, report: report)
+    }
+
+    /// Connects again and again to the device that a scan finds: for one that is known by its name or services, and
+    /// can have another address after each start (Core Specification 5.4, Vol 6, Part B, 1.3.2.1).
+    ///
+    /// Before each link, the device is looked for anew: the first connectable one that matches `scan` is taken. If it
+    /// does not answer within 5 s, which doubles up to 40 s while its address stays the same, it is looked for again.
+    /// A bonded device is followed by its identity address. The next process does not restore these links. Otherwise
+    /// as `maintain(_:options:backoff:endsWhenBondLost:report:)`.
+    ///
+    /// ```swift
+    /// var scan = ScanOptions()
+    /// scan.name = "Thermometer *"
+    /// for try await device in central.maintain(matching: scan) {
+    ///     do { try await follow(device) } catch BLEError.disconnected { continue }
+    /// }
+    /// ```
+    public func maintain(
+        matching scan: ScanOptions, options: ConnectionOptions = ConnectionOptions(),
+        backoff: Backoff = Backoff(), endsWhenBondLost: Bool = false,
+        report: @escaping @Sendable (MaintenanceEvent) -> Void = { _ in }
+    ) -> MaintainedConnection {
+        MaintainedConnection(
+            central: self, target: .found(by: scan), options: options, backoff: backoff,
+            endsWhenBondLost: endsWhenBondLost, report: report)
     }
 }
 

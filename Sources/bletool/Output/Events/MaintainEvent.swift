@@ -20,6 +20,7 @@ struct MaintainEvent: Event {
     func lines(colored: Bool) -> [String] {
         let head = Style.cyan(device.text, when: colored)
         switch what {
+        case .found: return ["\(head) found"]
         case .connected(let session, let security):
             var words = ["\(head) connected", "link \(session)"]
             if security.level > .open {
@@ -46,7 +47,7 @@ struct MaintainEvent: Event {
             environment["BLETOOL_EVENT"] = "disconnected"
             environment["BLETOOL_SESSION"] = "\(session)"
             environment["BLETOOL_REASON"] = "\(reason)"
-        case .failed: return nil
+        case .found, .failed: return nil
         }
         return environment
     }
@@ -57,6 +58,7 @@ struct MaintainEvent: Event {
 
     private var parts: (name: String, members: [JSONValue.Member]) {
         switch what {
+        case .found: ("found", [])
         case .connected(let session, let security):
             (
                 "connected",
