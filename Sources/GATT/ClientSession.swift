@@ -65,6 +65,8 @@ package struct ClientSession: Sendable {
         /// The characteristic's configuration at the server before this operation writes another.
         var configurationBefore: WrittenConfiguration?
 
+        var isPreparation: Bool { type(of: original).isPreparation }
+
         init(_ operation: Operation, _ procedure: any GATTProcedure) {
             self.operation = operation
             (original, self.procedure) = (procedure, procedure)
@@ -157,6 +159,9 @@ package struct ClientSession: Sendable {
     private var undoing = Deque<ATTRequest>()
     private var commands = Deque<WaitingCommand>()
     private var discovery: Discovery?
+    /// Whether the server has been of use on this link: it has answered a request of the application, other than the
+    /// exchange of the MTU and discovery, or has sent a value to a subscriber.
+    package private(set) var hasServed = false
 
     // The result of the last discovery, and whether the server has reported since then that it is no longer
     // valid.
@@ -432,6 +437,7 @@ extension ClientSession {
         guard running != nil else { return }
         running?.phase = .ready
         running?.isAnswered = true
+        if !hasServed, running?.operation.isOwn == false, running?.isPreparation == false { hasServed = true }
         do throws(GATTClientError) {
             try running?.procedure.receive(response)
         } catch {
@@ -976,6 +982,7 @@ extension ClientSession {
             } else if subscribers.isEmpty {
                 early.keep(value)
             }
+            if !subscribers.isEmpty { hasServed = true }
             events.append(.value(value, to: subscribers))
         }
     }

@@ -28,11 +28,17 @@ package protocol GATTProcedure: Sendable {
     /// The request that makes the peer discard the procedure when it is abandoned halfway; the answer does
     /// not matter. nil if there is nothing to discard.
     var undo: ATTRequest? { get }
+
+    /// Whether the procedure only prepares the use of a server: it exchanges the MTU, or discovers the database.
+    static var isPreparation: Bool { get }
 }
 
 extension GATTProcedure {
     /// Nil, because most procedures leave no state to undo.
     package var undo: ATTRequest? { nil }
+
+    /// False: most procedures use the server.
+    package static var isPreparation: Bool { false }
 }
 
 /// The next step of a procedure.

@@ -29,6 +29,8 @@ extension SingleRequest {
 /// Offers the MTU of this side to the server, once per link (Core Specification 5.4, Vol 3, Part G, 4.3.1).
 /// The bearer uses the smaller of both MTUs. If the server refuses, the MTU does not change.
 package struct ExchangeMTU: SingleRequest {
+    package static let isPreparation = true
+
     /// Nothing: the result only shows that the server has answered.
     package typealias Output = Void
 

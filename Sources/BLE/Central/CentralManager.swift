@@ -258,6 +258,12 @@ extension Peripheral {
         get async { await adapter.identifier(of: address) }
     }
 
+    /// Whether the device was of use on this link: it has sent a value to a subscriber, or answered a request other
+    /// than the exchange of the MTU and discovery.
+    var hasServed: Bool {
+        get async { await adapter.hasServed(on: link) }
+    }
+
     /// The state of the connection for this `Peripheral`: `disconnected` after its `disconnect`, even if other
     /// callers still use the link.
     public var state: PeripheralState {

@@ -11,15 +11,17 @@ struct ClientMemory {
         var reason: DisconnectReason
         var error: BLEError
         var unsent: Int
+        var hasServed: Bool
     }
     private var endings: Deque<Ending> = []
 
     /// Records why a link ended, and how many packets it had accepted but not sent, for callers that still
     /// hold the link. Only the last 64 links are kept.
     mutating func noteEnd(
-        of link: LinkID, _ reason: DisconnectReason, _ error: BLEError, unsent: Int
+        of link: LinkID, _ reason: DisconnectReason, _ error: BLEError, unsent: Int, hasServed: Bool
     ) {
-        endings.append(Ending(link: link, reason: reason, error: error, unsent: unsent))
+        endings.append(
+            Ending(link: link, reason: reason, error: error, unsent: unsent, hasServed: hasServed))
         if endings.count > 64 { endings.removeFirst() }
     }
 
@@ -32,6 +34,9 @@ struct ClientMemory {
     /// Returns how many packets a link had accepted but not sent when it ended; nil if that is not
     /// remembered.
     func unsent(on link: LinkID) -> Int? { ending(of: link)?.unsent }
+
+    /// Whether the peer of a link that has ended was of use as a server; false if that is not remembered.
+    func hasServed(on link: LinkID) -> Bool { ending(of: link)?.hasServed ?? false }
 
     private func ending(of link: LinkID) -> Ending? {
         endings.last { $0.link == link }

@@ -66,7 +66,8 @@ extension Adapter {
         guard links.removeValue(forKey: link.id) != nil else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
         let error = link.closing ?? .disconnected(reason)
-        clients.noteEnd(of: link.id, reason, error, unsent: unsent(on: link))
+        clients.noteEnd(
+            of: link.id, reason, error, unsent: unsent(on: link), hasServed: link.gatt.session.hasServed)
         switch link.channel {
         case .acl(let handle): acl.close(handle)
         case .socket(let channel): channel.port.close()

@@ -4,6 +4,8 @@ import BLECore
 /// Finds the characteristics of a service, without their descriptors (Core Specification 5.4, Vol 3, Part
 /// G, 4.6).
 package struct DiscoverCharacteristics: WalkingProcedure {
+    package static let isPreparation = true
+
     /// The characteristics in ascending order of handles.
     package typealias Output = [RemoteCharacteristic]
 
@@ -54,6 +56,8 @@ package struct DiscoverCharacteristics: WalkingProcedure {
 
 /// Finds the descriptors of a characteristic (Core Specification 5.4, Vol 3, Part G, 4.7).
 package struct DiscoverDescriptors: WalkingProcedure {
+    package static let isPreparation = true
+
     /// The descriptors in ascending order of handles.
     package typealias Output = [RemoteDescriptor]
 

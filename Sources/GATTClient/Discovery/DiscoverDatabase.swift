@@ -8,6 +8,8 @@ import BLECore
 /// the characteristics of all services at once, and the descriptors of as many characteristics as one
 /// response can hold.
 package struct DiscoverDatabase: GATTProcedure {
+    package static let isPreparation = true
+
     /// What the procedure is looking for; the numbers are indices into `spans` and `gaps`.
     private enum Place: Equatable {
         case primaryServices, secondaryServices

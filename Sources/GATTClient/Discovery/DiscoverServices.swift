@@ -3,6 +3,8 @@ import BLECore
 
 /// Finds services, without their contents (Core Specification 5.4, Vol 3, Part G, 4.4).
 package struct DiscoverServices: WalkingProcedure {
+    package static let isPreparation = true
+
     /// The services in ascending order of handles.
     package typealias Output = [RemoteService]
 

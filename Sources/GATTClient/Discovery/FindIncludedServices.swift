@@ -4,7 +4,9 @@ import BLECore
 /// Finds the services that a service includes (Core Specification 5.4, Vol 3, Part G, 4.5.1). Include
 /// declarations do not contain long UUIDs, so those are read one by one.
 package struct FindIncludedServices: GATTProcedure {
-    private var walk: AttributeWalk
+    package static let isPreparation = true
+
+    var walk: AttributeWalk
     private var found: [RemoteInclude] = []
     /// The includes without a UUID; the last one is read first.
     private var nameless: [(handle: AttributeHandle, declaration: IncludeDeclaration)] = []

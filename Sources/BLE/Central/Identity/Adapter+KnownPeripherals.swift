@@ -1,4 +1,5 @@
 import BLECore
+import GATT
 import HCISocket
 import Logging
 

@@ -1,4 +1,8 @@
-/// The pauses before attempts to connect again: longer after each failure in a row.
+/// The pauses before attempts to connect again: longer after each failure in a row. Between two attempts there are
+/// 500 ms at least.
+///
+/// A failed attempt is a failure, and so is a link on which the device neither sent a value to a subscriber nor
+/// answered a request other than the exchange of the MTU and discovery, if it was shorter than `steadyAfter`.
 public struct Backoff: Hashable, Sendable {
     /// The pause after the first failure.
     public var first: Duration
@@ -6,8 +10,8 @@ public struct Backoff: Hashable, Sendable {
     public var factor: Int
     /// The longest pause between two attempts.
     public var longest: Duration
-    /// The duration from which a link counts as a success; the pauses then start from `first` again. A
-    /// shorter link counts as a failure.
+    /// The duration from which a link is no failure in any case. After such a link the pauses start from `first`
+    /// again.
     public var steadyAfter: Duration
 
     /// Creates a backoff. By default the first pause is 0.5 s, each further one is twice as long, up to 30 s,
@@ -21,6 +25,9 @@ public struct Backoff: Hashable, Sendable {
         self.longest = longest
         self.steadyAfter = steadyAfter
     }
+
+    /// The shortest time from one attempt to the next.
+    package static let shortest = Duration.milliseconds(500)
 
     /// Returns the pause after this many failures in a row; zero after none.
     package func pause(after failures: Int) -> Duration {

@@ -94,7 +94,16 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
         private let owner = Owner()
         private var sessions = 0
         private var failures = 0
+        /// The time of the last attempt's end, and the pause before the next one.
         private var since = Instant.zero
+        private var pause = Duration.zero
+        /// The device that the last scan has found, and the time limit of connecting to it.
+        private var found: (id: Peripheral.Identifier, limit: Duration)?
+
+        /// The time limit of connecting to a device that a scan has found. Its address may have changed since. The
+        /// limit doubles while the device is found again under the same address, because some advertise rarely.
+        private static let foundLimit = Duration.seconds(5)
+        private static let longestFoundLimit = Duration.seconds(40)
 
         fileprivate init(_ connection: MaintainedConnection) { self.connection = connection }
 
@@ -128,8 +137,17 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
                 } catch {
                     let isBondLost = if case .bondLost = error { true } else { false }
                     guard error.mayPass || isBondLost && !connection.endsWhenBondLost else { throw error }
-                    failures += 1
-                    connection.report(.failed(error, pause: connection.backoff.pause(after: failures)))
+                    // A scan that cannot begin is an error.
+                    if case .found = connection.target, found == nil { throw error }
+                    since = loop.now
+                    if case .timedOut(.connecting, _) = error {
+                        // The device has another address now, and the next scan finds it.
+                        pause = Backoff.shortest
+                    } else {
+                        failures += 1
+                        pause = Swift.max(connection.backoff.pause(after: failures), Backoff.shortest)
+                    }
+                    connection.report(.failed(error, pause: pause))
                 }
             }
         }
@@ -182,13 +200,16 @@ public struct MaintainedConnection: AsyncSequence, Sendable {
                 throw error
             }
             let lasted = since.duration(until: loop.now)
-            failures = lasted >= connection.backoff.steadyAfter ? 0 : failures + 1
-            let pause = connection.backoff.pause(after: failures)
+            let isSuccess =
+                if lasted >= connection.backoff.steadyAfter { true } else { await session.hasServed }
+            failures = isSuccess ? 0 : failures + 1
+            // Doubled if the device is found again under this address.
+            if let found { self.found = (found.id, Self.foundLimit / 2) }
+            pause = Swift.max(connection.backoff.pause(after: failures), Backoff.shortest - lasted)
             connection.report(.disconnected(session: sessions, reason, pause: pause))
         }
 
         private nonisolated(nonsending) func rest() async throws(BLEError) {
-            let pause = connection.backoff.pause(after: failures)
             if pause > .zero, await !loop.sleep(for: pause) { throw .cancelled }
         }
     }
