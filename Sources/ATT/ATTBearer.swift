@@ -341,8 +341,9 @@ extension ATTBearer {
     }
 
     /// Handles a response. A malformed response fails only the request in progress: the specification names
-    /// no reaction, and the next request can still succeed. A response to another request is ignored: if it
-    /// were taken for the answer, the real answer would be taken for that of the next request, and so on.
+    /// no reaction, and the next request can still succeed. So does an Error Response to another request, because
+    /// only one request is open. Another response to another request is ignored: if it were taken for the answer,
+    /// the real answer would be taken for that of the next request, and so on.
     private mutating func receiveResponse(_ frame: Span<UInt8>, _ opcode: ATTOpcode) {
         guard let current = client.current, current.isSent else {
             ignored.responses += 1
@@ -367,7 +368,8 @@ extension ATTBearer {
     }
 
     /// Returns the response to a request with the opcode `asked`. Returns nil when the PDU is a response to
-    /// another request, or an error about a command, which some servers wrongly send after a bad signature.
+    /// another request, or an error about a PDU without response, which some servers wrongly send. Throws for an error
+    /// about another request.
     private static func response(
         _ frame: Span<UInt8>, _ opcode: ATTOpcode, to asked: ATTOpcode
     ) throws(ATTTransactionError) -> ATTResponse? {
@@ -378,7 +380,13 @@ extension ATTBearer {
         } catch {
             throw .malformedResponse(error)
         }
-        if case .error(let error) = response, error.requestOpcode != asked { return nil }
+        if case .error(let error) = response, error.requestOpcode != asked {
+            // Some servers answer what has no response, such as a confirmation.
+            guard (error.requestOpcode.kind ?? .request) == .request, !error.requestOpcode.isCommand else {
+                return nil
+            }
+            throw .foreignError(about: error.requestOpcode, to: asked)
+        }
         return response
     }
 
@@ -575,6 +583,8 @@ package enum ATTTransactionError: Error, Hashable, Sendable {
     case closed(ATTBearer.Closure)
     /// The peer sent a response that does not answer the request, and no answer in time.
     case unexpectedResponse(ATTOpcode, to: ATTOpcode)
+    /// The peer answered with an Error Response that names another request.
+    case foreignError(about: ATTOpcode, to: ATTOpcode)
     /// The response could not be decoded as its opcode requires.
     case malformedResponse(DecodeError)
 }
@@ -584,6 +594,8 @@ extension ATTTransactionError: CustomStringConvertible {
         switch self {
         case .closed(let reason): reason.description
         case .unexpectedResponse(let response, let request): "the peer answered \(request) with \(response)"
+        case .foreignError(let named, let request):
+            "the peer answered \(request) with an error about \(named)"
         case .malformedResponse(let error): error.description
         }
     }

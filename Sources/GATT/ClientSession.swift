@@ -823,7 +823,7 @@ extension GATTFailure {
     /// Whether the server's answer violates the specification.
     fileprivate var isMisbehavior: Bool {
         switch self {
-        case .procedure(.misbehaving), .transaction(.malformedResponse): true
+        case .procedure(.misbehaving), .transaction(.malformedResponse), .transaction(.foreignError): true
         default: false
         }
     }

@@ -199,9 +199,12 @@ func unwritableChannelDefersTimeout() throws {
     _ = try bearer.request(.write(3, value: [1]))
     for handle: AttributeHandle in [5, 7] { _ = try bearer.request(.read(handle)) }
     #expect(bearer.hexFrames() == ["12030001"])
-    // The response to a read, and an error response to a read.
+    // The response to a read, and an error about a command.
     bearer.receive("0baa")
-    bearer.receive("010a030002")
+    bearer.receive("0152030002")
+    // An error about a notification or a confirmation of this host's server.
+    bearer.receive("011b030006")
+    bearer.receive("011e000006")
     #expect(bearer.events() == [])
     #expect(bearer.hexFrames() == [])
     bearer.receive("13")
@@ -213,12 +216,26 @@ func unwritableChannelDefersTimeout() throws {
         bearer.events() == [.response(1, .write), .response(2, .read([5])), .response(3, .read([7]))])
 }
 
+@Test func errorAboutAnotherRequestFailsTheOpenOne() throws {
+    var bearer = ATTBearer()
+    _ = try bearer.request(.readByType(.all, type: 0x2803))
+    _ = try bearer.request(.read(3))
+    _ = bearer.hexFrames()
+    bearer.receive("011001000a")
+    #expect(
+        bearer.events() == [.failed(1, .foreignError(about: .readByGroupTypeRequest, to: .readByTypeRequest))]
+    )
+    #expect(bearer.hexFrames() == ["0a0300"])
+    bearer.receive("0b05")
+    #expect(bearer.events() == [.response(2, .read([5]))])
+}
+
 @Test func requestTimeoutReportsMismatchedResponse() throws {
     var bearer = ATTBearer()
     _ = try bearer.request(.readByType(.all, type: 0x2803))
     _ = try bearer.request(.read(3))
     _ = bearer.hexFrames()
-    bearer.receive("010a030002")
+    bearer.receive("0152030002")
     bearer.receive("13")
     bearer.expire(at: .seconds(30))
     #expect(

@@ -311,7 +311,11 @@ struct ErrorTableTests {
             .peerMisbehaved(.unexpectedResponse(.writeResponse, to: .readRequest)), .peer,
             "read: the peer misbehaves: it answered Read Request with Write Response"),
         Row(
-            .peerMisbehaved(.malformedResponse(malformed)), .linkLost,
+            .peerMisbehaved(.foreignError(about: .readByGroupTypeRequest, to: .readRequest)), .peer,
+            "read: the peer misbehaves: it answered Read Request with an error about Read By Group Type Request"
+        ),
+        Row(
+            .peerMisbehaved(.malformedResponse(malformed)), .peer,
             "read: the peer misbehaves: LE buffer size: Total_Num_LE_ACL_Data_Packets at octet 2 needs 1 octet, 0 left"
         ),
         Row(

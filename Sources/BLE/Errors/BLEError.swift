@@ -336,6 +336,8 @@ extension BLEError {
         case .closed(.disconnected): self = .disconnected(.unknown)
         case .unexpectedResponse(let response, let request):
             self = .peerMisbehaved(.unexpectedResponse(response, to: request))
+        case .foreignError(let named, let request):
+            self = .peerMisbehaved(.foreignError(about: named, to: request))
         case .malformedResponse(let error): self = .peerMisbehaved(.malformedResponse(error))
         }
     }

@@ -10,6 +10,8 @@ extension BLEError {
         case answer(to: ATTOpcode, Misbehavior)
         /// The peer answered a request with a PDU that is not a response to it.
         case unexpectedResponse(ATTOpcode, to: ATTOpcode)
+        /// It answered the second request with an Error Response that names the first one.
+        case foreignError(about: ATTOpcode, to: ATTOpcode)
         /// The response cannot be decoded.
         case malformedResponse(DecodeError)
         /// The value of an attribute is malformed for its type.
@@ -35,6 +37,7 @@ extension BLEError.PeerMisbehavior: CustomStringConvertible {
         switch self {
         case .answer(let request, let how): "answer to \(request): \(how)"
         case .unexpectedResponse(let response, let request): "it answered \(request) with \(response)"
+        case .foreignError(let named, let request): "it answered \(request) with an error about \(named)"
         case .malformedResponse(let error), .malformedValue(let error): "\(error)"
         case .missingConfiguration(let uuid):
             "characteristic \(uuid) has no Client Characteristic Configuration"
