@@ -152,4 +152,16 @@ struct ScanFilterTests {
         #expect(isTold(2))
         #expect(!isTold(5000))
     }
+
+    @Test("a name matches up to its first NUL, and without the spaces at its end")
+    func paddedNamesMatch() {
+        for name in ["Lamp", "Lamp\0", "Lamp\0\0\0garbage", "Lamp   ", "Lamp  \0\0", "lamp"] {
+            #expect(Glob("Lamp").matches(name: name), "\(name.debugDescription)")
+        }
+        #expect(Glob("Lamp  ").matches(name: "Lamp  "))
+        #expect(Glob("*garbage").matches(name: "Lamp\0garbage"))
+        for name in ["", "\0Lamp", " Lamp", "Lamp 2", "Lampe"] {
+            #expect(!Glob("Lamp").matches(name: name), "\(name.debugDescription)")
+        }
+    }
 }

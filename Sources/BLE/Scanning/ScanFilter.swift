@@ -45,7 +45,7 @@ struct ScanFilter: Sendable {
             return false
         }
         guard let glob else { return true }
-        return advertisement.name.map { glob.matches($0) } ?? false
+        return advertisement.name.map { glob.matches(name: $0) } ?? false
     }
 
     private mutating func isWorthReporting(_ sighting: DeviceTable.Sighting) -> Bool {
@@ -71,6 +71,15 @@ package struct Glob: Hashable, Sendable {
 
     /// Creates a pattern, which ignores case.
     package init(_ text: some StringProtocol) { pattern = Array(text.lowercased()) }
+
+    /// Returns whether the name of a device matches: as it is, or up to its first NUL and without the spaces at its
+    /// end, with which some devices fill a field of fixed length.
+    package func matches(name: String) -> Bool {
+        if matches(name) { return true }
+        var visible = name.prefix { $0 != "\0" }
+        while visible.last == " " { visible.removeLast() }
+        return matches(visible)
+    }
 
     /// Returns whether all of `text` matches. The time is proportional to the length of the pattern times
     /// that of the text, whatever they contain.

@@ -199,7 +199,7 @@ extension Adapter {
 
     /// Loads the database of a bonded peer that an earlier process has discovered.
     func recall(_ link: Link) async {
-        guard isBonded(link), let id = link.protection.bond?.id, clients.cache.contents[id.peer] == nil else {
+        guard isBonded(link), let id = link.protection.bond?.id, !clients.cache.holds(id.peer) else {
             return
         }
         do throws(BLEError) {
@@ -209,10 +209,11 @@ extension Adapter {
         }
     }
 
-    /// Keeps the database of a bonded peer for later processes.
+    /// Keeps the database of a bonded peer for later processes, in place of an earlier one. One with faults is not
+    /// kept: what is missing may be found the next time.
     func retain(_ database: CachedDatabase, of link: Link) {
         guard isBonded(link), let id = link.protection.bond?.id else { return }
-        store.keep(database, of: id)
+        store.keep(database.database.faults.isEmpty ? database : nil, of: id)
     }
 
     /// Keeps the server's record of a peer when its link ends, if the peer's identity is proven. Keeps nothing before

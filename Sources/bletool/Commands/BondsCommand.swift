@@ -112,7 +112,7 @@ extension BondStore {
             record.id.peer.value == bits
                 || self.record(behind: DeviceAddress(bits, type: .random), at: record.id.local)?.id
                     == record.id
-        case .name(let pattern): record.name.map(Glob(pattern).matches) ?? false
+        case .name(let pattern): record.name.map { Glob(pattern).matches(name: $0) } ?? false
         }
     }
 }
