@@ -176,7 +176,7 @@ import VirtualController
                 _ = try await CentralManager(client).connect(
                     to: address, timeout: .seconds(5), options: options)
             }
-            #expect(error == .timedOut(.connecting, after: .seconds(5)))
+            #expect(error == .timedOut(.linkSetup, after: .seconds(5)))
             #expect(begun.duration(until: bed.loop.now) == .seconds(5))
             await bed.wait(.seconds(2))
             #expect(port.opcodes.contains(.disconnect))

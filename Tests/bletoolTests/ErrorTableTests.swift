@@ -640,6 +640,13 @@ struct ErrorTableTests {
             "read: connecting took longer than 1.5 s",
             hint: "is the device in range and connectable? bletool scan shows whether it is"),
         Row(
+            .timedOut(.linkSetup, after: .seconds(20)), .timeout,
+            "read: setting up the link took longer than 20 s"),
+        Row(
+            .timedOut(.mtuExchange, after: .seconds(5)), .timeout,
+            "read: the answer to the exchange of the MTU took longer than 5 s",
+            hint: "bletool gatt DEVICE … --mtu 23 connects without the exchange"),
+        Row(
             .timedOut(.response, after: .seconds(30)), .timeout,
             "read: the peer's answer took longer than 30 s"),
         Row(

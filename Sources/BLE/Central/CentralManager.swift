@@ -87,6 +87,9 @@ public struct CentralManager: Sendable {
     /// device with the duty cycle of `ConnectionOptions.background`. On kernel adapters the kernel gives up
     /// after 20 to 40 s, and the request is then repeated.
     ///
+    /// Some devices do not answer the exchange of the MTU, or end the link at it. They are connected once more without
+    /// it, which is logged and remembered until this process ends.
+    ///
     /// A second request for the same device joins the first one, or the existing link, whichever side
     /// established it. The settings in `options` are applied to the shared link.
     ///
@@ -100,12 +103,29 @@ public struct CentralManager: Sendable {
             let request = try await restoration.request(for: id, options)
             return try await connect(request, to: address, timeout: timeout, options: options)
         }
-        let timedOut = BLEError.timedOut(.connecting, after: timeout ?? .zero)
+        return try await connect(to: address, timeout: timeout, establishingWithin: nil, options: options)
+    }
+
+    /// As `connect`, but the link is not restored, and has another time limit for its establishment alone. What follows
+    /// can take longer, because a person may have to enter a passkey.
+    package func connect(
+        to address: DeviceAddress, timeout: Duration?, establishingWithin limit: Duration?,
+        options: ConnectionOptions
+    ) async throws(BLEError) -> Peripheral {
+        let stage = Lock(BLEError.Activity.connecting)
         do throws(BLEError) {
-            let user = try await withDeadline(timeout, on: adapter.loop, orThrow: timedOut) {
-                [adapter] () throws(BLEError) in
-                try await adapter.connect(to: address, options, isPatient: timeout == nil)
+            let loop = adapter.loop
+            let user = try await untilDeadline(timeout, on: loop) { [adapter] () throws(BLEError) in
+                let user = try await untilDeadline(
+                    limit, on: loop, applies: { stage.withLock { $0 } == .connecting }
+                ) { () throws(BLEError) in
+                    try await adapter.connect(
+                        to: address, options, isPatient: timeout == nil && limit == nil, stage)
+                }
+                guard let user else { throw .timedOut(.connecting, after: limit ?? .zero) }
+                return user
             }
+            guard let user else { throw .timedOut(stage.withLock { $0 }, after: timeout ?? .zero) }
             return Peripheral(adapter, user, await adapter.peer(of: user.link) ?? address)
         } catch {
             if error != .cancelled { await adapter.noteFailure(to: address, error) }

@@ -15,8 +15,11 @@ extension Adapter {
     /// busy, looks like a link until it ends with Connection Failed to be Established (Core Specification
     /// 5.4, Vol 1, Part F, 2.59). The peer has not rejected such a request, so it is repeated up to the
     /// number of attempts in the options.
+    ///
+    /// `stage` is what the request waits for.
     func connect(
-        to peer: DeviceAddress, _ options: ConnectionOptions, isPatient: Bool
+        to peer: DeviceAddress, _ options: ConnectionOptions, isPatient: Bool,
+        _ stage: Lock<BLEError.Activity>
     ) async throws(BLEError) -> LinkUser {
         try check(options)
         // The peer's present address may change, so the request is for its identity address.
@@ -25,18 +28,33 @@ extension Adapter {
         if kernel != nil, options.encryptsIfBonded, isBonded(with: peer) { try await manageKernelPairing() }
         let eagerUntil = isPatient ? loop.now + ListeningPace.eagerTime : nil
         var attempts = 0
+        // Whether this attempt omits the exchange of the MTU, because the one before has shown that it has to.
+        var omitsMTU = false
+        let knowsOmission = clients.omitsMTU(to: peer)
         while true {
             attempts += 1
+            stage.withLock { $0 = .connecting }
             do throws(BLEError) {
                 let user = try await connects.wait(in: self) { adapter, ticket in
                     adapter.cancel(ticket)
                 } begin: { () throws(BLEError) in
                     try request(peer, options, eagerUntil)
                 }
-                try await prepare(user, options)
+                try await prepare(user, options, stage)
                 noteConnected(user)
                 return user
             } catch {
+                let hasBegun = !omitsMTU && !knowsOmission && clients.omitsMTU(to: peer)
+                // Another link is no better without the exchange.
+                if omitsMTU, error != .cancelled, error.failedEstablishment == nil {
+                    clients.setOmitsMTU(false, to: peer)
+                }
+                omitsMTU = omitsMTU || hasBegun
+                if hasBegun, error != .cancelled {
+                    log.warning(
+                        "\(peer) does not answer the exchange of the MTU: connecting again without it")
+                    continue
+                }
                 guard let reason = error.failedEstablishment else { throw error }
                 // The kernel reports the same errno when the peer refuses the link.
                 let limit = if case .errno = reason { 6 } else { Int.max }
@@ -164,7 +182,11 @@ extension Adapter {
 extension Adapter {
     /// Brings a link into the state that one of its users requires: connection parameters, PHYs, security,
     /// and MTU. Whatever is already as required is left unchanged.
-    func prepare(_ user: LinkUser, _ options: ConnectionOptions) async throws(BLEError) {
+    func prepare(
+        _ user: LinkUser, _ options: ConnectionOptions,
+        _ stage: Lock<BLEError.Activity> = Lock(.linkSetup)
+    ) async throws(BLEError) {
+        stage.withLock { $0 = .linkSetup }
         do throws(BLEError) {
             let link = try link(user.link)
             try await link.preparation.enter(self, of: user.link, at: \.preparation)
@@ -172,13 +194,13 @@ extension Adapter {
             if options.raisesSecurity { link.raisesSecurity = true }
             // Linux 6.1 crashes when a socket is closed whose link was lost before the socket received
             // anything. That is the case if the peer has lost its key.
-            if kernel != nil { try await offerMTU(on: user.link) }
+            if kernel != nil { try await agreeOnMTU(on: user.link, stage) }
             if options.encryptsIfBonded { try await encryptIfBonded(user.link) }
             if let wanted = options.parameters, try !link.keepsTime(as: wanted) {
                 _ = try await setParameters(wanted, of: user.link)
             }
             if options.security > .open { try await secure(user.link, options.security) }
-            try await offerMTU(on: user.link)
+            try await agreeOnMTU(on: user.link, stage)
             try await confirmEstablishment(of: user.link)
             if let phys = options.phys { try await prefer(phys, on: user.link) }
         } catch {
@@ -188,12 +210,57 @@ extension Adapter {
         }
     }
 
+    /// Returns the time within which a device has to answer the exchange of the MTU. Until it has, no other request can
+    /// be sent. On a slow link, the request and its answer take two intervals in which the peripheral listens.
+    private func mtuLimit(of link: Link) -> Duration {
+        guard let timing = link.radio.timing else { return .seconds(5) }
+        return max(.seconds(5), timing.interval * (3 * (timing.latency + 1)))
+    }
+
+    /// Offers this host's MTU, unless the device is known not to answer. Notes that it does not.
+    private func agreeOnMTU(
+        on id: LinkID, _ stage: Lock<BLEError.Activity>
+    ) async throws(BLEError) {
+        let link = try link(id)
+        guard !clients.omitsMTU(to: link.peer) else { return }
+        let (began, limit) = (loop.now, mtuLimit(of: link))
+        // After an error, the stage is what the caller waited for.
+        stage.withLock { $0 = .mtuExchange }
+        do throws(BLEError) {
+            let isAnswered: Void? = try await until(limit) { [self] () throws(BLEError) in
+                try await offerMTU(on: id)
+            }
+            if isAnswered != nil { return stage.withLock { $0 = .linkSetup } }
+        } catch {
+            switch error {
+            case .peerMisbehaved:
+                // The MTU is what it was.
+                log.warning("\(link.peer): \(error)")
+                return stage.withLock { $0 = .linkSetup }
+            case .disconnected(.status(.remoteUserTerminatedConnection)),
+                .disconnected(.status(.remoteDeviceTerminatedLowResources)):
+                clients.setOmitsMTU(link.role == .central, to: link.peer)
+                throw error
+            case .cancelled where began.duration(until: loop.now) >= limit / 2:
+                // The limit of the caller is shorter. Its next attempt is made without the exchange.
+                clients.setOmitsMTU(link.role == .central, to: link.peer)
+                throw error
+            default: throw error
+            }
+        }
+        clients.setOmitsMTU(link.role == .central, to: link.peer)
+        // No user of the link can send another request.
+        if link.role == .central { end(link) }
+        throw .timedOut(.mtuExchange, after: limit)
+    }
+
     /// Waits until the peer has answered on a new link, if no exchange of the MTU has shown that. Until then,
     /// the link can still end as not established (Core Specification 5.4, Vol 6, Part B, 4.5.2), and another
     /// attempt is made. The kernel waits for an answer itself.
     private func confirmEstablishment(of id: LinkID) async throws(BLEError) {
         let link = try link(id)
-        guard kernel == nil, link.role == .central, link.gatt.configuration.receiveMTU == .default,
+        guard kernel == nil, link.role == .central,
+            link.gatt.configuration.receiveMTU == .default || clients.omitsMTU(to: link.peer),
             link.remoteFeatures == nil
         else { return }
         do throws(BLEError) {

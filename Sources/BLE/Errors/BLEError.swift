@@ -138,6 +138,11 @@ extension BLEError {
         case opening
         /// Connecting to a device: the `timeout` of `CentralManager.connect`.
         case connecting
+        /// Preparing a link that is up for its user: connection parameters and security. Part of
+        /// `CentralManager.connect`.
+        case linkSetup
+        /// The answer to the exchange of the MTU. Part of `CentralManager.connect`.
+        case mtuExchange
         /// A response or confirmation of the peer (Core Specification 5.4, Vol 3, Part F, 3.3.3).
         case response
         /// The next value of a stream: `BoundedStream.next(within:)`.
@@ -270,6 +275,8 @@ extension BLEError.Activity: CustomStringConvertible {
         case .operation: "the operation"
         case .opening: "opening the adapter"
         case .connecting: "connecting"
+        case .linkSetup: "setting up the link"
+        case .mtuExchange: "the answer to the exchange of the MTU"
         case .response: "the peer's answer"
         case .value: "the next value"
         case .answer: "the answer to the command"

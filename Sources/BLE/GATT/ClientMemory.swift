@@ -14,6 +14,15 @@ struct ClientMemory {
         var hasServed: Bool
     }
     private var endings: Deque<Ending> = []
+    /// The devices that do not answer the exchange of the MTU.
+    private var mutes = RecencyTable<DeviceAddress, Bool>(limit: 256)
+
+    /// Whether the exchange of the MTU is omitted on links to a device.
+    func omitsMTU(to peer: DeviceAddress) -> Bool { mutes[peek: peer] ?? false }
+
+    mutating func setOmitsMTU(_ omits: Bool, to peer: DeviceAddress) {
+        _ = mutes.use(peer, first: omits) { $0 = omits }
+    }
 
     /// Records why a link ended, and how many packets it had accepted but not sent, for callers that still
     /// hold the link. Only the last 64 links are kept.

@@ -171,6 +171,10 @@ extension Failure {
             self.init(
                 .timeout, doing, "\(error)",
                 hint: "is the device in range and connectable? bletool scan shows whether it is")
+        case .timedOut(.mtuExchange, _):
+            self.init(
+                .timeout, doing, "\(error)",
+                hint: "bletool gatt DEVICE … --mtu 23 connects without the exchange")
         case .timedOut: self.init(.timeout, doing, "\(error)")
         case .notFound: self.init(.notFound, doing, "\(error)")
         case .hci(let status, _): self.init(.adapter, doing, "\(error)", number: Int(status.rawValue))

@@ -87,9 +87,11 @@ import VirtualController
             #expect(unusable == .connectFailed(.errno(Errno.tooManyOpenFiles.rawValue)))
             // The kernel keeps the link for 2 s.
             await host.wait(.seconds(3))
-            host.kernel.brokenChannels = 1
+            // The other host connects once more, without the exchange of the MTU.
+            host.kernel.brokenChannels = 2
             let lost = await failure { () throws(BLEError) in
-                _ = try await CentralManager(other).connect(to: await host.adapter.address)
+                let device = try await CentralManager(other).connect(to: await host.adapter.address)
+                _ = try await device.discover()
             }
             #expect(lost == .disconnected(.status(.remoteUserTerminatedConnection)))
             await host.wait(.seconds(3))
