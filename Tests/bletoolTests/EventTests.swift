@@ -177,7 +177,7 @@ struct EventTests {
         )
         #expect(
             WrittenEvent(handle: 3, value: [1, 2]).json.description
-                == #"{"event":"written","handle":3,"octets":2}"#)
+                == #"{"event":"written","handle":3,"octets":2,"acknowledged":true}"#)
     }
 
     @Test("a tree without services is reported as such")

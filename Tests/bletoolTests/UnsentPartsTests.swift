@@ -23,11 +23,13 @@ import Testing
         let client = try RunningProgram(
             [
                 "bletool", "gatt", "name:Store", "write", "2a06", "--from", "image", "--chunk", "20",
-                "--without-response", "--adapter", "virtual:phone", "--json",
+                "--adapter", "virtual:phone", "--json",
             ], in: air.folder)
         var shown: [String] = []
         while let line = await client.line() { shown.append(line) }
         #expect(shown.last?.contains(#""event":"written""#) == true)
+        // The kind of write is the one that the characteristic offers.
+        #expect(shown.last?.contains(#""acknowledged":false"#) == true)
         #expect(client.status() == 0)
         var arrived = ""
         while let line = await server.line(), !line.contains(#""event":"disconnected""#) {

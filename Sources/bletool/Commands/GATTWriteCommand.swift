@@ -8,16 +8,17 @@ struct GATTWriteCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "write", abstract: "Write a value.",
         usage:
-            "bletool gatt <device> write <attr> <value> [--without-response | --reliable | --signed] [--chunk <n>]",
+            "bletool gatt <device> write <attr> <value> [--with-response | --without-response | --reliable | "
+            + "--signed] [--chunk <n>]",
         discussion: """
             A value is hex, or has a prefix with its type: utf8:Hello, u16:500, u8:1,2,3. --format selects another \
             format; auto is the one in which `read` shows the attribute.
 
             A value of more than MTU - 3 octets is sent as a long write, whose parts take effect together; \
-            with --without-response it is an error, unless --chunk splits it into writes of that size. On a \
+            without responses it is an error, unless --chunk splits it into writes of that size. On a \
             terminal, the progress and speed of these writes are shown.
 
-            Writes without a response are reported as written when the device's radio has acknowledged them; \
+            Writes without a response are reported as sent when the device's radio has acknowledged them; \
             on a kernel adapter, when the kernel has given them to the controller. A write that cannot be \
             sent within 2 s is an error. When writes of --chunk end early, also by Ctrl-C, a message reports \
             how many octets the device has confirmed or, without response, were accepted for sending.
@@ -31,8 +32,12 @@ struct GATTWriteCommand: GATTVerb {
     @Argument(help: ArgumentHelp("The value; none with --from.", valueName: "value"))
     var value: String?
 
-    @Flag(help: "Write without response.")
+    @Flag(
+        help: "Write without response. Default for the UUID of a characteristic that offers no other writes.")
     var withoutResponse = false
+
+    @Flag(help: "Write with a response, whatever the characteristic offers.")
+    var withResponse = false
 
     @Flag(help: "Write reliably: the device echoes each part, and the echo is checked.")
     var reliable = false
@@ -67,9 +72,13 @@ struct GATTWriteCommand: GATTVerb {
             throw Failure(
                 .usage, "--reliable", "needs responses: it cannot be combined with --without-response")
         }
-        if signed, withoutResponse || reliable || chunk != nil {
+        if withResponse, withoutResponse {
+            throw Failure(.usage, "--with-response", "cannot be combined with --without-response")
+        }
+        if signed, withResponse || withoutResponse || reliable || chunk != nil {
             throw Failure(
-                .usage, "--signed", "cannot be combined with --without-response, --reliable or --chunk")
+                .usage, "--signed",
+                "cannot be combined with --with-response, --without-response, --reliable or --chunk")
         }
         if signed, options.link.security ?? .open != .open {
             throw Failure(.usage, "--signed", "is for links without encryption")
@@ -86,22 +95,22 @@ struct GATTWriteCommand: GATTVerb {
         try check(attribute)
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
         try checkLength(value)
-        let (size, handle) = (try chunkSize(), attribute.handle)
-        if withoutResponse { try await checkRoom(for: min(size ?? value.count, value.count), device) }
+        let (size, handle, isCommand) = (try chunkSize(), attribute.handle, isCommand(to: attribute))
+        if isCommand { try await checkRoom(for: min(size ?? value.count, value.count), device) }
         let display = size == nil ? nil : ProgressDisplay(device.console)
         defer { display?.abandon() }
         let reached = Lock(0)
         do throws(Failure) {
             try await device.attempt(self.attribute) {
-                [peripheral = device.peripheral, withoutResponse, reliable, signed] () throws(BLEError) in
+                [peripheral = device.peripheral, reliable, signed] () throws(BLEError) in
                 if let size {
                     try await peripheral.write(
-                        value, to: handle, inPartsOf: size, withoutResponse ? .withoutResponse : .withResponse
+                        value, to: handle, inPartsOf: size, isCommand ? .withoutResponse : .withResponse
                     ) { progress in
                         reached.withLock { $0 = progress.written }
                         display?.show(progress.written, of: progress.total)
                     }
-                } else if withoutResponse {
+                } else if isCommand {
                     try await peripheral.writeWithoutResponse(value, to: handle)
                 } else if signed {
                     try await peripheral.writeSigned(value, to: handle)
@@ -110,7 +119,7 @@ struct GATTWriteCommand: GATTVerb {
                 } else {
                     try await peripheral.write(value, to: handle)
                 }
-                if withoutResponse || signed { try await peripheral.waitUntilSent() }
+                if isCommand || signed { try await peripheral.waitUntilSent() }
             }
         } catch {
             if size != nil {
@@ -119,13 +128,23 @@ struct GATTWriteCommand: GATTVerb {
                 let count = "\(reached) of \(value.count) octets"
                 let doubt = reached > 0 ? "; the last of them may not have been sent" : ""
                 device.console.note(
-                    withoutResponse
+                    isCommand
                         ? "\(count) were accepted for sending\(doubt)" : "the device has confirmed \(count)")
             }
             throw error
         }
         display?.end(value.count)
-        device.console.show(WrittenEvent(handle: handle, value: value))
+        device.console.show(
+            WrittenEvent(handle: handle, value: value, isAcknowledged: !isCommand && !signed))
+    }
+
+    /// Whether the value is written by a command, which has no response.
+    private func isCommand(to attribute: RemoteAttribute) -> Bool {
+        if withoutResponse { return true }
+        guard !withResponse, !reliable, !signed, attribute.isValue,
+            let properties = attribute.characteristic?.properties
+        else { return false }
+        return properties.contains(.writeWithoutResponse) && !properties.contains(.write)
     }
 
     /// Rejects a write that the server would discard without a response. An attribute that is given as a

@@ -17,7 +17,9 @@ async def steps(radio):
         async def write(attribute, uuid, value, *options):
             arrival = asyncio.create_task(peripheral.next_write(attribute))
             [shown] = await gatt_write(uuid, *options)
-            written = {"event": "written", "handle": attribute.handle, "octets": len(value)}
+            written = {
+                "event": "written", "handle": attribute.handle, "octets": len(value),
+                "acknowledged": "--without-response" not in options}
             expect(shown, written, "the reported write")
             expect(await soon(arrival, "the write's arrival"), value, "the value that arrived")
 

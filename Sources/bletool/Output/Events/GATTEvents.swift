@@ -117,13 +117,20 @@ struct NotificationEvent: Event {
 struct WrittenEvent: Event {
     var handle: AttributeHandle
     var value: [UInt8]
+    /// Whether the device has confirmed the write. Otherwise it was sent, and nothing more is known.
+    var isAcknowledged = true
 
     var json: JSONValue {
-        ["event": "written", "handle": JSONValue(handle), "octets": JSONValue(value.count)]
+        [
+            "event": "written", "handle": JSONValue(handle), "octets": JSONValue(value.count),
+            "acknowledged": JSONValue(isAcknowledged),
+        ]
     }
 
     func lines(colored: Bool) -> [String] {
         let count = value.count == 1 ? "1 octet" : "\(value.count) octets"
-        return ["wrote \(value.isEmpty || value.count > 32 ? count : "\(value.hex) (\(count))") to \(handle)"]
+        return [
+            "\(isAcknowledged ? "wrote" : "sent") \(value.isEmpty || value.count > 32 ? count : "\(value.hex) (\(count))") to \(handle)"
+        ]
     }
 }
