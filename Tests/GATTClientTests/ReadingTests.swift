@@ -58,6 +58,22 @@ func readsALongValue() throws {
     #expect(refused == .att(ATTErrorResponse(.readBlobRequest, 0x0003, .insufficientEncryption)))
 }
 
+@Test func longerValueIsCutOnRequest() throws {
+    let whole: Dialogue = [
+        ("0a 0300", "0b" + counting(300).hex), ("0c 0300 2c01", "0d" + counting(300, from: 44).hex),
+    ]
+    // One octet more than the cut shows that there is more.
+    #expect(try run(ReadLongValue(0x0003, cutAfter: 512), mtu: 301, whole) == counting(600))
+    let end: Dialogue = [("0c 0300 5802", "0d 0102")]
+    #expect(try run(ReadLongValue(0x0003, cutAfter: 600), mtu: 301, whole + end) == counting(600) + [1, 2])
+    // 512 octets that fill their responses are not known to be all.
+    let full: Dialogue = [
+        ("0a 0300", "0b" + counting(256).hex), ("0c 0300 0001", "0d" + counting(256).hex),
+        ("0c 0300 0002", "0d"),
+    ]
+    #expect(try run(ReadLongValue(0x0003, cutAfter: 512), mtu: 257, full) == counting(512))
+}
+
 @Test func readsFromAnOffset() throws {
     #expect(try run(ReadLongValue(0x0003, from: 5), [("0c 0300 0500", "0d 0102")]) == [1, 2])
     let beyond = try failure(of: ReadLongValue(0x0003, from: 9), [("0c 0300 0900", "01 0c 0300 07")])

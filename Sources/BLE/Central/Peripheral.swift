@@ -110,6 +110,16 @@ extension Peripheral {
             ReadLongValue(checked.handle, from: offset), about: [checked], on: link)
     }
 
+    /// Reads a value from `offset` on, also one that is longer than the specification permits: as many octets as are
+    /// needed to have more than `cut` octets of the value.
+    package func read(
+        _ attribute: some AttributeReference, from offset: Int, cutAfter cut: Int
+    ) async throws(BLEError) -> [UInt8] {
+        let checked = CheckedHandle(attribute)
+        return try await adapter.run(
+            ReadLongValue(checked.handle, from: offset, cutAfter: cut), about: [checked], on: link)
+    }
+
     /// Reads a value of any length. With `raisingSecurity` false, the security of the link is not raised when the
     /// server refuses the request, and the refusal is thrown. With true, the options of the connection decide.
     public func read(

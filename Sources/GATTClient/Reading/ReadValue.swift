@@ -20,22 +20,28 @@ package struct ReadValue: SingleRequest {
 package struct ReadLongValue: GATTProcedure {
     private let handle: AttributeHandle
     private let start: Int
+    /// The end of what is read of values that are longer than the specification permits; nil if they are an error.
+    private let cut: Int?
     private var value: [UInt8] = []
     private var room = 0
     private var isWhole = false
 
-    /// Reads the value of `handle` from `start` octets on.
-    package init(_ handle: AttributeHandle, from start: Int = 0) {
+    /// Reads the value of `handle` from `start` octets on. With `cut`, a value of more than 512 octets is no error:
+    /// as many of its octets are read as are needed to have more than `cut` octets of the value.
+    package init(_ handle: AttributeHandle, from start: Int = 0, cutAfter cut: Int? = nil) {
         self.handle = handle
         self.start = start
+        self.cut = cut
     }
+
+    private var limit: Int { cut.map { min($0, Int(UInt16.max)) } ?? ATTLimits.valueLength }
 
     private var offset: Int { start + value.count }
 
     /// Returns the next request, or the value.
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<[UInt8]> {
         guard !isWhole else { return .done(value) }
-        guard let offset = UInt16(exactly: offset), offset <= ATTLimits.valueLength else {
+        guard let offset = UInt16(exactly: offset), offset <= limit else {
             throw .limit(.readOffset, maximum: ATTLimits.valueLength, value: start)
         }
         room = ATTMTU(UInt16(clamping: mtu)).readValue
@@ -51,10 +57,10 @@ package struct ReadLongValue: GATTProcedure {
                 throw .misbehaving(request, .overlong(octets: part.count, limit: room))
             }
             value += part
-            guard offset <= ATTLimits.valueLength else {
+            guard cut != nil || offset <= ATTLimits.valueLength else {
                 throw .misbehaving(request, .overlong(octets: offset, limit: ATTLimits.valueLength))
             }
-            isWhole = part.count < room || offset == ATTLimits.valueLength
+            isWhole = part.count < room || (cut == nil ? offset == limit : offset > limit)
         case .error(let error) where !value.isEmpty && Self.endings.contains(error.code):
             isWhole = true
         case .error(let error): throw .att(error)

@@ -62,10 +62,19 @@ struct GATTReadCommand: GATTVerb {
         let attributes = try await device.resolve([attribute] + multiple)
         guard multiple.isEmpty else { return try await readTogether(attributes, device, format) }
         let start = try start()
+        let limit = StoredValue.limit
         for attribute in attributes {
-            let value = try await device.attempt(self.attribute) {
-                [peripheral = device.peripheral] () throws(BLEError) in
-                try await peripheral.read(attribute.handle, from: start)
+            var value = try await device.attempt(self.attribute) {
+                [peripheral = device.peripheral, to] () throws(BLEError) in
+                try await peripheral.read(attribute.handle, from: start, cutAfter: to == nil ? limit : .max)
+            }
+            if start + value.count > limit {
+                let advice =
+                    to == nil ? "; those up to the \(limit)th are shown, and --to FILE reads all" : ""
+                device.console.note(
+                    "\(self.attribute): the value has more than \(limit) octets, which the specification forbids\(advice)"
+                )
+                if to == nil { value = Array(value.prefix(limit - start)) }
             }
             device.onValue(attribute.handle, value)
             if let to {

@@ -54,6 +54,9 @@ struct DeviceReader: Sendable {
                 return DeviceImage.Shown(value: value, level: level)
             } catch .att(let refusal) {
                 return DeviceImage.Shown(refusal.code, at: level)
+            } catch .peerMisbehaved(.answer(let request, let misbehavior)) {
+                let problem = BLEError.peerMisbehaved(.answer(to: request, misbehavior))
+                return DeviceImage.Shown(reason: "\(problem)", level: level)
             }
         }
     }
