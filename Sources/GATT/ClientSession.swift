@@ -141,6 +141,8 @@ package struct ClientSession: Sendable {
         var state: DatabaseState
         var step: Step
         var rounds = 1
+        /// Whether what requires more security than the link has is left out.
+        var isAtAnySecurity = false
         var waiting: [Waiting]
         /// Requests for a fresh discovery that were made while this one was in progress.
         var refreshing: [Waiting] = []
@@ -622,7 +624,9 @@ extension ClientSession {
         } else {
             // The hash was read first: if the database changes now, the hash is that of the earlier database,
             // and the next link detects the change.
-            let ticket = runOwn(DiscoverDatabase())
+            let isAtAnySecurity = discovery.isAtAnySecurity
+            let ticket = runOwn(
+                DiscoverDatabase(atAnySecurity: isAtAnySecurity), raisesSecurity: !isAtAnySecurity)
             self.discovery?.step = .walking(ticket, hash: hash)
         }
     }
@@ -702,7 +706,13 @@ extension ClientSession {
             }
         case .walking(let ticket, let hash):
             switch outcome.result(of: ticket) {
-            case .success(let found): self.found(RemoteDatabase(services: found.services, hash: hash))
+            case .success(let found):
+                self.found(RemoteDatabase(services: found.services, hash: hash, faults: found.faults))
+            case .failure(let failure) where failure.isForSecurity && discovery?.isAtAnySecurity == false:
+                events.append(.discoveryNote(.leftOut(failure)))
+                discovery?.isAtAnySecurity = true
+                let ticket = runOwn(DiscoverDatabase(atAnySecurity: true), raisesSecurity: false)
+                discovery?.step = .walking(ticket, hash: hash)
             case .failure(let failure): discoverAgain(after: failure)
             }
         case .writingFeatures:
@@ -820,6 +830,20 @@ extension GATTFailure {
         }
     }
 
+    /// Whether the link is not secure enough for the operation.
+    fileprivate var isForSecurity: Bool {
+        switch self {
+        case .security: true
+        case .procedure(.att(let refusal)):
+            [
+                .insufficientAuthentication, .insufficientEncryption, .insufficientAuthorization,
+                .encryptionKeySizeTooShort,
+            ]
+            .contains(refusal.code)
+        default: false
+        }
+    }
+
     /// Whether the server's answer violates the specification.
     fileprivate var isMisbehavior: Bool {
         switch self {
@@ -840,6 +864,11 @@ extension GATTFailure {
 extension ClientSession {
     /// The database, if it can be relied on.
     package var currentDatabase: RemoteDatabase? { isStale ? nil : database }
+
+    /// Records that the link has become more secure: what the server refused to show before is discovered the next time.
+    package mutating func noteSecurity() {
+        if database?.faults.contains(where: \.isForSecurity) == true { isStale = true }
+    }
 
     /// The state of the database as known now, to compare with the state at a later time.
     package var state: DatabaseState { DatabaseState(changes: changes) }

@@ -32,6 +32,8 @@ public enum Misbehavior: Hashable, Sendable {
     case badGroup(AttributeHandle, end: AttributeHandle)
     /// The characteristic declared at the first handle has its value outside its own handles.
     case badValueHandle(AttributeHandle, value: AttributeHandle)
+    /// The attribute is declared at a handle that belongs to no service.
+    case orphan(AttributeHandle)
     /// A part of a value is longer than the MTU allows, or the whole value is longer than 512 octets.
     case overlong(octets: Int, limit: Int)
     /// The response contains more values than were requested, or fewer without a reason.
@@ -62,6 +64,7 @@ extension Misbehavior: CustomStringConvertible {
         case .badGroup(let handle, let end): "the group at \(handle) cannot end at \(end)"
         case .badValueHandle(let handle, let value):
             "the characteristic at \(handle) cannot have its value at \(value)"
+        case .orphan(let handle): "the declaration at \(handle) belongs to no service"
         case .overlong(let octets, let limit): "\(octets) octets where at most \(limit) fit"
         case .wrongCount(let count, let expected): "\(count) values instead of \(expected)"
         case .wrongEcho(let handle, let offset):

@@ -182,18 +182,6 @@ private let lies:
             .misbehaving(.readRequest, .unexpectedResponse(.readBlobResponse))
         ),
         (
-            "a service that is primary and secondary",
-            {
-                try failure(
-                    of: DiscoverDatabase(),
-                    [
-                        ("10 0100 ffff 0028", "11 06 0100 ffff 0018"),
-                        ("10 0100 ffff 0128", "11 06 0100 ffff 0018"),
-                    ])
-            },
-            .misbehaving(.readByGroupTypeRequest, .badGroup(0x0001, end: 0xffff))
-        ),
-        (
             "a value over the maximum length",
             {
                 try failure(

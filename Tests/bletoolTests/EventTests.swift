@@ -223,7 +223,7 @@ struct EventTests {
                 {"event":"tree","address":"C0:BB:CC:DD:EE:01","mtu":517,"services":[{"uuid":"180f","handle":1,"endHandle":5,\
                 "primary":true,"includes":[{"uuid":"1809","handle":9,"endHandle":10}],"characteristics":[{"uuid":"2a19",\
                 "handle":3,"valueHandle":4,"properties":["read","notify"],"value":"64","descriptors":[{"uuid":"2902",\
-                "handle":5,"value":null}]}]}]}
+                "handle":5,"value":null}]}]}],"faults":[]}
                 """)
         #expect(
             event.lines(colored: false) == [

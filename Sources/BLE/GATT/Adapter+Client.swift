@@ -79,7 +79,13 @@ extension Adapter {
             return database.services(uuid).filter(\.isPrimary)
         }
         let state = link.gatt.session.state
-        let found = try await run(DiscoverDatabase(service: uuid), on: id)
+        let found: RemoteDatabase
+        do throws(BLEError) {
+            found = try await run(DiscoverDatabase(service: uuid), on: id)
+        } catch .peerMisbehaved {
+            // What can be understood of the service depends on the others.
+            return try await discover(on: id).services(uuid).filter(\.isPrimary)
+        }
         guard let generation = link.gatt.session.partialGeneration(since: state, in: &clients.cache) else {
             throw .databaseChanged(found.services.first?.handle ?? .none)
         }
@@ -145,6 +151,8 @@ extension Adapter {
             log.debug("the database of \(link.peer) has changed among \(range)")
             clients.cache.invalidate(link.identity)
             link.changeWatchers.emit(ServiceChange(range))
+        case .discoveryNote(.leftOut(let failure)):
+            log.warning("\(link.peer): \(BLEError(failure)): what requires more security is left out")
         case .discoveryNote(let note): log.debug("discovering the database of \(link.peer): \(note)")
         }
     }

@@ -1,4 +1,5 @@
 import BLECore
+import GATT
 import GATTServer
 import HCI
 import HCISocket
@@ -323,6 +324,7 @@ extension Adapter {
     }
 
     private func reportSecurity(of link: Link) {
+        link.gatt.session.noteSecurity()
         if link.role == .peripheral { server.emit(.security(Central(link), link.reportedSecurity)) }
         link.watchers.emit(link.parameters)
     }

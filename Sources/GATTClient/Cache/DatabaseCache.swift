@@ -31,8 +31,8 @@ package struct DatabaseCache: Sendable {
 
     private struct Entry {
         var cached: CachedDatabase
-        /// Whether the database can be used; false after the server reported a change, when it is only
-        /// compared.
+        /// Whether the database can be used. Otherwise it is only compared: the server reported a change, or it has
+        /// faults, and what is missing may be found the next time.
         var isCurrent = true
     }
 
@@ -47,6 +47,9 @@ package struct DatabaseCache: Sendable {
     package var contents: [DeviceAddress: CachedDatabase] {
         entries.filter { $1.isCurrent }.mapValues(\.cached)
     }
+
+    /// Whether a database of `peer` is remembered, also one that has been reported as changed.
+    package func holds(_ peer: DeviceAddress) -> Bool { entries[peer] != nil }
 
     /// Returns the database of `peer` if it is certain to be unchanged: the hash that was read on this link
     /// equals the remembered one, or there is neither and the peer is bonded.
@@ -70,7 +73,7 @@ package struct DatabaseCache: Sendable {
         order.removeAll { $0 == peer }
         entries[peer] = nil
         if kept.database.count <= Self.attributeLimit {
-            entries[peer] = Entry(cached: kept)
+            entries[peer] = Entry(cached: kept, isCurrent: kept.database.faults.isEmpty)
             order.append(peer)
             if order.count > Self.peerLimit { entries[order.removeFirst()] = nil }
         }

@@ -24,7 +24,28 @@ struct AttributeWalk: Sendable {
         var type: BluetoothUUID?
     }
 
+    /// What a walk does not throw, but records as a fault.
+    enum Tolerance: Hashable, Sendable {
+        case nothing
+        /// Violations of the specification, and refusals other than for lack of security.
+        case violations
+        /// These, and refusals for lack of security.
+        case refusals
+    }
+
+    /// The number of faults of one database that are recorded. The next one is thrown.
+    static let faultLimit = 256
+
     private let method: Method
+    private let whole: AttributeRange?
+    var tolerance = Tolerance.nothing
+    private(set) var faults: [DatabaseFault] = []
+    /// Where the server refused to answer: the start of the range, the attribute in error if the server names one
+    /// within the range, and the error. Nil if it did not refuse.
+    private(set) var refusal: (start: AttributeHandle, handle: AttributeHandle, error: ATTErrorResponse)?
+    /// Whether the server does not have the requests of this walk.
+    private(set) var isUnsupported = false
+    private var last: AttributeHandle?
     /// The error codes by which this server can report that there are no more attributes.
     var endings: Set<ATTErrorCode>
     private var rest: AttributeRange?
@@ -33,6 +54,7 @@ struct AttributeWalk: Sendable {
     init(_ method: Method, in range: AttributeRange?, endings: Set<ATTErrorCode> = [.attributeNotFound]) {
         self.method = method
         self.endings = endings
+        whole = range
         rest = range
     }
 
@@ -63,7 +85,8 @@ struct AttributeWalk: Sendable {
         let entries: [Entry]
         switch (method, response) {
         case (_, .error(let error)):
-            guard endings.contains(error.code) else { throw .att(error) }
+            if !endings.contains(error.code) { try refuse(error) }
+            isUnsupported = [.unsupportedGroupType, .requestNotSupported].contains(error.code)
             rest = nil
             return []
         case (.groups, .readByGroupType(let list)):
@@ -77,28 +100,116 @@ struct AttributeWalk: Sendable {
         default:
             throw .misbehaving(opcode, .unexpectedResponse(response.opcode))
         }
-        for entry in entries { try pass(entry) }
-        return entries
+        let before = rest
+        var taken: [Entry] = []
+        for entry in entries { if let entry = try pass(entry) { taken.append(entry) } }
+        // A response without progress would be repeated.
+        if rest == before { rest = nil }
+        return taken
     }
 
-    private mutating func pass(_ entry: Entry) throws(GATTClientError) {
-        guard let range = rest, range.contains(entry.handle) else {
-            throw .misbehaving(opcode, .unexpectedHandle(entry.handle, expected: rest))
-        }
-        guard entry.end >= entry.handle else {
-            throw .misbehaving(opcode, .badGroup(entry.handle, end: entry.end))
-        }
-        rest = range.after(entry.end)
+    /// Handles an error that does not mean that there are no more attributes.
+    private mutating func refuse(_ error: ATTErrorResponse) throws(GATTClientError) {
+        // Without the primary services, nothing is known of the server.
+        let isFirst = last == nil && (method == .groups(.primaryService) || isForMatches)
+        guard !isFirst, let rest else { throw .att(error) }
+        let handle = rest.contains(error.handle) ? error.handle : rest.start
+        try refuse(error, at: handle)
+        refusal = (rest.start, handle, error)
     }
 
-    /// Decodes the declaration in an entry's value.
-    func declaration<Declaration: PacketDecodable>(
+    /// Records an error, or throws it.
+    mutating func refuse(
+        _ error: ATTErrorResponse, at handle: AttributeHandle
+    ) throws(GATTClientError) {
+        let isTolerable =
+            switch tolerance {
+            case .nothing: false
+            case .violations: !error.code.isForSecurity && error.code != .databaseOutOfSync
+            case .refusals: error.code != .databaseOutOfSync
+            }
+        guard isTolerable, faults.count < Self.faultLimit else { throw .att(error) }
+        faults.append(DatabaseFault(handle, nil, .refused(error)))
+    }
+
+    /// Continues in `range`, as if nothing had been refused.
+    mutating func resume(in range: AttributeRange) {
+        (rest, refusal) = (range, nil)
+    }
+
+    /// Forgets the last refusal, because a smaller range is walked instead.
+    mutating func withdrawRefusal() {
+        if refusal != nil { faults.removeLast() }
+        refusal = nil
+    }
+
+    private var isForGroups: Bool { if case .groups = method { true } else { isForMatches } }
+    private var isForMatches: Bool { if case .matchingGroups = method { true } else { false } }
+
+    /// Records a violation of the specification, or throws it.
+    mutating func note(
+        _ misbehavior: Misbehavior, at handle: AttributeHandle, _ uuid: BluetoothUUID? = nil
+    ) throws(GATTClientError) {
+        guard tolerance != .nothing, faults.count < Self.faultLimit else {
+            throw .misbehaving(opcode, misbehavior)
+        }
+        faults.append(DatabaseFault(handle, uuid, .misbehavior(misbehavior)))
+    }
+
+    /// Moves the walk past an attribute. Returns the attribute, whose end can be corrected, or nil if it is none of
+    /// those that were requested.
+    private mutating func pass(_ entry: Entry) throws(GATTClientError) -> Entry? {
+        var entry = entry
+        let isExpected = rest?.contains(entry.handle) ?? false
+        // A group that begins within the one before: their user shortens that one.
+        let isOverlapping =
+            tolerance != .nothing && isForGroups && !isExpected && whole?.contains(entry.handle) == true
+            && last.map { entry.handle > $0 } ?? false
+        guard isExpected || isOverlapping else {
+            try note(.unexpectedHandle(entry.handle, expected: rest), at: entry.handle)
+            return nil
+        }
+        last = entry.handle
+        var end = entry.end
+        if end < entry.handle {
+            try note(.badGroup(entry.handle, end: end), at: entry.handle)
+            (end, entry.end) = (entry.handle, .last)
+        }
+        if isExpected || rest?.contains(end) == true { rest = rest?.after(end) }
+        return entry
+    }
+
+    /// Decodes the declaration in an entry's value. Returns nil if it is malformed, and that is tolerated.
+    mutating func declaration<Declaration: PacketDecodable>(
         _ entry: Entry, _: Declaration.Type = Declaration.self
-    ) throws(GATTClientError) -> Declaration {
+    ) throws(GATTClientError) -> Declaration? {
         do {
             return try Declaration(entry.value.span)
         } catch {
-            throw .misbehaving(opcode, .malformed(error))
+            try note(.malformed(error), at: entry.handle)
+            return nil
+        }
+    }
+}
+
+extension GATTClientError {
+    /// The error of a procedure that does not tolerate a fault, which was found by requests with this opcode.
+    init(_ fault: DatabaseFault, _ opcode: ATTOpcode) {
+        switch fault.problem {
+        case .misbehavior(let misbehavior): self = .misbehaving(opcode, misbehavior)
+        case .refused(let error): self = .att(error)
+        }
+    }
+}
+
+extension ATTErrorCode {
+    /// Whether the code means that the link is not secure enough, or that this client is not permitted to do that.
+    var isForSecurity: Bool {
+        switch self {
+        case .insufficientAuthentication, .insufficientEncryption, .insufficientAuthorization,
+            .encryptionKeySizeTooShort:
+            true
+        default: false
         }
     }
 }

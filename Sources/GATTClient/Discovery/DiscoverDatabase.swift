@@ -27,21 +27,34 @@ package struct DiscoverDatabase: GATTProcedure {
     /// The ranges of handles in which descriptors are searched.
     private var gaps: [AttributeRange] = []
     private var request: ATTRequest?
+    /// By how many handles the present range of descriptors was shortened.
+    private var shortenings = 0
+    private static let shorteningLimit = 3
+    /// False if the server does not show its secondary services, whose characteristics then belong to none that is known.
+    private var hasSecondaryServices = true
 
     private let isPartial: Bool
+    private let tolerance: AttributeWalk.Tolerance
+    private var faults: [DatabaseFault] = []
     private var findServices: DiscoverServices
     private var findIncludes = FindIncludedServices(in: .all)
     private var findCharacteristics = DiscoverCharacteristics(in: .all)
     private var findDescriptors = DiscoverDescriptors(in: nil)
 
-    package init() {
+    /// Creates a discovery of everything. What violates the specification, and what the server refuses to show, is a
+    /// fault of the result. Refusals for lack of security are thrown, unless `isAnySecurity` is true.
+    package init(atAnySecurity isAnySecurity: Bool = false) {
         isPartial = false
+        tolerance = isAnySecurity ? .refusals : .violations
         findServices = .primary
+        findServices.walk.tolerance = tolerance
     }
 
-    /// Creates a discovery of the primary services of type `uuid`.
+    /// Creates a discovery of the primary services of type `uuid`. What violates the specification is thrown: it can
+    /// only be understood beside the other services.
     package init(service uuid: BluetoothUUID) {
         isPartial = true
+        tolerance = .nothing
         findServices = .primary(uuid)
     }
 
@@ -49,7 +62,7 @@ package struct DiscoverDatabase: GATTProcedure {
     package mutating func next(mtu: Int) throws(GATTClientError) -> GATTStep<RemoteDatabase> {
         request = nil
         while request == nil, place != .end { try look(mtu) }
-        return request.map { .ask($0) } ?? .done(RemoteDatabase(services: services))
+        return request.map { .ask($0) } ?? .done(RemoteDatabase(services: services, faults: faults))
     }
 
     /// Passes the response to the procedure that sent the request.
@@ -68,27 +81,37 @@ package struct DiscoverDatabase: GATTProcedure {
         switch place {
         case .primaryServices:
             guard let found = try Self.step(&findServices, mtu, &request) else { return }
+            try take(findServices.walk)
             services = found
             if isPartial {
                 try join([])
                 return enter(span: 0, mtu)
             }
             findServices = .secondary
+            findServices.walk.tolerance = tolerance
             place = .secondaryServices
         case .secondaryServices:
             guard let found = try Self.step(&findServices, mtu, &request) else { return }
+            try take(findServices.walk)
+            hasSecondaryServices = !findServices.walk.isUnsupported
             try join(found)
             enter(span: 0, mtu)
         case .includes(let span):
             guard let found = try Self.step(&findIncludes, mtu, &request) else { return }
+            if resume(&findIncludes.walk, in: spans[span]) { return }
+            try take(findIncludes.walk)
             for include in found {
                 guard let index = services.position(of: include.handle) else { continue }
                 services[index].includes.append(include)
             }
-            findCharacteristics = DiscoverCharacteristics(in: spans[span], of: services.map(\.range))
+            findCharacteristics = DiscoverCharacteristics(
+                in: spans[span], of: services.map(\.range), areAll: hasSecondaryServices)
+            findCharacteristics.walk.tolerance = tolerance
             place = .characteristics(span)
         case .characteristics(let span):
             guard let found = try Self.step(&findCharacteristics, mtu, &request) else { return }
+            if resume(&findCharacteristics.walk, in: spans[span]) { return }
+            try take(findCharacteristics.walk)
             for characteristic in found {
                 guard let index = services.position(of: characteristic.handle) else { continue }
                 services[index].characteristics.append(characteristic)
@@ -96,6 +119,8 @@ package struct DiscoverDatabase: GATTProcedure {
             enter(span: span + 1, mtu)
         case .descriptors(let gap):
             guard let found = try Self.step(&findDescriptors, mtu, &request) else { return }
+            if resumeDescriptors(in: gaps[gap]) { return }
+            try take(findDescriptors.walk)
             take(found)
             enter(gap: gap + 1)
         case .end: break
@@ -114,12 +139,76 @@ package struct DiscoverDatabase: GATTProcedure {
         }
     }
 
-    /// Adds the secondary services. Throws if services overlap, because no attribute belongs to two services
-    /// (3.1).
+    /// Continues after the service whose attributes the server refused to show. Returns false if there is none.
+    private func resume(_ walk: inout AttributeWalk, in span: AttributeRange) -> Bool {
+        guard let (_, handle, _) = walk.refusal,
+            let next = services.first(where: { $0.handle > handle && span.contains($0.handle) })
+        else { return false }
+        walk.resume(in: AttributeRange(next.handle, span.end))
+        return true
+    }
+
+    /// Continues after a refusal to show descriptors. Some servers reject a range that extends beyond their last
+    /// attribute, so it is shortened first. Then the characteristic is left out.
+    private mutating func resumeDescriptors(in gap: AttributeRange) -> Bool {
+        guard let (start, _, error) = findDescriptors.walk.refusal else { return false }
+        if error.code == .invalidHandle, shortenings < Self.shorteningLimit, gap.end > start {
+            shortenings += 1
+            let end = AttributeHandle(gap.end.rawValue - UInt16(shortenings))
+            if end >= start {
+                findDescriptors.walk.withdrawRefusal()
+                findDescriptors.walk.resume(in: AttributeRange(start, end))
+                return true
+            }
+        }
+        shortenings = 0
+        var next: AttributeHandle?
+        for service in services.indices {
+            for index in services[service].characteristics.indices {
+                guard let range = services[service].characteristics[index].descriptorRange else { continue }
+                if range.contains(start) {
+                    services[service].characteristics[index].refusedDescriptors = error
+                }
+                if range.start > start, gap.contains(range.start) { next = min(next ?? .last, range.start) }
+            }
+        }
+        guard let next else { return false }
+        findDescriptors.walk.resume(in: AttributeRange(next, gap.end))
+        return true
+    }
+
+    /// Adds the faults of a walk.
+    private mutating func take(_ walk: AttributeWalk) throws(GATTClientError) {
+        for fault in walk.faults { try add(fault, walk.opcode) }
+    }
+
+    private mutating func add(_ fault: DatabaseFault, _ opcode: ATTOpcode) throws(GATTClientError) {
+        guard tolerance != .nothing, faults.count < AttributeWalk.faultLimit else {
+            throw GATTClientError(fault, opcode)
+        }
+        faults.append(fault)
+    }
+
+    /// Adds the secondary services. Services that overlap end before the next one, because no attribute belongs to
+    /// two services (3.1).
     private mutating func join(_ secondary: [RemoteService]) throws(GATTClientError) {
-        services = (services + secondary).sorted { $0.handle < $1.handle }
-        for (service, next) in zip(services, services.dropFirst()) where service.endHandle >= next.handle {
-            throw .misbehaving(.readByGroupTypeRequest, .badGroup(service.handle, end: service.endHandle))
+        let all = (services + secondary).sorted { $0.handle < $1.handle }
+        services = []
+        var known = Set(faults.map(\.handle))
+        for service in all {
+            guard let last = services.indices.last, services[last].endHandle >= service.handle else {
+                services.append(service)
+                continue
+            }
+            let before = services[last]
+            if known.insert(before.handle).inserted {
+                let overlap = Misbehavior.badGroup(before.handle, end: before.endHandle)
+                try add(
+                    DatabaseFault(before.handle, before.uuid, .misbehavior(overlap)), .readByGroupTypeRequest)
+            }
+            guard service.handle > before.handle else { continue }
+            services[last].endHandle = AttributeHandle(service.handle.rawValue - 1)
+            services.append(service)
         }
         types = Dictionary(uniqueKeysWithValues: services.map { ($0.handle, $0.uuid) })
         // The services that have more than their declaration.
@@ -137,6 +226,7 @@ package struct DiscoverDatabase: GATTProcedure {
             return enter(gap: 0)
         }
         findIncludes = FindIncludedServices(in: spans[span], known: types)
+        findIncludes.walk.tolerance = tolerance
         place = .includes(span)
     }
 
@@ -145,7 +235,9 @@ package struct DiscoverDatabase: GATTProcedure {
             place = .end
             return
         }
+        shortenings = 0
         findDescriptors = DiscoverDescriptors(in: gaps[gap])
+        findDescriptors.walk.tolerance = tolerance
         place = .descriptors(gap)
     }
 
@@ -180,7 +272,9 @@ package struct DiscoverDatabase: GATTProcedure {
                 let index = services[service].characteristics.position(of: descriptor.handle),
                 services[service].characteristics[index].descriptorRange?.contains(descriptor.handle) == true
             else { continue }
-            services[service].characteristics[index].descriptors.append(descriptor)
+            // The value of a characteristic whose declaration is elsewhere.
+            let isValue = services[service].characteristics.contains { $0.valueHandle == descriptor.handle }
+            if !isValue { services[service].characteristics[index].descriptors.append(descriptor) }
         }
     }
 }

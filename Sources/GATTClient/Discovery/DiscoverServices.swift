@@ -42,7 +42,13 @@ package struct DiscoverServices: WalkingProcedure {
     }
 
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
-        let type = if let uuid { uuid } else { try walk.declaration(entry, ServiceDeclaration.self).uuid }
+        let type: BluetoothUUID
+        if let uuid {
+            type = uuid
+        } else {
+            guard let declaration = try walk.declaration(entry, ServiceDeclaration.self) else { return }
+            type = declaration.uuid
+        }
         result.append(
             RemoteService(uuid: type, handle: entry.handle, endHandle: entry.end, isPrimary: isPrimary))
     }

@@ -37,17 +37,18 @@ package struct FindIncludedServices: GATTProcedure {
             do {
                 append(handle, declaration, try ServiceDeclaration(value).uuid)
             } catch {
-                throw .misbehaving(.readRequest, .malformed(error))
+                guard walk.tolerance != .nothing else { throw .misbehaving(.readRequest, .malformed(error)) }
+                try walk.note(.malformed(error), at: handle)
             }
-        case .error(let error): throw .att(error)
+        case .error(let error): try walk.refuse(error, at: handle)
         default: throw .misbehaving(.readRequest, .unexpectedResponse(response.opcode))
         }
     }
 
     private mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError) {
-        let declaration = try walk.declaration(entry, IncludeDeclaration.self)
+        guard let declaration = try walk.declaration(entry, IncludeDeclaration.self) else { return }
         guard declaration.start != .none, declaration.start <= declaration.end else {
-            throw .misbehaving(walk.opcode, .badGroup(declaration.start, end: declaration.end))
+            return try walk.note(.badGroup(declaration.start, end: declaration.end), at: entry.handle)
         }
         if let uuid = declaration.uuid.map({ BluetoothUUID($0) }) ?? known[declaration.start] {
             append(entry.handle, declaration, uuid)

@@ -15,6 +15,9 @@ public struct RemoteCharacteristic: Hashable, AttributeReference, HandleRun {
     public var properties: CharacteristicProperties
     /// The descriptors, in the order of their handles.
     public var descriptors: [RemoteDescriptor]
+    /// The error with which the server refused to show its descriptors; nil if they are known, as far as they were
+    /// discovered.
+    public package(set) var refusedDescriptors: ATTErrorResponse?
     /// The state of the database in which the characteristic was found.
     public internal(set) var generation = DatabaseGeneration.unknown
 

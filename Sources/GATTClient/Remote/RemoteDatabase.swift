@@ -8,13 +8,22 @@ public struct RemoteDatabase: Hashable, Sendable {
     /// The server's Database Hash, 16 octets as read (Core Specification 5.4, Vol 3, Part G, 7.3); nil if it
     /// has none.
     public let hash: [UInt8]?
+    /// What violates the specification in the server's database, or was not shown; in the order in which it was found.
+    /// It was corrected or left out. A database with faults is discovered anew on each link.
+    public let faults: [DatabaseFault]
     /// The state of the server's database that was found.
     public private(set) var generation = DatabaseGeneration.unknown
 
     /// Creates a database of `services`, which must not overlap.
-    package init(services: [RemoteService] = [], hash: [UInt8]? = nil) {
+    package init(services: [RemoteService] = [], hash: [UInt8]? = nil, faults: [DatabaseFault] = []) {
         self.services = services.sorted { $0.handle < $1.handle }
         self.hash = hash
+        self.faults = faults
+    }
+
+    /// Returns whether a characteristic has a fault of its own: it is not certain which attribute its value is.
+    public func isFaulty(_ characteristic: RemoteCharacteristic) -> Bool {
+        faults.contains { $0.handle == characteristic.handle }
     }
 
     /// The number of services, includes, characteristics and descriptors.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECore
+import GATTClient
 
 /// `bletool gatt DEVICE dump [FILE]`.
 struct GATTDumpCommand: GATTVerb {
@@ -91,6 +92,7 @@ struct GATTDumpCommand: GATTVerb {
         let event = DumpEvent(image: image, clone: clone, file: path)
         guard device.console.show(event) else { return }
         if let note = event.fidelityNote { device.console.note(note) }
+        try image.database.checkFaults("dump")
     }
 }
 
@@ -123,7 +125,7 @@ struct DumpEvent: Event {
             "exact": JSONValue(fidelityNote == nil),
             "unread": .array(
                 unread.map { ["handle": JSONValue($0.0), "reason": JSONValue($0.1)] }),
-            "configuration": clone.node.json,
+            "faults": .array(image.database.faults.map(\.json)), "configuration": clone.node.json,
         ]
     }
 

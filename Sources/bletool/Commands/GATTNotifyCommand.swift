@@ -94,7 +94,9 @@ struct GATTNotifyCommand: GATTVerb {
     private func listeners(on device: ConnectedDevice) async throws(Failure) -> [Listener] {
         let format = try shownFormat(format, global)
         var listeners: [Listener] = []
-        for (text, attribute) in zip(attributes, try await device.resolve(attributes, describing: true)) {
+        for (text, attribute) in zip(
+            attributes, try await device.resolve(attributes, describing: true, certainly: true))
+        {
             guard let characteristic = attribute.characteristic, attribute.isValue else {
                 throw Failure(.input, text, "is not a characteristic, so it cannot notify")
             }

@@ -27,7 +27,9 @@ struct GATTTreeCommand: GATTVerb {
         device.console.show(
             TreeEvent(
                 address: device.peripheral.address, mtu: mtu,
-                services: database.services.map { TreeEvent.Service($0, database, read) }, name: Names.name))
+                services: database.services.map { TreeEvent.Service($0, database, read) },
+                faults: database.faults, name: Names.name))
+        try database.checkFaults("tree")
     }
 
     /// Reads the value of each readable attribute, or the reason why it cannot be read.

@@ -91,7 +91,7 @@ struct GATTWriteCommand: GATTVerb {
     var encryptsIfBonded: Bool { !signed }
 
     func run(_ device: ConnectedDevice) async throws(Failure) {
-        guard let attribute = try await device.resolve([attribute]).first else { return }
+        guard let attribute = try await device.resolve([attribute], certainly: true).first else { return }
         try check(attribute)
         let value = try octets(as: try await device.type(of: attribute, for: try shape() ?? .hex))
         try checkLength(value)

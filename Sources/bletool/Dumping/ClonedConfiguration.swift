@@ -20,11 +20,14 @@ struct ClonedConfiguration: Sendable {
     }
 
     let node: CommentedNode
+    /// What is wrong with the device's own database, for comments.
+    private let faults: [DatabaseFault]
     /// How closely the configuration matches the image.
     let fidelity: Fidelity
 
     /// Creates the closest configuration that `serve` accepts. Throws the reason if it accepts none.
     init(_ image: DeviceImage) throws(ConfigurationError) {
+        faults = image.database.faults
         let wanted: [Fidelity] = [
             .standard, .exact, .contradictory(hasStandardServices: true),
             .contradictory(hasStandardServices: false),
@@ -50,7 +53,7 @@ struct ClonedConfiguration: Sendable {
         [
             "# A device as `bletool gatt` found it, for `bletool serve`. What security a write requires, and what it",
             "# does, is not known.",
-        ] + node.yaml
+        ] + faults.map { "# Wrong in the device: \("\($0)".printable)" } + node.yaml
     }
 
     /// Returns the attributes that `serve` would have with this configuration.

@@ -2,6 +2,7 @@ import ATT
 import BLE
 import BLECore
 import GATTClient
+import HCISocket
 
 /// A connected device that a verb of `gatt` uses.
 struct ConnectedDevice: Sendable {
@@ -11,6 +12,12 @@ struct ConnectedDevice: Sendable {
     var console: Console
     /// The function that receives each value that is read or received.
     var onValue: @Sendable (AttributeHandle, [UInt8]) -> Void = { _, _ in }
+    /// The faults of the device's database that were shown.
+    private let shownFaults = SharedFaults()
+
+    private final class SharedFaults: Sendable {
+        let faults = Lock<Set<DatabaseFault>>([])
+    }
 
     init(peripheral: Peripheral, radio: Radio) {
         self.peripheral = peripheral
@@ -27,22 +34,31 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// Discovers all services, characteristics and descriptors of the device.
+    /// Discovers all services, characteristics and descriptors of the device. What is wrong with them is shown once,
+    /// on stderr.
     func discover() async throws(Failure) -> RemoteDatabase {
-        try await attempt(peripheral.address.text) { [peripheral] () throws(BLEError) in
+        let database = try await attempt(peripheral.address.text) { [peripheral] () throws(BLEError) in
             try await peripheral.discover()
         }
+        for fault in database.faults where shownFaults.faults.withLock({ $0.insert(fault).inserted }) {
+            console.note("\(fault)")
+        }
+        return database
     }
 
     /// Returns the attributes that paths refer to. Handles are used as they are, so that only other paths
-    /// require discovery. If `describing`, handles are also returned with their characteristics.
-    func resolve(_ texts: [String], describing: Bool = false) async throws(Failure) -> [RemoteAttribute] {
+    /// require discovery. If `describing`, handles are also returned with their characteristics. If `certainly`, a path
+    /// that refers to several attributes, or to one whose declaration is faulty, is an error: only a handle selects it.
+    func resolve(
+        _ texts: [String], describing: Bool = false, certainly: Bool = false
+    ) async throws(Failure) -> [RemoteAttribute] {
         let paths = try ConnectedDevice.paths(texts)
         let handles = paths.compactMap { if case .handle(let handle) = $0 { handle } else { nil } }
         if handles.count == paths.count, !describing { return handles.map { RemoteAttribute(handle: $0) } }
         let database = try await discover()
         return try paths.map { path throws(Failure) in
             let matches = database.attributes(path)
+            if certainly { try database.checkCertainty(of: matches, path) }
             if let others = matches.first?.rivals(matches.count) { console.note("\(path): \(others)") }
             if let found = matches.first { return found }
             throw database.failure(toFind: path, on: peripheral.address)
@@ -81,6 +97,32 @@ struct RemoteAttribute: Sendable {
 }
 
 extension RemoteDatabase {
+    /// Throws if the database has faults, after everything else of it was shown.
+    func checkFaults(_ what: String) throws(Failure) {
+        guard let first = faults.first else { return }
+        let count = faults.count == 1 ? "a fault" : "\(faults.count) faults, the first of which is"
+        throw Failure(
+            faults.contains(where: \.isForSecurity) ? .security : .peer, what,
+            "the device's database has \(count): \(first)")
+    }
+
+    /// Throws if it is not certain which attribute a path refers to.
+    fileprivate func checkCertainty(
+        of matches: [RemoteAttribute], _ path: AttributePath
+    ) throws(Failure) {
+        guard case .uuids = path, let first = matches.first else { return }
+        let handles = matches.map { "\($0.handle)" }.joined(lastBy: "or")
+        if matches.count > 1 {
+            throw Failure(
+                .input, "\(path)", "\(matches.count) attributes match",
+                hint: "SERVICE/CHARACTERISTIC or a handle selects one: \(handles)")
+        }
+        guard let characteristic = first.characteristic, isFaulty(characteristic) else { return }
+        throw Failure(
+            .input, "\(path)", "its declaration is faulty, so that it is not certain which attribute it is",
+            hint: "its handle, \(handles), is used as it is")
+    }
+
     /// Returns the failure for a path that refers to no attribute.
     func failure(toFind path: AttributePath, on device: DeviceAddress) -> Failure {
         if case .uuids(nil, let uuid, nil) = path, services.contains(where: { $0.uuid == uuid }) {
@@ -91,6 +133,11 @@ extension RemoteDatabase {
                 hint: characteristics.isEmpty
                     ? "it has no characteristics"
                     : "its characteristics: \(characteristics.joined(lastBy: "and"))")
+        }
+        if let refusal = faults.first(where: \.isForSecurity) {
+            return Failure(
+                .security, "\(path)", "\(device.text) shows no such attribute on this link: \(refusal)",
+                hint: "bletool pair \(device) secures its links")
         }
         return Failure(
             .notFound, "\(path)", "\(device.text) has no such attribute",

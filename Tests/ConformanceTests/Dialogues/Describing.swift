@@ -110,6 +110,7 @@ func describe(_ error: GATTClientError) -> String {
         case .unexpectedHandle: "misbehaving: handle"
         case .badGroup: "misbehaving: group"
         case .badValueHandle: "misbehaving: value handle"
+        case .orphan: "misbehaving: orphan"
         case .overlong: "misbehaving: too long"
         case .wrongCount: "misbehaving: count"
         case .wrongEcho: "misbehaving: echo"

@@ -1,4 +1,5 @@
 import BLECore
+import GATTClient
 
 /// The result of `gatt … tree`: all attributes of a server.
 struct TreeEvent: Event {
@@ -58,12 +59,14 @@ struct TreeEvent: Event {
     /// The ATT_MTU of the connection.
     var mtu: Int
     var services: [Service]
+    /// What is wrong with the server's database, and was corrected or left out.
+    var faults: [DatabaseFault] = []
     var name: @Sendable (BluetoothUUID) -> String?
 
     var json: JSONValue {
         [
             "event": "tree", "address": JSONValue(address), "mtu": JSONValue(mtu),
-            "services": .array(services.map(\.json)),
+            "services": .array(services.map(\.json)), "faults": .array(faults.map(\.json)),
         ]
     }
 
@@ -132,5 +135,14 @@ extension TreeEvent.Characteristic {
                     ]
                 }),
         ]
+    }
+}
+
+extension DatabaseFault {
+    /// `{"handle":17,"uuid":"2a00","problem":"…"}`, without `uuid` if it is not known.
+    var json: JSONValue {
+        .object(
+            [.init("handle", JSONValue(handle))] + (uuid.map { [.init("uuid", JSONValue($0))] } ?? [])
+                + [.init("problem", .string("\(problem)"))])
     }
 }
