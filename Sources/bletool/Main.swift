@@ -3,14 +3,14 @@ import Glibc
 
 @main
 enum Main {
-    static func main() async {
+    static func main() {
         // If the reader of the output has gone, the write fails, but the process does not end.
         signal(SIGPIPE, SIG_IGN)
         // A user who presses Ctrl-\ ends the process, which is not a crash to report.
         signal(SIGQUIT, SIG_DFL)
         keepStandardDescriptors()
         keepCapabilities()
-        exit(await BLETool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        BLETool.runAndExit(Array(CommandLine.arguments.dropFirst()))
     }
 
     /// Removes the capabilities of this process from what the programs that it starts inherit. A service has

@@ -91,8 +91,15 @@ public final class EventLoop: @unchecked Sendable {
     /// The objects to wake at the end of the turn.
     private var sleepers: [any Wakeable] = []
 
-    /// Starts a loop on its own thread. Throws if the system has no descriptor or thread left.
+    /// The number of descriptors that have to be free before a loop starts: its own 2, those of its first ports,
+    /// and those that libdispatch opens when Swift's own executor first has to wait. libdispatch ends the
+    /// process if it gets none, so a loop that took the last ones would make that of a shortage.
+    private static let neededDescriptors = 12
+
+    /// Starts a loop on its own thread. Throws if the system has no thread left, or `EMFILE` if this process may
+    /// not open 12 further descriptors, with which nothing could be done.
     public init(name: String = "bluetooth", clock: Clock = .monotonic) throws(Errno) {
+        guard DescriptorLimit.leaves(Self.neededDescriptors) else { throw .tooManyOpenFiles }
         self.clock = clock
         epoll = epoll_create1(CLINUX_EPOLL_CLOEXEC)
         guard epoll >= 0 else { throw Errno.current }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuildCommit
+import Dispatch
 import Glibc
 import HCISocket
 import SystemPackage
@@ -29,22 +30,70 @@ struct BLETool: ParsableCommand {
             CaptureCommand.self, DecodeCommand.self, ReplayCommand.self, AirCommand.self, LookupCommand.self,
         ])
 
-    /// Runs the command line `arguments`, which does not include the program's name.
-    static func run(_ arguments: [String]) async -> ExitStatus {
-        var console = Console(isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
-        do {
-            if let command = try parse(arguments) as? any ToolCommand {
-                console = command.output.console
-                if command.usesKernelAdapters { PermittedCopy()?.execute() }
-                try startLoop()
-                try await command.perform(console)
+    /// A command line that was read.
+    enum Invocation {
+        /// A command to perform.
+        case command(any ToolCommand)
+        /// Nothing is left to do, as after help or a usage error.
+        case ended(ExitStatus)
+
+        /// Performs the command and returns the exit status.
+        consuming func perform() async -> ExitStatus {
+            switch self {
+            case .ended(let status): return status
+            case .command(let command):
+                let console = command.output.console
+                do throws(Failure) {
+                    try await command.perform(console)
+                } catch {
+                    return BLETool.status(of: error, console)
+                }
+                return BLETool.statusOfOutput(console)
             }
-        } catch {
-            console.show(error)
-            // The output that is lost can explain the failure, as the report of `doctor` does.
-            if let problem = outputProblem(console) { console.note("stdout: \(problem)") }
-            return error.kind.status
         }
+    }
+
+    /// Reads the command line `arguments`, which does not include the program's name, and starts the loop that its
+    /// command uses.
+    ///
+    /// Call this before the first task: without descriptors, only a process whose tasks have not begun can say so,
+    /// because libdispatch ends one that gets none.
+    static func read(_ arguments: [String]) -> Invocation {
+        var console = Console(isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+        do throws(Failure) {
+            guard let command = try parse(arguments) as? any ToolCommand else {
+                return .ended(statusOfOutput(console))
+            }
+            console = command.output.console
+            if command.usesKernelAdapters { PermittedCopy()?.execute() }
+            try startLoop()
+            return .command(command)
+        } catch {
+            return .ended(status(of: error, console))
+        }
+    }
+
+    /// Runs the command line `arguments` and ends the process with its exit status.
+    static func runAndExit(_ arguments: [String]) -> Never {
+        let invocation = read(arguments)
+        if case .ended(let status) = invocation { Glibc.exit(status.rawValue) }
+        Task { Glibc.exit(await invocation.perform().rawValue) }
+        dispatchMain()
+    }
+
+    /// Runs the command line `arguments`, which does not include the program's name.
+    static func run(_ arguments: [String]) async -> ExitStatus { await read(arguments).perform() }
+
+    /// Reports `error`, and returns its exit status.
+    private static func status(of error: Failure, _ console: Console) -> ExitStatus {
+        console.show(error)
+        // The output that is lost can explain the failure, as the report of `doctor` does.
+        if let problem = outputProblem(console) { console.note("stdout: \(problem)") }
+        return error.kind.status
+    }
+
+    /// Reports output that could not be written, and returns the exit status of a command that has not failed.
+    private static func statusOfOutput(_ console: Console) -> ExitStatus {
         guard let problem = outputProblem(console) else { return .done }
         console.show(Failure(.input, "stdout", problem))
         return .badInput

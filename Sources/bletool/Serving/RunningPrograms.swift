@@ -45,8 +45,10 @@ final class ProgramRun: Sendable {
     /// Begins a run. Throws if there are too few descriptors left to start a program.
     init() throws(NoRoom) {
         try RunningPrograms.state.withLock { (state) throws(NoRoom) in
-            let (needed, limit) = (Self.reserve + Self.ofStart * (state.starting + 1), Self.descriptorLimit)
-            guard Self.areFree(needed, below: limit) else { throw NoRoom(needed: needed, limit: limit) }
+            let needed = Self.reserve + Self.ofStart * (state.starting + 1)
+            guard DescriptorLimit.leaves(needed) else {
+                throw NoRoom(needed: needed, limit: DescriptorLimit.current)
+            }
             state.starting += 1
         }
     }
@@ -76,22 +78,4 @@ final class ProgramRun: Sendable {
     }
 
     deinit { end() }
-}
-
-extension ProgramRun {
-    /// Returns whether at least `count` descriptors are free. This opens none, so it does not need one.
-    private static func areFree(_ count: Int, below limit: CInt) -> Bool {
-        var free = 0
-        for descriptor in 0..<limit where fcntl(descriptor, F_GETFD) < 0 {
-            free += 1
-            if free == count { return true }
-        }
-        return false
-    }
-
-    private static var descriptorLimit: CInt {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-        return CInt(clamping: limit.rlim_cur)
-    }
 }
