@@ -176,6 +176,31 @@ func keySizeIsSmallerMaximum(isSecure: Bool) throws {
     #expect(pair.responderEvents[asked...] == [.refused(.pairingRequest, .repeatedAttempts)])
 }
 
+@Test("a pairing that a user refuses is no attempt: nothing was guessed")
+func refusalsCountNoAttempt() throws {
+    var pair = PairedMachines()
+    pair.responderUser.accepts = false
+    for _ in 0..<20 {
+        try pair.pair()
+        #expect(pair.responderFailure == .local(.unspecifiedReason))
+        #expect(pair.initiatorFailure == .peer(.unspecifiedReason))
+    }
+    (pair.responderUser.accepts, pair.initiatorUser.accepts) = (true, false)
+    try pair.pair()
+    #expect(pair.initiatorFailure == .local(.unspecifiedReason))
+    #expect(pair.initiator.attempts == PairingAttempts())
+    // The responder has begun: its peer could have guessed.
+    #expect(pair.responder.attempts.wait(at: pair.now) == pair.now + .seconds(1))
+    // A refusal does not prolong the wait for what failed before.
+    pair.now = pair.now + .seconds(1)
+    pair.responderUser.accepts = false
+    try pair.pair()
+    #expect(pair.responder.attempts.wait(at: pair.now) == nil)
+    (pair.responderUser.accepts, pair.initiatorUser.accepts) = (true, true)
+    try pair.pair()
+    #expect(pair.responderBond != nil)
+}
+
 @Test func waitBeginsWhenPairingFails() throws {
     var pair = PairedMachines(keyboard, display)
     pair.stopsTyping = true

@@ -5,7 +5,7 @@ import BLECore
 /// that passkeys cannot be guessed. Each hour without an attempt halves it. The wait begins with the failure.
 ///
 /// The count is incremented when a pairing begins and reset to zero when a pairing succeeds, so that a peer
-/// cannot avoid the wait by disconnecting.
+/// cannot avoid the wait by disconnecting. A pairing that this host refuses before the peer could guess is no attempt.
 package struct PairingAttempts: Hashable, Sendable {
     /// The number of attempts since the last success.
     package private(set) var count = 0

@@ -27,6 +27,8 @@ package struct SecurityManager: Machine, Sendable {
     package var policy: PairingPolicy
     /// The attempts with this peer. The owner sets them from earlier links and stores them for later links.
     package var attempts = PairingAttempts()
+    /// The attempts before the pairing in progress.
+    private var attemptsBefore: PairingAttempts?
     /// The number of failed attempts with each passkey that could be used again, on this link, or on other
     /// links if the owner adds them. Each failed attempt reveals some bits of the passkey to an attacker
     /// (Core Specification 5.4, Vol 3, Part H, 2.3.5.6.3), so a passkey is not used after three failures;
@@ -262,6 +264,8 @@ extension SecurityManager {
         switch answer {
         case .accept where negotiation?.step == .acceptance: accept(at: now)
         case .accept where pairing?.step == .consent: startAuthentication(at: now)
+        case .refuse(let reason) where negotiation?.step == .acceptance || pairing?.step == .consent:
+            refusePairing(reason, at: now)
         case .refuse(let reason) where isPairing: fail(reason, at: now)
         case .refuse(let reason) where role == .central && securityRequest != nil:
             securityRequest = nil
@@ -308,7 +312,7 @@ extension SecurityManager {
         let response = negotiation.responderFeatures(to: request)
         // Unsuitable features are refused here, before Pairing Response lets the initiator continue.
         if let reason = refusalOfFeatures(request, response, negotiation) {
-            fail(reason, at: now)
+            refusePairing(reason, at: now)
             return
         }
         send(.pairingResponse(response), at: now)
@@ -387,7 +391,7 @@ extension SecurityManager {
             fail(reason, at: now)
             return
         }
-        attempts.begin(at: now)
+        beginAttempt(at: now)
         events.append(.pairingRequested(request))
     }
 
@@ -397,8 +401,20 @@ extension SecurityManager {
             fail(reason, at: now)
             return
         }
-        attempts.begin(at: now)
+        beginAttempt(at: now)
         agree(request, response, negotiation, at: now)
+    }
+
+    private mutating func beginAttempt(at now: Instant) {
+        attemptsBefore = attempts
+        attempts.begin(at: now)
+    }
+
+    /// Ends a pairing that this host refuses before the peer could guess, which counts as no attempt: a device that
+    /// has lost its bond and asks again and again has not to wait once it is welcome.
+    private mutating func refusePairing(_ reason: PairingFailureReason, at now: Instant) {
+        fail(reason, at: now)
+        if let attemptsBefore { attempts = attemptsBefore }
     }
 
     /// Returns the failure reason if the features have values that no device is allowed to send; nil if they
