@@ -334,7 +334,7 @@ struct ConnectingTests {
             }
             var reason: DisconnectReason?
             while let event = try await events.next() {
-                guard case .disconnected(central, let why) = event else { continue }
+                guard case .disconnected(central, let why, _) = event else { continue }
                 reason = why
                 break
             }

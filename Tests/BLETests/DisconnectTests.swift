@@ -18,7 +18,9 @@ struct DisconnectTests {
             await hosts.device.disconnect(reason: cause)
             #expect(try await ended.value == .status(.connectionTerminatedByLocalHost))
             let event = try await events.next()
-            #expect(event == .disconnected(hosts.central, .status(HCIStatus(rawValue: cause.rawValue))))
+            #expect(
+                event
+                    == .disconnected(hosts.central, .status(HCIStatus(rawValue: cause.rawValue)), error: nil))
         }
     }
 
@@ -59,7 +61,7 @@ struct DisconnectTests {
             await hosts.bed.wait(.milliseconds(1))
             hosts.port.emit(DisconnectionComplete(connection: LinkedHosts.handle, reason: reason).packet)
             let event = try await events.next()
-            #expect(event == .disconnected(hosts.central, .status(reason)))
+            #expect(event == .disconnected(hosts.central, .status(reason), error: nil))
         }
     }
 
@@ -80,7 +82,7 @@ struct DisconnectTests {
             await PeripheralManager(hosts.server).disconnect(hosts.central)
             #expect(hosts.bed.loop.now == before + .seconds(5))
             let event = try await events.next()
-            #expect(event == .disconnected(hosts.central, .unknown))
+            #expect(event == .disconnected(hosts.central, .unknown, error: nil))
             #expect(hosts.bed.loop.now == before + .seconds(5) + .seconds(4))
             #expect(await hosts.server.linkCount == 0)
         }

@@ -141,6 +141,8 @@ struct ScriptedUser: PairingDelegate {
     let asked = Lock<[String]>([])
     /// The user's error; nil if all answers are right.
     let slip = Lock<Slip?>(nil)
+    /// Whether the user lets a bonded device that has lost its key pair again.
+    let replaces = Lock(false)
     /// A handler that receives each displayed passkey, in addition to the other user.
     let shown = Lock<(@Sendable (Passkey) -> Void)?>(nil)
     /// A step that runs before a passkey is entered.
@@ -191,6 +193,6 @@ struct ScriptedUser: PairingDelegate {
 
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
         asked.withLock { $0.append(isBonded ? "authorize again" : "authorize") }
-        return !isBonded && slip.withLock { $0 } != .noPairing
+        return (!isBonded || replaces.withLock { $0 }) && slip.withLock { $0 } != .noPairing
     }
 }

@@ -21,6 +21,34 @@ import Testing
         func enterPasskey(for peer: DeviceAddress) async -> Passkey? { Passkey(await read()) }
     }
 
+    /// A host without a user.
+    struct Headless: PairingDelegate {
+        func authorizePairing(with peer: DeviceAddress, replacing bond: Bond?) async -> Bool {
+            bond?.strength.isAuthenticated != true
+        }
+    }
+
+    @Test func headlessHostReplacesOpenBonds() async throws {
+        try await VirtualTestbed.run { bed in
+            var options = AdapterOptions()
+            options.security.delegate = Headless()
+            let lock = PeripheralManager(try await bed.adapter("lock", options: options))
+            try await serve(lock)
+            _ = try await lock.advertise(
+                AdvertisingRequest(try AdvertisingPlan(AdvertisingContent(), kind: .connectable)))
+            let phone = try await bed.adapter("phone")
+            let address = await lock.adapter.address
+            for _ in 0..<2 {
+                try await CentralManager(phone).withConnection(to: address) { device in
+                    let security = try await device.pair()
+                    #expect(security.isBonded)
+                }
+                try await phone.removeBond(with: address)
+            }
+            #expect(await lock.adapter.bonds.count == 1)
+        }
+    }
+
     @Test func lockIsPairedWithPasskey() async throws {
         try await VirtualTestbed.run { bed in
             let shown = Mutex("")

@@ -247,7 +247,11 @@ struct EventTests {
             ),
             (
                 .disconnected(reason: 0x13, errno: nil, text: "Remote User Terminated Connection"),
-                #""disconnected",C,"reason":19,"errno":null,"reasonText":"Remote User Terminated Connection""#
+                #""disconnected",C,"reason":19,"errno":null,"reasonText":"Remote User Terminated Connection","cause":null"#
+            ),
+            (
+                .pairingFailed(reason: 8, isRefused: true, text: "refused here: Unspecified Reason (0x08)"),
+                #""pairingFailed",C,"refused":true,"reason":8,"reasonText":"refused here: Unspecified Reason (0x08)""#
             ),
             (.mtu(517), #""mtu",C,"mtu":517"#),
             (
@@ -308,6 +312,11 @@ struct EventTests {
     @Test(
         arguments: [
             (.disconnected(reason: 0x13, errno: nil, text: "gone (0x13)"), "disconnected  gone (0x13)"),
+            (
+                .disconnected(reason: 0x16, errno: nil, text: "ended here (0x16)", cause: "no answer"),
+                "disconnected  ended here (0x16): no answer"
+            ),
+            (.pairingFailed(reason: nil, isRefused: false, text: "no packet"), "pairingFailed  no packet"),
             (.mtu(517), "mtu  517 octets"),
             (.read(.init(handle: 3, uuid: 0x2a19, value: [87])), "read  2a19 Battery Level  0x0003 = 87 %"),
             (.read(.init(handle: 3, uuid: 0xaa01, value: [])), "read  aa01  0x0003 = 0 octets"),

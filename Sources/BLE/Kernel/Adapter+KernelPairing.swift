@@ -215,7 +215,7 @@ extension Adapter {
         let isAccepted = !isDowngrade && takesPairing(with: peer)
         ask(about: peer) { delegate in
             let isWanted =
-                isAccepted ? await delegate.authorizePairing(with: peer, isBonded: bond != nil) : false
+                isAccepted ? await delegate.authorizePairing(with: peer, replacing: bond) : false
             return isWanted ? .userConfirmationReply(peer) : .userConfirmationNegativeReply(peer)
         }
     }
@@ -281,6 +281,7 @@ extension Adapter {
     /// bond, are removed from the kernel, and the link is ended.
     private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
         guard made.bond.strength.keySize >= security.options.minimumKeySize else {
+            reportPairingFailure(.pairing(.local(.encryptionKeySize)), of: link)
             return giveUp(made.bond, of: link, .pairing(.local(.encryptionKeySize)))
         }
         link.protection.paired(made.bond, isBonding: isBonding(made), isTaken: isTaken(made.bond))

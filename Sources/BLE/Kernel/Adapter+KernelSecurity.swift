@@ -142,6 +142,7 @@ extension Adapter {
         log.info("pairing with \(link.peer) failed: \(status)")
         link.protection.kernelPairingFailed()
         securings.resume(link.id, with: .failure(.kernelPairing(status)))
+        reportPairingFailure(.kernelPairing(status), of: link)
     }
 
     /// Handles the controller's report of a link's encryption. The kernel processes the event after it was

@@ -113,7 +113,11 @@ extension Adapter {
         reportServerEvents(ending: link)
         // It is not known yet whether the bond is saved, so the link is reported as not bonded.
         reportWithheldSecurity(of: link)
-        if link.role == .peripheral { server.emit(.disconnected(Central(link), reason)) }
+        guard link.role == .peripheral else { return }
+        // A link that was given up has no other reason.
+        let error = link.closing == .disconnected(reason) ? nil : link.closing
+        if link.pairing.isPairing { reportPairingFailure(error ?? .disconnected(reason), of: link) }
+        server.emit(.disconnected(Central(link), reason, error: error))
     }
 
     func noteMTU(_ mtu: ATTMTU, of link: Link) {

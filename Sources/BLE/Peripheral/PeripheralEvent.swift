@@ -8,10 +8,14 @@ public enum PeripheralEvent: Hashable, Sendable {
     case connected(Central, LinkParameters)
     /// The parameters of the central's link have changed.
     case parameters(Central, LinkParameters)
-    /// The link of the central ended, for this reason.
-    case disconnected(Central, DisconnectReason)
+    /// The link of the central ended, for this reason. `error` is why this host ended it, as when the central has not
+    /// confirmed an indication in time; nil if the central or the program ended it, or the link was lost.
+    case disconnected(Central, DisconnectReason, error: BLEError?)
     /// The security of the central's link has changed: its level, its key, or whether it is bonded.
     case security(Central, LinkSecurity)
+    /// A pairing that the central has begun, or that was requested from it, has failed, or was refused:
+    /// `BLEError.pairing` with a `.local` reason, as with `.repeatedAttempts`, is a refusal of this host.
+    case pairingFailed(Central, BLEError)
     /// Client and server have agreed on this ATT_MTU, in octets.
     case mtu(Central, Int)
     /// The central has read this value.
@@ -38,7 +42,9 @@ extension PeripheralEvent: CustomStringConvertible {
         switch self {
         case .connected(let central, let parameters): "connected \(central): \(parameters)"
         case .parameters(let central, let parameters): "parameters \(central): \(parameters)"
-        case .disconnected(let central, let reason): "disconnected \(central): \(reason)"
+        case .disconnected(let central, let reason, let error):
+            "disconnected \(central): \(reason)\(error.map { ": \($0)" } ?? "")"
+        case .pairingFailed(let central, let error): "pairing failed \(central): \(error)"
         case .security(let central, let security): "security \(central): \(security.phrase)"
         case .mtu(let central, let mtu): "mtu \(central): \(mtu) octets"
         case .read(let central, let handle, let uuid, let value):

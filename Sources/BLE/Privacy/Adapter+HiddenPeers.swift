@@ -172,11 +172,11 @@ extension Adapter {
                 var changes = first
                 while !Task.isCancelled {
                     do throws(BLEError) {
-                        for try await _ in changes { await self?.bondsChanged() }
+                        for try await change in changes { await self?.bondsChanged(change) }
                         return
                     } catch .overflow {
                         changes = bonds.changes()
-                        await self?.bondsChanged()
+                        await self?.bondsChanged(BondChange())
                     } catch {
                         return
                     }
@@ -184,8 +184,9 @@ extension Adapter {
             })
     }
 
-    private func bondsChanged() {
+    private func bondsChanged(_ change: BondChange) {
         guard end == nil else { return }
+        for id in change.removed where id.local == identity { forgetAttempts(of: id) }
         notePeers()
         renewBonds()
         lookAgain()

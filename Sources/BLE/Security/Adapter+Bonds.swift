@@ -35,10 +35,19 @@ extension Adapter {
         var wasThere = false
         while let id = bondRecord(of: peer)?.id, store.remove(id) {
             clients.cache.forget(id.peer)
+            forgetAttempts(of: id)
             wasThere = true
         }
         if wasThere { renewBonds() }
         return wasThere
+    }
+
+    /// Forgets the failed pairings with a device whose bond was removed: the owner has made room for it to pair again.
+    func forgetAttempts(of id: BondID) {
+        security.attempts[id.peer] = PairingAttempts()
+        for link in links.values where link.protection.bond?.id == id || link.peer == id.peer {
+            link.pairing.attempts = PairingAttempts()
+        }
     }
 
     /// Updates the bonds of links after bonds were added, removed or changed, perhaps by another process. The
@@ -114,9 +123,12 @@ extension Adapter {
 
     /// Returns whether there is a bond with the identity of a peer that has paired, so that the peer only claims to
     /// be that device. A peer that has the address on the air is another one than one that has only claimed it.
-    func isTaken(_ bond: Bond) -> Bool {
-        store.record(bond.id) != nil
-            || bond.isIdentityClaimed && store.record(BondID(bond.peer, at: bond.local)) != nil
+    func isTaken(_ bond: Bond) -> Bool { replaced(by: bond) != nil }
+
+    /// Returns the bond with the identity of a peer that has paired.
+    func replaced(by bond: Bond) -> Bond? {
+        if let same = store.record(bond.id) { return same.bond }
+        return bond.isIdentityClaimed ? store.record(BondID(bond.peer, at: bond.local))?.bond : nil
     }
 
     /// Returns the bond of a peer that has claimed the identity of a bonded device, which the user has accepted, so that

@@ -91,12 +91,12 @@ extension Adapter {
         switch event {
         case .securityRequested(let wanted): securityRequested(wanted, of: link)
         case .pairingRequested, .confirm:
-            let isBonded = link.protection.bond != nil && !link.security.isBonded
+            let replaced = link.security.isBonded ? nil : link.protection.bond
             guard security.options.acceptsPairing || event == .confirm else {
                 return answer(.refuse(.pairingNotSupported), on: link.id)
             }
             ask(link) {
-                await delegate.authorizePairing(with: peer, isBonded: isBonded)
+                await delegate.authorizePairing(with: peer, replacing: replaced)
                     ? .accept : .refuse(.unspecifiedReason)
             }
         case .display(let passkey):
@@ -126,8 +126,16 @@ extension Adapter {
             shareFailures(of: link)
             link.protection.pairingFailed(.pairing(failure))
             protect(link)
-        case .refused(let code, let reason): log.info("\(peer) was refused its \(code): \(reason)")
+            reportPairingFailure(.pairing(failure), of: link)
+        case .refused(let code, let reason):
+            log.info("\(peer) was refused its \(code): \(reason)")
+            if code == .pairingRequest { reportPairingFailure(.pairing(.local(reason)), of: link) }
         }
+    }
+
+    /// Reports a pairing that a central has begun, and that was refused or has failed.
+    func reportPairingFailure(_ error: BLEError, of link: Link) {
+        if link.role == .peripheral { server.emit(.pairingFailed(Central(link), error)) }
     }
 
     /// Asks the user a question, whose answer goes to the security manager. Cancels the question before.
@@ -250,6 +258,7 @@ extension Adapter {
                     link.protection.kept(bond)
                 } catch {
                     link.protection.notKept(bond, error)
+                    reportPairingFailure(error, of: link)
                 }
             case .giveUp(let bond, let error): giveUp(bond, of: link, error)
             case .raised(let error):
@@ -341,8 +350,9 @@ extension Adapter {
         guard isNew else { return }
         link.endDialogue()
         let (id, delegate) = (link.id, security.options.delegate)
+        let replaced = replaced(by: bond)
         link.dialogue = Task(executorPreference: loop) { [weak self, loop] in
-            let isWanted = await delegate.authorizeReplacement(by: bond.peer, on: loop)
+            let isWanted = await delegate.authorizeReplacement(of: replaced, by: bond.peer, on: loop)
             guard !Task.isCancelled else { return }
             await self?.answer(isWanted, toClaimOf: bond.id, on: id)
         }
@@ -352,16 +362,19 @@ extension Adapter {
         guard let link = links[id] else { return }
         link.protection.answered(isWanted, toClaimOf: bond)
         protect(link)
+        if !isWanted { reportPairingFailure(.pairing(.local(.unspecifiedReason)), of: link) }
     }
 }
 
 extension PairingDelegate {
     /// Asks whether a device may replace one that has a bond. The user has as much time as each step of a
     /// pairing can take (Core Specification 5.4, Vol 3, Part H, 3.4).
-    fileprivate func authorizeReplacement(by peer: DeviceAddress, on loop: EventLoop) async -> Bool {
+    fileprivate func authorizeReplacement(
+        of bond: Bond?, by peer: DeviceAddress, on loop: EventLoop
+    ) async -> Bool {
         let answer = try? await withDeadline(.seconds(30), on: loop, orThrow: .pairing(.timeout)) {
             () throws(BLEError) in
-            let answer = await self.authorizePairing(with: peer, isBonded: true)
+            let answer = await self.authorizePairing(with: peer, replacing: bond)
             return answer && !Task.isCancelled
         }
         return answer ?? false

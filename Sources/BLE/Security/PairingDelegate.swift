@@ -43,6 +43,12 @@ public protocol PairingDelegate: Sendable {
     /// the device has then proved that it has it.
     func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool
 
+    /// Returns whether a device may pair like `authorizePairing(with:isBonded:)`, which it calls by default. `bond`
+    /// is the one that the pairing would replace, for a device that has paired before and claims to have lost the
+    /// key; nil for a new device. The bond stays until the new pairing is complete, which is at least as strong and
+    /// has a key of at least the same size.
+    func authorizePairing(with peer: DeviceAddress, replacing bond: Bond?) async -> Bool
+
     /// Handles a key that the peer's user has pressed.
     func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async
 
@@ -70,6 +76,10 @@ extension PairingDelegate {
     public func compare(_ passkey: Passkey, with peer: DeviceAddress) async -> Bool { false }
     /// Returns true for devices that are new.
     public func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool { !isBonded }
+    /// Asks as `authorizePairing(with:isBonded:)` does.
+    public func authorizePairing(with peer: DeviceAddress, replacing bond: Bond?) async -> Bool {
+        await authorizePairing(with: peer, isBonded: bond != nil)
+    }
     /// Ignores the keys that the peer's user presses.
     public func peerPressed(_ key: KeypressNotification, peer: DeviceAddress) async {}
     /// Returns nil, because there are no out-of-band data.

@@ -4,6 +4,7 @@ import BLECore
 import GATTServer
 import HCI
 import HCISocket
+import SMP
 
 struct ServeCommand: RadioCommand {
     static let configuration = CommandConfiguration(
@@ -113,6 +114,9 @@ struct ServeCommand: RadioCommand {
             radio.console.note(
                 "random passkeys are displayed: earlier pairings with this one have failed (bletool bonds reset-passkey)"
             )
+        }
+        if served.security.replacement == .window {
+            PairingWindow.ofServer.openBySignal(showing: radio.console)
         }
         let settings = noAdvertise ? [] : [served.advertising] + served.beacons
         let manager = try await manager(radio)
@@ -267,10 +271,18 @@ extension ServerEvent {
             self.init(central: central.address, what: .connected(ServerEvent.LinkParameters(parameters)))
         case .parameters(let central, let parameters):
             self.init(central: central.address, what: .parameters(ServerEvent.LinkParameters(parameters)))
-        case .disconnected(let central, let reason):
+        case .disconnected(let central, let reason, let error):
             self.init(
                 central: central.address,
-                what: .disconnected(reason: reason.hci, errno: reason.errno, text: "\(reason)"))
+                what: .disconnected(
+                    reason: reason.hci, errno: reason.errno, text: "\(reason)",
+                    cause: error.map { "\($0)" }))
+        case .pairingFailed(let central, let error):
+            self.init(
+                central: central.address,
+                what: .pairingFailed(
+                    reason: error.pairingReason?.rawValue, isRefused: error.isRefusedPairing,
+                    text: error.pairingText))
         case .mtu(let central, let mtu): self.init(central: central.address, what: .mtu(mtu))
         case .read(let central, let handle, let uuid, let value):
             self.init(central: central.address, what: .read(Access(handle: handle, uuid: uuid, value: value)))
@@ -321,6 +333,23 @@ extension ServerEvent.LinkParameters {
 extension BLE.LinkParameters.PHYs {
     /// The name of the PHY, or both names if the PHYs of the two directions differ.
     var text: String { transmit == receive ? "\(transmit)" : "\(transmit)/\(receive)" }
+}
+
+/// The parts of the error of a failed pairing.
+extension BLEError {
+    fileprivate var pairingReason: PairingFailureReason? {
+        switch self {
+        case .pairing(.local(let reason)), .pairing(.peer(let reason)): reason
+        default: nil
+        }
+    }
+
+    /// Whether this host has refused the pairing.
+    fileprivate var isRefusedPairing: Bool { if case .pairing(.local) = self { true } else { false } }
+
+    fileprivate var pairingText: String {
+        if case .pairing(let failure) = self { "\(failure)" } else { "\(self)" }
+    }
 }
 
 /// The numbers of a disconnect reason.

@@ -16,8 +16,9 @@ extension ServeConfiguration {
           io: none                       # none | display | displayYesNo | keyboard | keyboardDisplay
           bonding: true                  # false: keys are not kept
           secureConnectionsOnly: false   # true: LE legacy pairing is refused
+          replace: never                 # never | unauthenticated | window: bonds that centrals without keys may replace
 
-        connection:                      # preferred parameters, in the GAP service (2a04)
+        connection:                      # requested from each central, and in the GAP service (2a04)
           interval: 30ms-50ms            # 7.5ms to 4s
           latency: 0                     # connection events that the peripheral may skip, 0 to 499
           supervision: 4s                # 100ms to 32s

@@ -56,12 +56,25 @@ struct SecurityConfiguration: Hashable, Sendable {
         case keyboardDisplay
     }
 
+    /// Which bonds a central may replace that has lost its keys, without an operator. Any device in range can claim to
+    /// be such a central.
+    enum Replacement: String, Hashable, Sendable, CaseIterable {
+        /// None: the bond has to be removed first.
+        case never
+        /// Bonds without authentication, which any device in range could have made as well.
+        case unauthenticated
+        /// One bond, in the minute after SIGUSR1.
+        case window
+    }
+
     /// The input and output capabilities of the device.
     var io = InputOutput.none
     /// Whether pairing creates a bond.
     var isBonding = true
     /// Whether legacy pairing is refused.
     var isSecureConnectionsOnly = false
+    /// The bonds that may be replaced.
+    var replacement = Replacement.never
 }
 
 struct ServiceConfiguration: Hashable, Sendable {
@@ -195,7 +208,7 @@ extension ServeConfiguration {
 }
 
 extension SecurityConfiguration {
-    private enum Key: String, CaseIterable { case io, bonding, secureConnectionsOnly }
+    private enum Key: String, CaseIterable { case io, bonding, secureConnectionsOnly, replace }
 
     /// Reads the mapping under `security:`.
     fileprivate init(_ node: YAMLNode) throws(ConfigurationError) {
@@ -203,6 +216,7 @@ extension SecurityConfiguration {
         io = try fields[.io]?.word(InputOutput.self) ?? io
         isBonding = try fields[.bonding]?.bool() ?? isBonding
         isSecureConnectionsOnly = try fields[.secureConnectionsOnly]?.bool() ?? isSecureConnectionsOnly
+        replacement = try fields[.replace]?.word(Replacement.self) ?? replacement
     }
 }
 

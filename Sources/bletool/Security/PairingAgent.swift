@@ -1,5 +1,6 @@
 import BLE
 import BLECore
+import Glibc
 import SMP
 
 /// Answers pairing requests with the options of the command line, and asks the user at the terminal for the
@@ -21,6 +22,8 @@ struct PairingAgent: PairingDelegate {
     var storesBonds = true
     /// The folder of bonds on the command line, which recommended commands must contain, too.
     var stateDir: String?
+    /// The bonds that devices without their keys may replace.
+    var replacement = SecurityConfiguration.Replacement.never
 
     var comparesNumbers: Bool { !acceptsComparison }
 
@@ -67,8 +70,8 @@ struct PairingAgent: PairingDelegate {
         return nil
     }
 
-    func authorizePairing(with peer: DeviceAddress, isBonded: Bool) async -> Bool {
-        guard isBonded else {
+    func authorizePairing(with peer: DeviceAddress, replacing bond: Bond?) async -> Bool {
+        guard let bond else {
             if showsPairing {
                 console.note(
                     storesBonds
@@ -77,9 +80,19 @@ struct PairingAgent: PairingDelegate {
             }
             return true
         }
-        console.note(
-            "\(peer.text) is bonded and requests to pair again, which is refused: bletool bonds remove \(peer)\(place)"
-        )
+        let isAllowed =
+            switch replacement {
+            case .never: false
+            case .unauthenticated: !bond.strength.isAuthenticated
+            case .window: PairingWindow.ofServer.take(for: peer)
+            }
+        let request = "\(peer.text) is bonded and requests to pair again, which"
+        guard !isAllowed else {
+            console.note("\(request) replaces its bond")
+            return true
+        }
+        let way = replacement == .window ? "; or kill -USR1 \(getpid()), and try again" : ""
+        console.note("\(request) is refused: bletool bonds remove \(peer)\(place)\(way)")
         return false
     }
 

@@ -105,6 +105,7 @@ extension PairingArguments {
         agent.stateDir = state.stateDir
         let storesBonds = !hasPassingAddress || state.stateDir != nil
         agent.storesBonds = storesBonds
+        agent.replacement = configured.replacement
         options.isBonding = configured.isBonding
         options.delegate = agent
         options.fixedPasskey = agent.passkey

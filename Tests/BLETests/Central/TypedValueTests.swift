@@ -105,7 +105,7 @@ struct TypedValueTests {
             try await hosts.central.withConnection(to: hosts.server.address) { _ in }
             var gone: Central?
             while gone == nil, let event = try await events.next() {
-                if case .disconnected(let central, _) = event { gone = central }
+                if case .disconnected(let central, _, _) = event { gone = central }
             }
             let central = try #require(gone)
             #expect(try await !uart.send([1], to: central))

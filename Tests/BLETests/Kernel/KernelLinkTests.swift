@@ -34,7 +34,7 @@ import VirtualController
                 case .connected(let central, _):
                     #expect(central.address == (await other.address))
                     shown.append("connected")
-                case .disconnected(_, let reason):
+                case .disconnected(_, let reason, _):
                     shown.append("\(reason)")
                 default: continue
                 }

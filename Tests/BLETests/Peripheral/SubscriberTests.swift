@@ -66,7 +66,7 @@ import Testing
                     == [.unsubscribed(hosts.central, handle, Sample.value)])
             #expect(
                 reported.last
-                    == .disconnected(hosts.central, .status(.remoteUserTerminatedConnection)))
+                    == .disconnected(hosts.central, .status(.remoteUserTerminatedConnection), error: nil))
             withExtendedLifetime(stream) {}
         }
     }
@@ -118,6 +118,7 @@ import Testing
             let server = try await bed.host("server")
             try await server.serveIndications(maximumLinks: 2)
             let manager = PeripheralManager(server)
+            let events = manager.events()
             let port = AlteringPort(await bed.port(), on: bed.loop)
             let unreceptive = try await bed.host("unreceptive", on: port).connect(to: server)
             let client = try await bed.host("client")
@@ -136,6 +137,12 @@ import Testing
                 #expect(value?.value == [expected])
             }
             withExtendedLifetime(lost) {}
+            // The event states why this host has ended the link.
+            var causes: [BLEError?] = []
+            while causes.isEmpty, let event = try await events.next(within: .seconds(60)) {
+                if case .disconnected(_, _, let error) = event { causes.append(error) }
+            }
+            #expect(causes == [.timedOut(.response, after: .seconds(30))])
         }
     }
 

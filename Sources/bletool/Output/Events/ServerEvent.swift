@@ -13,8 +13,10 @@ struct ServerEvent: Event {
         case connected(LinkParameters)
         /// A link has other parameters now.
         case parameters(LinkParameters)
-        /// A link ended: the HCI reason if it is known, otherwise perhaps an errno.
-        case disconnected(reason: UInt8?, errno: Int32?, text: String)
+        /// A link ended: the HCI reason if it is known, otherwise perhaps an errno, and why this host ended it.
+        case disconnected(reason: UInt8?, errno: Int32?, text: String, cause: String? = nil)
+        /// A pairing failed, or was refused by this host: the reason in Pairing Failed if there is one, and text.
+        case pairingFailed(reason: UInt8?, isRefused: Bool, text: String)
         /// The ATT_MTU was agreed on.
         case mtu(Int)
         /// A value was read.
@@ -94,7 +96,9 @@ struct ServerEvent: Event {
     private var words: [String] {
         switch what {
         case .connected(let parameters), .parameters(let parameters): parameters.words
-        case .disconnected(_, _, let text): [text.printable]
+        case .disconnected(_, _, let text, let cause):
+            [text.printable + (cause.map { ": \($0.printable)" } ?? "")]
+        case .pairingFailed(_, _, let text): [text]
         case .mtu(let mtu): ["\(mtu) octets"]
         case .read(let access), .notified(let access): [access.text]
         case .write(let access, let kind): [access.text] + (kind == .request ? [] : [kind.rawValue])
@@ -118,11 +122,19 @@ struct ServerEvent: Event {
         switch what {
         case .connected(let parameters): ("connected", parameters.members)
         case .parameters(let parameters): ("parameters", parameters.members)
-        case .disconnected(let reason, let errno, let text):
+        case .disconnected(let reason, let errno, let text, let cause):
             (
                 "disconnected",
                 [
                     .init("reason", JSONValue(reason)), .init("errno", JSONValue(errno)),
+                    .init("reasonText", JSONValue(text)), .init("cause", JSONValue(cause)),
+                ]
+            )
+        case .pairingFailed(let reason, let isRefused, let text):
+            (
+                "pairingFailed",
+                [
+                    .init("refused", JSONValue(isRefused)), .init("reason", JSONValue(reason)),
                     .init("reasonText", JSONValue(text)),
                 ]
             )
