@@ -153,7 +153,10 @@ struct ServeCommand: RadioCommand {
         defer { life.cancel() }
         // This task is not cancelled with the command, so that the events that closing the adapter causes are
         // shown, too.
-        let reporting = Task { await emit(events, radio.console) }
+        let requests = served.connection.map {
+            ParameterRequests(wanted: $0, manager: manager, console: radio.console)
+        }
+        let reporting = Task { await emit(events, requests, radio.console) }
         let lost = Lock<BLEError?>(nil)
         let unserved = Lock(0)
         let watch = Task { [advertisings, adapter = radio.adapter] in
@@ -228,15 +231,23 @@ struct ServeCommand: RadioCommand {
 
     /// Shows the events until the adapter closes, the output has no reader any more or, with `--once`, a
     /// central has disconnected. Returns the error that ended them, or nil.
-    private func emit(_ events: BoundedStream<PeripheralEvent>, _ console: Console) async -> BLEError? {
-        do throws(BLEError) {
-            for try await event in events where !isDrop(event) {
-                guard console.show(ServerEvent(event)) else { return nil }
-                if once, case .disconnected = event { return nil }
+    private func emit(
+        _ events: BoundedStream<PeripheralEvent>, _ requests: ParameterRequests?, _ console: Console
+    ) async -> BLEError? {
+        await withDiscardingTaskGroup { group in
+            defer { group.cancelAll() }
+            do throws(BLEError) {
+                for try await event in events where !isDrop(event) {
+                    guard console.show(ServerEvent(event)) else { return nil }
+                    if let requests, case .connected(let central, _) = event {
+                        group.addTask { await requests.request(of: central) }
+                    }
+                    if once, case .disconnected = event { return nil }
+                }
+                return nil
+            } catch {
+                return error
             }
-            return nil
-        } catch {
-            return error
         }
     }
 
