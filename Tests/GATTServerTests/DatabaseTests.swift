@@ -251,3 +251,43 @@ private func characteristic(
     #expect(
         try handles([GATTService(0x180f, characteristics: [characteristic])]).count == (hasFormat ? 5 : 4))
 }
+
+@Test("no service gets a handle that another one reserves, and none follows one that ends at 0xffff")
+func reservedHandlesAreNotGiven() throws {
+    let database = try AttributeDatabase(
+        [GATTService(0x180f, handle: 0x0002, endHandle: 0x000f), GATTService(0x1809)], generic: nil)
+    #expect(database.attributes.map(\.handle) == [0x0002, 0x0010])
+    #expect(database.records.map(\.endHandle) == [0x000f, 0x0010])
+    func reason(_ services: [GATTService]) -> DatabaseError.Reason? {
+        do throws(DatabaseError) {
+            _ = try AttributeDatabase(services, generic: nil)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+    let last = GATTService(0x180f, handle: 0x0001, endHandle: 0xffff)
+    #expect(reason([last, GATTService(0x1809)]) == .outOfHandles)
+    #expect(reason([last, GATTService(0x1809, handle: 0x0020)]) == .handleNotFree(0x0020))
+    let value = GATTCharacteristic(0x2a19, properties: .read)
+    #expect(
+        reason([GATTService(0x180f, handle: 0x0001, endHandle: 0x0002, characteristics: [value])])
+            == .endHandleTooLow(0x0002, last: 0x0003))
+
+    var overlapping = [last, GATTService(0x1809, handle: 0x0020, endHandle: 0xffff)]
+    for index in overlapping.indices { overlapping[index].allowsContradictions = true }
+    let contradictory = try AttributeDatabase(overlapping, generic: nil)
+    #expect(contradictory.attributes.map(\.groupEnd) == [0xffff, 0xffff])
+    #expect(contradictory.records.map(\.entries.count) == [1, 1])
+    overlapping[1].handle = 0x0001
+    #expect(reason(overlapping) == .handleNotFree(0x0001))
+}
+
+@Test("a service added later begins after the end of all services")
+func addedServiceFollowsEnds() throws {
+    var server = GATTServer(
+        try AttributeDatabase([GATTService(0x180f, handle: 0x0001, endHandle: 0x000f)], generic: nil),
+        ServerOptions())
+    #expect(try server.add([GATTService(0x1809, endHandle: 0x0020)]) == AttributeRange(0x0010, 0x0020))
+    #expect(try server.add([GATTService(0x1810)]) == AttributeRange(0x0021, 0x0021))
+}

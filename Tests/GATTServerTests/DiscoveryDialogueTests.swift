@@ -85,3 +85,47 @@ func invalidAndEmptyRangesAreRefused() throws {
         #expect(dialogue.ask("060100ffff00280f18").count == 2 + matches * 8)
     }
 }
+
+@Test("the end of a service is the same in all answers, and free handles in it are invalid")
+func servicesEndWhereDescribed() throws {
+    let services = [
+        GATTService(
+            0x1800, handle: 0x0001, endHandle: 0x0009,
+            characteristics: [GATTCharacteristic(0x2a00, properties: .read, value: .stored([0x41]))]),
+        GATTService(0xff00, handle: 0x000a, includes: [.uuid(0xfff0)]),
+        GATTService(0xfff0, handle: 0x000e, endHandle: 0xffff),
+    ]
+    var dialogue = try ServerDialogue(services)
+    run(
+        &dialogue,
+        [
+            Exchange("100100ffff0028", "1106" + "010009000018" + "0a000b0000ff" + "0e00fffff0ff"),
+            Exchange("060100ffff0028" + "f0ff", "07" + "0e00ffff"),
+            Exchange("080a00ffff0228", "0908" + "0b00" + "0e00fffff0ff"),
+            Exchange("0a0900", "010a090001"),
+            Exchange("0affff", "010affff01"),
+            Exchange("0404000900", "010404000a"),
+        ])
+}
+
+@Test("UUIDs of the SIG have 128 bits on the air, if that is described")
+func longFormsOfShortUUIDs() throws {
+    let long = "fb349b5f8000008000100000" + "d0ff0000"
+    var characteristic = GATTCharacteristic(0xffd1, properties: .read, value: .stored([7]))
+    characteristic.hasLongUUID = true
+    var service = GATTService(0xffd0, handle: 0x0023, characteristics: [characteristic])
+    service.hasLongUUID = true
+    var dialogue = try ServerDialogue([service], mtu: 64)
+    let type = "fb349b5f8000008000100000" + "d1ff0000"
+    run(
+        &dialogue,
+        [
+            Exchange("100100ffff0028", "1114" + "23002500" + long),
+            Exchange("082300ffff0328", "0915" + "2400" + "022500" + type),
+            Exchange("042500ffff", "0502" + "2500" + type),
+            // Types are compared as UUIDs, values octet by octet.
+            Exchange("080100ffffd1ff", "0903" + "2500" + "07"),
+            Exchange("060100ffff0028" + "d0ff", "01060100" + "0a"),
+            Exchange("060100ffff0028" + long, "07" + "23002500"),
+        ])
+}

@@ -29,6 +29,7 @@ struct CloneTests {
           - uuid: 1855
             primary: false
             handle: 0x0060
+            endHandle: 0xffff
             characteristics: [{uuid: 2a19, properties: [read], value: {u8: 50}}]
         """
 
@@ -56,6 +57,7 @@ struct CloneTests {
             diff first.yaml second.yaml
             diff first.yaml.tree second.yaml.tree
             grep -c 'read: encrypted' first.yaml
+            grep -c 'endHandle: 0xffff' second.yaml
             grep -c '^advertise: {appearance: 833, raw: "020106031941030c0946' first.yaml
             """)
         #expect(status == 0, "\(output)")
@@ -63,6 +65,7 @@ struct CloneTests {
             output == """
                 wrote first.yaml: services: 5, characteristics: 10
                 wrote second.yaml: services: 5, characteristics: 10
+                1
                 1
                 1
 

@@ -82,6 +82,19 @@ struct ConfigurationErrorTests {
         ),
         ("services:\n- {uuid: 180f, handle: 0x30}\n- {uuid: 1809, handle: 0x20}", 3, 24, "is out of order"),
         (
+            "services:\n- {uuid: 180f, endHandle: 0x0030}\n- {uuid: 1809, handle: 0x0020}", 3, 24,
+            "lies in the service 180f, which ends at 0x0030"
+        ),
+        (
+            "services:\n- {uuid: 180f, endHandle: 0xffff}\n- {uuid: 1809}", 3, 3,
+            "no handle is left for the service 1809: the service 180f ends at 0xffff"
+        ),
+        (
+            "services:\n- {uuid: 180f, handle: 0x30, includes: [{uuid: 180f}], endHandle: 0x30}", 2, 67,
+            "ends before its last attribute, 0x0031"
+        ),
+        ("services: [{uuid: 180f, uuidBits: 32}]", 1, 35, "ATT has UUIDs of 16 and 128 bits"),
+        (
             "services:\n- {uuid: 180f, handle: 0xffff}\n- {uuid: 1809}", 3, 3,
             "no handle is left for the service 1809"
         ),

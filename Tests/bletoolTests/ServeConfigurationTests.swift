@@ -74,6 +74,21 @@ struct ServeConfigurationTests {
           - {uuid: 180f, handle: 0x0030, characteristics: [{uuid: 2a19, properties: [read], value: {u8: 100}}]}
         """
 
+    @Test("services that overlap, as those of some devices, are served with strict: false")
+    func overlappingServicesAreServed() throws {
+        let overlapping = try configuration(
+            """
+            strict: false
+            standardServices: false
+            services:
+              - {uuid: 180f, handle: 1, endHandle: 0xffff}
+              - {uuid: 1809, handle: 5, endHandle: 0xffff, uuidBits: 128}
+            """)
+        #expect(overlapping.services.map(\.endHandle) == [0xffff, 0xffff])
+        #expect(overlapping.services.map(\.hasLongUUID) == [false, true])
+        expectDatabase(of: overlapping)
+    }
+
     @Test func exampleIsParsed() throws {
         let configuration = try configuration(Self.example)
         #expect(configuration.name == "Thermometer")

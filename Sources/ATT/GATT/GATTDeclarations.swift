@@ -6,7 +6,10 @@ package struct ServiceDeclaration: Hashable, PacketCodable {
     package var type: AttributeType
 
     /// Creates the declaration of the service `uuid`.
-    package init(_ uuid: BluetoothUUID) { type = AttributeType(uuid) }
+    package init(_ uuid: BluetoothUUID) { self.init(type: AttributeType(uuid)) }
+
+    /// Creates the declaration of the service with this UUID, in this width.
+    package init(type: AttributeType) { self.type = type }
 
     package var uuid: BluetoothUUID { type.uuid }
 
@@ -70,9 +73,13 @@ package struct CharacteristicDeclaration: Hashable, PacketCodable {
     package var type: AttributeType
 
     package init(properties: CharacteristicProperties, valueHandle: AttributeHandle, uuid: BluetoothUUID) {
+        self.init(properties: properties, valueHandle: valueHandle, type: AttributeType(uuid))
+    }
+
+    package init(properties: CharacteristicProperties, valueHandle: AttributeHandle, type: AttributeType) {
         self.properties = properties
         self.valueHandle = valueHandle
-        type = AttributeType(uuid)
+        self.type = type
     }
 
     package var uuid: BluetoothUUID { type.uuid }

@@ -272,7 +272,9 @@ extension RequestResponder {
         var found = Found<ATTInformation>(room: mtu.octets - 2)
         for index in try indices(in: range, shared) {
             let handle = shared.database.attributes[index].handle
-            let type = AttributeType(shared.database.attributes[index].type)
+            let type = AttributeType(
+                shared.database.attributes[index].type,
+                isLong: shared.database.attributes[index].hasLongType)
             guard found.add(ATTInformation(handle: handle, type: type)) else { break }
         }
         return .findInformation(try found.list(range))

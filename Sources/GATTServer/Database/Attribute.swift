@@ -39,6 +39,8 @@ package struct Attribute: Sendable {
     /// The last attribute of the group that this attribute begins, as services and characteristics do;
     /// otherwise the attribute itself.
     package internal(set) var groupEnd: AttributeHandle
+    /// Whether the type has 128 bits on the air, also if it has a form of 16.
+    let hasLongType: Bool
 
     /// Whether the value never changes.
     let isCached: Bool
@@ -48,7 +50,8 @@ package struct Attribute: Sendable {
 
     init(
         _ handle: AttributeHandle, _ type: BluetoothUUID, _ kind: Kind, value: [UInt8],
-        isCached: Bool = false, permissions: AttributePermissions = .readable, length: AttributeLength = .any,
+        isCached: Bool = false, hasLongType: Bool = false,
+        permissions: AttributePermissions = .readable, length: AttributeLength = .any,
         role: Role? = nil, onRead: ReadHandler? = nil, onWrite: WriteHandler? = nil
     ) {
         self.handle = handle
@@ -56,6 +59,7 @@ package struct Attribute: Sendable {
         self.kind = kind
         self.value = value
         self.isCached = isCached
+        self.hasLongType = hasLongType
         self.permissions = permissions
         self.length = length
         self.role = role

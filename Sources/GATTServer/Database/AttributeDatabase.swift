@@ -6,7 +6,7 @@ import BLECore
 package struct AttributeDatabase: Sendable {
     /// The attributes in ascending order of handles.
     package private(set) var attributes: [Attribute]
-    /// The greatest handle that an attribute has ever had.
+    /// The greatest handle that a service has ever had.
     private var highest = AttributeHandle.none
 
     /// Returns the index in `attributes` of the one with `handle`.
@@ -118,10 +118,10 @@ extension AttributeDatabase {
         for (place, service) in described {
             guard let handle = service.handle else { continue }
             let layout = try ServiceLayout(service, place, at: Int(handle.rawValue))
-            if taken.contains(where: layout.range.overlaps) {
+            if taken.contains(where: layout.claimed.overlaps) {
                 throw DatabaseError(place, .handleNotFree(handle))
             }
-            taken.append(layout.range)
+            taken.append(layout.claimed)
             layouts.append(layout)
         }
         var next = Int(highest.rawValue) + 1
@@ -138,10 +138,11 @@ extension AttributeDatabase {
         layouts.sort { $0.range.start < $1.range.start }
         try resolveIncludes(&layouts)
         attributes = (attributes + layouts.flatMap(\.attributes)).sorted { $0.handle < $1.handle }
-        highest = max(highest, attributes.last?.handle ?? .none)
+        let last = layouts.map(\.range.end).max() ?? .none
+        highest = max(highest, last)
         updateHash()
-        guard let first = layouts.first, let last = layouts.last else { return nil }
-        return AttributeRange(first.range.start, last.range.end)
+        guard let first = layouts.first else { return nil }
+        return AttributeRange(first.range.start, last)
     }
 
     /// Lays out the service in the first room at `start` or later, otherwise anywhere.
@@ -252,9 +253,9 @@ extension AttributeDatabase {
 
     /// The records with which to remember the services.
     package var records: [ServiceRecord] {
-        attributes.filter(\.isService).map { service in
-            let range = AttributeRange(service.handle, service.groupEnd)
-            return ServiceRecord(attributes.filter { range.contains($0.handle) })
+        let starts = attributes.indices.filter { attributes[$0].isService }
+        return zip(starts, starts.dropFirst() + [attributes.endIndex]).map { start, end in
+            ServiceRecord(attributes[start..<end])
         }
     }
 }

@@ -8,6 +8,8 @@ public struct DatabaseError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// The handle is 0x0000, is taken, or comes after a greater one of the same service.
         case handleNotFree(AttributeHandle)
+        /// The last handle of the service is before that of its last attribute.
+        case endHandleTooLow(AttributeHandle, last: AttributeHandle)
         /// There is no room for the service up to 0xffff, although single handles can be free.
         case outOfHandles
         /// The value has `octets` octets, but at most `maximum` are allowed.
@@ -105,6 +107,8 @@ extension DatabaseError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .handleNotFree(let handle): "handle \(handle) is taken or out of order"
+        case .endHandleTooLow(let end, let last):
+            "the service cannot end at \(end), because its last attribute is at \(last)"
         case .outOfHandles: "no handles are left up to 0xffff"
         case .valueTooLong(let octets, let maximum):
             "the value has \(octets) octets, at most \(maximum) are allowed"

@@ -15,6 +15,8 @@ struct ServiceLayout {
     let allowsContradictions: Bool
     private(set) var attributes: [Attribute] = []
     private(set) var includes: [PendingInclude] = []
+    /// The last handle of the service, if it is not that of the last attribute.
+    private var end: AttributeHandle?
     /// The lowest free handle; 0x10000 if there is none.
     private var next: Int
 
@@ -28,7 +30,11 @@ struct ServiceLayout {
         let type: BluetoothUUID = service.isPrimary ? .primaryService : .secondaryService
         let handle = try take(service.handle, place)
         attributes.append(
-            Attribute(handle, type, .declaration, value: ServiceDeclaration(service.uuid).encoded))
+            Attribute(
+                handle, type, .declaration,
+                value: ServiceDeclaration(
+                    type: AttributeType(service.uuid, isLong: service.hasLongUUID)
+                ).encoded))
         for target in service.includes {
             includes.append(PendingInclude(index: attributes.count, target: target))
             attributes.append(Attribute(try take(nil, place), .include, .declaration, value: []))
@@ -36,13 +42,26 @@ struct ServiceLayout {
         for (number, characteristic) in service.characteristics.enumerated() {
             try add(characteristic, place.characteristic(number, characteristic.uuid))
         }
+        if let wanted = service.endHandle, wanted != span.end {
+            guard wanted > (allowsContradictions ? span.start : span.end) else {
+                throw DatabaseError(place, .endHandleTooLow(wanted, last: span.end))
+            }
+            end = wanted
+        }
         attributes[0].groupEnd = range.end
     }
 
+    /// The handles of the service, from its declaration to its end.
+    var range: AttributeRange { AttributeRange(span.start, end ?? span.end) }
+
     /// The handles of the first and the last attribute.
-    var range: AttributeRange {
+    var span: AttributeRange {
         AttributeRange(attributes.first?.handle ?? .none, attributes.last?.handle ?? .none)
     }
+
+    /// The handles that no other service may have: services that contradict each other have at least attributes of
+    /// their own.
+    var claimed: AttributeRange { allowsContradictions ? span : range }
 
     /// Sets the value of the include declaration at `include.index` to the included service.
     mutating func resolve(_ include: PendingInclude, as included: Included) {
@@ -69,7 +88,8 @@ struct ServiceLayout {
         let handle = try take(characteristic.handle, place)
         let valueHandle = try take(characteristic.valueHandle, place)
         let declared = CharacteristicDeclaration(
-            properties: characteristic.properties, valueHandle: valueHandle, uuid: characteristic.uuid)
+            properties: characteristic.properties, valueHandle: valueHandle,
+            type: AttributeType(characteristic.uuid, isLong: characteristic.hasLongUUID))
         attributes.append(Attribute(handle, .characteristic, .declaration, value: declared.encoded))
         let permissions = try checkedPermissions(
             characteristic, place, allowsContradictions: allowsContradictions)
@@ -78,6 +98,7 @@ struct ServiceLayout {
                 valueHandle, characteristic.uuid, .value(characteristic.properties),
                 value: try checkedValue(characteristic.value.octets, characteristic.length, place),
                 isCached: try checkedCaching(characteristic, permissions, place),
+                hasLongType: characteristic.hasLongUUID,
                 permissions: permissions, length: characteristic.length, role: characteristic.role,
                 onRead: characteristic.onRead, onWrite: characteristic.onWrite)
         )
@@ -86,7 +107,7 @@ struct ServiceLayout {
             try add(
                 descriptor, of: characteristic, valueHandle, place.descriptor(number, descriptor.uuid))
         }
-        attributes[declaration].groupEnd = range.end
+        attributes[declaration].groupEnd = span.end
     }
 
     private mutating func add(
@@ -102,6 +123,7 @@ struct ServiceLayout {
                 isConfiguration
                     ? .clientConfiguration(of: valueHandle, characteristic.properties) : .descriptor,
                 value: isConfiguration ? [0, 0] : try checkedValue(descriptor.value, length, place),
+                hasLongType: descriptor.hasLongUUID,
                 permissions: try checkedKeySize(permissions, place), length: length,
                 onRead: isConfiguration ? nil : descriptor.onRead,
                 onWrite: isConfiguration ? nil : descriptor.onWrite))

@@ -20,18 +20,23 @@ public struct ServiceRecord: Hashable, Sendable {
 
     /// The declaration of the service, then its other attributes, in ascending order of handles.
     package let entries: [Entry]
+    /// The last handle of the service, if it is not that of the last attribute.
+    package let end: AttributeHandle?
 
-    /// Creates the record of a service of these attributes; nil if they do not begin with its declaration, or
-    /// their handles do not ascend.
-    package init?(_ entries: [Entry]) {
+    /// Creates the record of a service of these attributes, which ends at `end`; nil if they do not begin with its
+    /// declaration, or their handles do not ascend.
+    package init?(_ entries: [Entry], end: AttributeHandle? = nil) {
         guard let first = entries.first, first.type == .primaryService || first.type == .secondaryService,
             (try? ServiceDeclaration(first.declaration)) != nil, first.handle > .none,
             zip(entries, entries.dropFirst()).allSatisfy({ $0.handle < $1.handle })
         else { return nil }
         self.entries = entries
+        self.end = end
     }
 
-    init(_ attributes: some Sequence<Attribute>) {
+    init(_ attributes: some BidirectionalCollection<Attribute>) {
+        let end = attributes.first?.groupEnd
+        self.end = end == attributes.last?.handle ? nil : end
         entries = attributes.map { attribute in
             let keepsDeclaration = attribute.kind == .declaration && attribute.type != .include
             return Entry(
@@ -45,8 +50,8 @@ public struct ServiceRecord: Hashable, Sendable {
     public var uuid: BluetoothUUID { (try? ServiceDeclaration(entries[0].declaration))?.uuid ?? 0x0000 }
     /// The handle of the service's declaration.
     public var handle: AttributeHandle { entries[0].handle }
-    /// The handle of the service's last attribute.
-    public var endHandle: AttributeHandle { entries.last?.handle ?? handle }
+    /// The last handle of the service.
+    public var endHandle: AttributeHandle { end ?? entries.last?.handle ?? handle }
 
     /// Returns whether a service, as it is described now, has the same layout as this one at the same handle.
     func fits(_ service: GATTService) -> Bool {

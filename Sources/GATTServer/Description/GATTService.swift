@@ -10,6 +10,10 @@ public struct GATTService: Sendable {
     public var isPrimary: Bool
     /// The handle of the declaration; nil for the first room after the services before it.
     public var handle: AttributeHandle?
+    /// The last handle of the service; nil for that of its last attribute. The handles between have no attribute,
+    /// and no other service gets them. With 0xFFFF, as many devices end their last service, no service fits after
+    /// this one.
+    public var endHandle: AttributeHandle?
     /// The included services, declared before the characteristics.
     public var includes: [GATTInclude]
     /// The characteristics, in the order of the database.
@@ -17,13 +21,18 @@ public struct GATTService: Sendable {
     /// Whether the service is published as it is described even if it contradicts itself: properties that the
     /// permissions do not allow, descriptors that are repeated, missing or not in accordance with the
     /// properties, circular includes.
+    /// Such services can also overlap, or end before their last attribute.
     package var allowsContradictions = false
+    /// Whether the UUID has 128 bits on the air, also if it has a form of 16.
+    package var hasLongUUID = false
 
     /// Creates a service, a primary one by default.
     public init(
         _ uuid: BluetoothUUID, isPrimary: Bool = true, handle: AttributeHandle? = nil,
-        includes: [GATTInclude] = [], characteristics: [GATTCharacteristic] = []
+        endHandle: AttributeHandle? = nil, includes: [GATTInclude] = [],
+        characteristics: [GATTCharacteristic] = []
     ) {
+        self.endHandle = endHandle
         self.uuid = uuid
         self.isPrimary = isPrimary
         self.handle = handle
@@ -91,6 +100,8 @@ public struct GATTCharacteristic: Sendable {
     public var valueHandle: AttributeHandle?
     /// The server's own use of the value, if there is one.
     var role: Attribute.Role?
+    /// Whether the UUID has 128 bits on the air, also if it has a form of 16.
+    package var hasLongUUID = false
 
     /// Creates a characteristic. Extended properties add `.extendedProperties` to `properties`.
     public init(
@@ -154,6 +165,8 @@ public struct GATTDescriptor: Sendable {
     public var onWrite: WriteHandler?
     /// The handle of the descriptor; nil for the one after the previous attribute.
     public var handle: AttributeHandle?
+    /// Whether the UUID has 128 bits on the air, also if it has a form of 16.
+    package var hasLongUUID = false
 
     /// Creates a descriptor with a stored value, which is empty by default.
     public init(

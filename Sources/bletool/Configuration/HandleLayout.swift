@@ -8,6 +8,8 @@ struct HandleLayout {
     /// The first handle, if the file does not request one.
     private let start: Int
     private var owners: [Int: String] = [:]
+    /// The handles up to which services reach, beyond their attributes.
+    private var reserved: (after: Int, end: AttributeHandle, owner: String)?
 
     /// Creates a layout that begins at `start`. The file can request lower handles.
     init(start: Int) { self.start = start }
@@ -24,11 +26,18 @@ struct HandleLayout {
         let place = node?.position ?? position
         let handle = wanted.map(Int.init) ?? next
         guard let number = UInt16(exactly: handle) else {
-            throw ConfigurationError(place, "no handle is left for \(owner): the last is 0xffff")
+            let last = reserved.map { "\($0.owner) ends at \($0.end)" } ?? "the last is 0xffff"
+            throw ConfigurationError(
+                place, "no handle is left for \(owner): \(last)",
+                hint: reserved.map { _ in "strict: false lets services overlap, as some devices do" })
         }
         guard handle > last else {
             let why =
                 owners[handle].map { "is taken by \($0)" }
+                ?? reserved.flatMap {
+                    handle > $0.after && handle <= Int($0.end.rawValue)
+                        ? "lies in \($0.owner), which ends at \($0.end)" : nil
+                }
                 ?? "is out of order: handles must increase through the file"
             throw ConfigurationError(
                 place, "the handle 0x\(number.hex) for \(owner) \(why)",
@@ -37,6 +46,13 @@ struct HandleLayout {
         owners[handle] = owner
         last = handle
         return AttributeHandle(number)
+    }
+
+    /// Reserves the handles up to `end` for a service: no other one gets them.
+    mutating func reserve(upTo end: AttributeHandle, for owner: String) {
+        guard Int(end.rawValue) > last else { return }
+        reserved = (last, end, owner)
+        last = Int(end.rawValue)
     }
 
     /// Returns the number of handles between the last assigned one and `handle`.

@@ -62,10 +62,13 @@ extension ServeConfiguration {
         services:
           - uuid: 181a                   # Environmental Sensing
             primary: true                # false: a secondary service
+            uuidBits: 16                 # on the air; 128: the long form of a UUID of the SIG
             handle: 0x0010               # of the declaration; without it, the next free handle
+            endHandle: 0x002f            # the last handle; without it, that of the last attribute
             includes: [{uuid: 180f}]     # or {handle: 0x0030}
             characteristics:
               - uuid: 2a6e               # Temperature, in steps of 0.01 °C
+                uuidBits: 16
                 handle: 0x0012           # of the declaration
                 valueHandle: 0x0013
                 # broadcast read writeWithoutResponse write notify indicate signedWrite extended
@@ -85,6 +88,7 @@ extension ServeConfiguration {
                 notify: {every: 1s, exec: "cat temperature", format: i16}  # 1ms to 24h; or {every: 1s, counter: u8|u16|u32}
                 descriptors:
                   - uuid: 2901           # Characteristic User Description
+                    uuidBits: 16
                     handle: 0x0015
                     value: "Room temperature"
                     length: {max: 32}

@@ -79,9 +79,12 @@ struct SecurityConfiguration: Hashable, Sendable {
 
 struct ServiceConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
+    /// Whether the UUID has 128 bits on the air, also if it has a form of 16.
+    var hasLongUUID = false
     /// Whether the service is a primary service.
     var isPrimary = true
     var handle: AttributeHandle
+    /// The last handle of the service: that of its last attribute, if the file does not have another.
     var endHandle: AttributeHandle
     var includes: [Include] = []
     /// The characteristics in the order of their handles.
@@ -99,6 +102,8 @@ struct ServiceConfiguration: Hashable, Sendable {
 
 struct CharacteristicConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
+    /// Whether the UUID has 128 bits on the air, also if it has a form of 16.
+    var hasLongUUID = false
     var handle: AttributeHandle
     var valueHandle: AttributeHandle
     /// The properties of the characteristic. Its extended properties are in the value of the 0x2900
@@ -120,6 +125,8 @@ struct CharacteristicConfiguration: Hashable, Sendable {
 
 struct DescriptorConfiguration: Hashable, Sendable {
     var uuid: BluetoothUUID
+    /// Whether the UUID has 128 bits on the air, also if it has a form of 16.
+    var hasLongUUID = false
     var handle: AttributeHandle
     /// The permissions of the descriptor, or nil for the defaults of its type.
     var permissions: PermissionConfiguration?

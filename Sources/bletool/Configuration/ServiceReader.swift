@@ -33,7 +33,9 @@ struct ServiceReader {
         warnings.append(error)
     }
 
-    private enum ServiceKey: String, CaseIterable { case uuid, primary, handle, includes, characteristics }
+    private enum ServiceKey: String, CaseIterable {
+        case uuid, uuidBits, primary, handle, endHandle, includes, characteristics
+    }
     private enum IncludeKey: String, CaseIterable { case handle, uuid }
 
     /// Reads a list of services.
@@ -81,7 +83,40 @@ struct ServiceReader {
         }
         let includeCount = includes.count { $0.owner == services.count }
         warnOfHoles(in: service, includeCount, at: node.position)
+        service.hasLongUUID = try hasLongUUID(fields[.uuidBits], uuid)
+        if let node = fields[.endHandle] { try end(&service, at: node) }
         return service
+    }
+
+    /// Sets the last handle of a service.
+    private mutating func end(_ service: inout ServiceConfiguration, at node: YAMLNode)
+        throws(ConfigurationError)
+    {
+        let end = AttributeHandle(try node.integer("a handle", in: 1...0xffff))
+        if end < service.endHandle {
+            try contradiction(
+                node.position,
+                "the service \(service.uuid) ends before its last attribute, \(service.endHandle)")
+            guard end > service.handle else {
+                throw ConfigurationError(
+                    node.position, "the service \(service.uuid) ends before it begins, at \(service.handle)")
+            }
+        }
+        // With contradictions, services may overlap.
+        if isStrict { layout.reserve(upTo: end, for: "the service \(service.uuid)") }
+        service.endHandle = end
+    }
+
+    /// Returns whether a UUID has 128 bits on the air, although it has a form of 16.
+    private func hasLongUUID(_ node: YAMLNode?, _ uuid: BluetoothUUID) throws(ConfigurationError) -> Bool {
+        guard let node else { return false }
+        let bits: Int = try node.integer("the bits of a UUID", in: 16...128)
+        guard bits == 128 || bits == 16 && uuid.uint16 != nil else {
+            throw ConfigurationError(
+                node.position,
+                "ATT has UUIDs of 16 and 128 bits\(uuid.uint16 == nil ? ", and \(uuid) has 128" : "")")
+        }
+        return bits == 128
     }
 
     /// Warns of handles within a service that have no attribute. They are allowed, but rare, so the warning
@@ -134,7 +169,7 @@ struct ServiceReader {
 
 extension ServiceReader {
     private enum CharacteristicKey: String, CaseIterable {
-        case uuid, handle, valueHandle, properties, permissions, value, length, read, write, notify,
+        case uuid, uuidBits, handle, valueHandle, properties, permissions, value, length, read, write, notify,
             descriptors
     }
 
@@ -229,7 +264,8 @@ extension ServiceReader {
         let valueHandle = try layout.take(
             fields[.valueHandle], for: "the value of \(uuid)", at: node.position)
         return CharacteristicConfiguration(
-            uuid: uuid, handle: handle, valueHandle: valueHandle, properties: properties,
+            uuid: uuid, hasLongUUID: try hasLongUUID(fields[.uuidBits], uuid),
+            handle: handle, valueHandle: valueHandle, properties: properties,
             permissions: permissions,
             value: value, read: read, write: write, notify: notify,
             descriptors: try descriptors(
@@ -259,7 +295,9 @@ extension ServiceReader {
 }
 
 extension ServiceReader {
-    private enum DescriptorKey: String, CaseIterable { case uuid, handle, permissions, value, length }
+    private enum DescriptorKey: String, CaseIterable {
+        case uuid, uuidBits, handle, permissions, value, length
+    }
 
     /// A descriptor that properties require. It is added if the file does not list it.
     private struct Standard: Sendable {
@@ -358,7 +396,9 @@ extension ServiceReader {
                 "a descriptor \(uuid) has \(size) octets, not \(value.octets.count)")
         }
         if size != nil, fields[.length] == nil { (value.maximum, value.isFixed) = (value.octets.count, true) }
-        return DescriptorConfiguration(uuid: uuid, handle: handle, permissions: permissions, value: value)
+        return DescriptorConfiguration(
+            uuid: uuid, hasLongUUID: try hasLongUUID(fields[.uuidBits], uuid), handle: handle,
+            permissions: permissions, value: value)
     }
 }
 

@@ -70,7 +70,8 @@ struct ClonedConfiguration: Sendable {
             let database = try AttributeDatabase(services, generic: configuration.generic)
             return database.attributes.map { attribute in
                 guard case .value(let properties) = attribute.kind else {
-                    return LayoutRow(attribute.handle, attribute.type)
+                    return LayoutRow(
+                        attribute.handle, attribute.type, end: attribute.isService ? attribute.groupEnd : nil)
                 }
                 return LayoutRow(attribute.handle, attribute.type, properties)
             }

@@ -56,7 +56,7 @@ struct DeviceImage: Sendable {
     /// layout look the same to a client that knows one of them.
     var layout: [LayoutRow] {
         database.services.flatMap { service in
-            [LayoutRow(service.handle, service.isPrimary ? 0x2800 : 0x2801)]
+            [LayoutRow(service.handle, service.isPrimary ? 0x2800 : 0x2801, end: service.endHandle)]
                 + service.includes.map { LayoutRow($0.handle, 0x2802) }
                 + service.characteristics.flatMap { characteristic in
                     [
@@ -74,10 +74,14 @@ struct LayoutRow: Hashable, Sendable {
     var uuid: BluetoothUUID
     /// The properties, if the attribute is a characteristic's value.
     var properties: CharacteristicProperties?
+    /// The last handle, if the attribute declares a service.
+    var end: AttributeHandle?
 
     init(
-        _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ properties: CharacteristicProperties? = nil
+        _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ properties: CharacteristicProperties? = nil,
+        end: AttributeHandle? = nil
     ) {
+        self.end = end
         self.handle = handle
         self.uuid = uuid
         self.properties = properties
@@ -178,6 +182,15 @@ extension ClonedConfiguration.Fidelity {
     fileprivate var hasHandles: Bool { if case .moved = self { false } else { true } }
 }
 
+extension RemoteService {
+    /// The handle of the last attribute of the service.
+    fileprivate var lastAttribute: AttributeHandle {
+        let included = includes.map(\.handle).max() ?? handle
+        let characteristics = characteristics.map { $0.descriptors.last?.handle ?? $0.valueHandle }.max()
+        return max(included, characteristics ?? included)
+    }
+}
+
 /// Writes services, characteristics and descriptors of a configuration.
 private struct ServiceWriter {
     let image: DeviceImage
@@ -189,7 +202,12 @@ private struct ServiceWriter {
             .init("uuid", .word("\(service.uuid)"), Names.name(service.uuid))
         ]
         if !service.isPrimary { fields.append(.init("primary", .flag(false))) }
-        if fidelity.hasHandles { fields.append(.init("handle", .handle(service.handle))) }
+        if fidelity.hasHandles {
+            fields.append(.init("handle", .handle(service.handle)))
+            if service.endHandle != service.lastAttribute {
+                fields.append(.init("endHandle", .handle(service.endHandle)))
+            }
+        }
         if !service.includes.isEmpty { fields.append(.init("includes", .list(service.includes.map(item)))) }
         if !service.characteristics.isEmpty {
             fields.append(.init("characteristics", .list(service.characteristics.map(item))))

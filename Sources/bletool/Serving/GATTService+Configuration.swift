@@ -11,11 +11,11 @@ extension GATTService {
         _ handlers: (CharacteristicConfiguration) -> (onRead: ReadHandler?, onWrite: WriteHandler?)
     ) {
         self.init(
-            service.uuid, isPrimary: service.isPrimary, handle: service.handle,
+            service.uuid, isPrimary: service.isPrimary, handle: service.handle, endHandle: service.endHandle,
             includes: service.includes.map { .handle(all[$0.service].handle) },
             characteristics: service.characteristics.map { characteristic in
                 let (onRead, onWrite) = handlers(characteristic)
-                return GATTCharacteristic(
+                var made = GATTCharacteristic(
                     characteristic.uuid, properties: CharacteristicProperties(characteristic.properties),
                     extendedProperties: characteristic.extendedProperties,
                     permissions: AttributePermissions(characteristic.permissions),
@@ -25,7 +25,10 @@ extension GATTService {
                     onRead: onRead, onWrite: onWrite,
                     descriptors: characteristic.descriptors.map { GATTDescriptor($0) },
                     handle: characteristic.handle, valueHandle: characteristic.valueHandle)
+                made.hasLongUUID = characteristic.hasLongUUID
+                return made
             })
+        hasLongUUID = service.hasLongUUID
         allowsContradictions = !service.isStrict
     }
 }
@@ -66,6 +69,7 @@ extension GATTDescriptor {
             descriptor.uuid, permissions: descriptor.permissions.map { AttributePermissions($0) },
             value: descriptor.value.octets, length: AttributeLength(descriptor.value),
             handle: descriptor.handle)
+        hasLongUUID = descriptor.hasLongUUID
     }
 }
 

@@ -149,6 +149,16 @@ struct StateTextTests {
                 """)
     }
 
+    @Test("the end of a service is kept if it is not that of its last attribute")
+    func endOfServiceIsKept() throws {
+        let entries = [ServiceRecord.Entry(handle: 0x0010, type: .primaryService, declaration: [0x0f, 0x18])]
+        var state = ServingState()
+        state.published([try #require(ServiceRecord(entries, end: 0xffff))])
+        let (read, problems) = Self.read(state.text, as: ServingState.self)
+        #expect(problems.isEmpty && read == state)
+        #expect(read.services.map(\.endHandle) == [0xffff] && read.highest == 0xffff)
+    }
+
     /// Returns the checksum at the end of a text.
     private func checksum(of text: [UInt8]) -> String {
         String(decoding: text.dropLast().suffix(8), as: UTF8.self)

@@ -14,6 +14,7 @@ extension ServiceRecord {
             if let value = values[entry.handle] { words.append(TextValue.text(value)) }
             writer.line("attribute", words.joined(separator: " "))
         }
+        if let end { writer.line("end", "\(end)") }
         return writer.octets
     }
 
@@ -23,7 +24,12 @@ extension ServiceRecord {
     ) throws(TextError) -> (record: ServiceRecord, values: [AttributeHandle: [UInt8]]) {
         var entries: [Entry] = []
         var values: [AttributeHandle: [UInt8]] = [:]
+        var end: AttributeHandle?
         for line in section.lines {
+            if line.key == "end" {
+                end = try line.value(of: line.values(1...1)[0], TextValue.handle)
+                continue
+            }
             guard line.key == "attribute" else { throw line.isUnknown }
             let words = try line.values(3...4)
             let handle = try line.value(of: words[0], TextValue.handle)
@@ -33,7 +39,7 @@ extension ServiceRecord {
                     declaration: try line.value(of: words[2], TextValue.octets)))
             if words.count == 4 { values[handle] = try line.value(of: words[3], TextValue.octets) }
         }
-        guard let record = ServiceRecord(entries) else {
+        guard let record = ServiceRecord(entries, end: end) else {
             throw TextError(section.number, .service)
         }
         return (record, values)
