@@ -81,6 +81,23 @@ extension LinkProtectionTests {
 }
 
 extension LinkProtectionTests {
+    @Test("a peer that has only claimed its identity does not get the bond of that identity's owner")
+    func claimedIdentityStaysClaimed() {
+        let address = DeviceAddress(0x4000_0000_0005, type: .random)
+        var known = PlayedProtection.bond(key: 1)
+        (known.peerIdentityKey, known.isIdentityClaimed) = (9, true)
+        var protection = LinkProtection(as: .peripheral, isKernel: false, bond: known)
+        // It distributes no identity this time.
+        protection.paired(PlayedProtection.bond(with: address, key: 2), isBonding: true) {
+            !$0.isIdentityClaimed
+        }
+        var kept: [Bond] = []
+        while let event = protection.nextEvent() {
+            if case .keep(let bond) = event { kept.append(bond) }
+        }
+        #expect(kept.map(\.id) == [known.id])
+    }
+
     @Test("a peer that distributes no identity keeps the one of its bond, and without a bond is not bonded")
     func pairingWithoutIdentityKeepsBondOfKnownPeer() {
         let address = DeviceAddress(0x4000_0000_0005, type: .random)
@@ -89,7 +106,7 @@ extension LinkProtectionTests {
             known.peerIdentityKey = 9
             var protection = LinkProtection(as: .central, isKernel: false, bond: isBonded ? known : nil)
             let made = PlayedProtection.bond(with: address, key: 2)
-            protection.paired(made, isBonding: true, isTaken: false)
+            protection.paired(made, isBonding: true, isTaken: { _ in false })
             var kept: [Bond] = []
             while let event = protection.nextEvent() {
                 if case .keep(let bond) = event { kept.append(bond) }
@@ -101,7 +118,7 @@ extension LinkProtectionTests {
             var served = LinkProtection(as: .peripheral, isKernel: false, bond: nil)
             var legacy = made
             legacy.strength.isSecureConnections = false
-            for bond in [made, legacy] { served.paired(bond, isBonding: true, isTaken: false) }
+            for bond in [made, legacy] { served.paired(bond, isBonding: true, isTaken: { _ in false }) }
             while let event = served.nextEvent() {
                 if case .keep(let bond) = event { #expect(bond == legacy) }
             }

@@ -137,7 +137,7 @@ struct PlayedKernelProtection {
         let wasClaim = claim
         claim = isBonding && isTaken && !hasShown ? bond.id : nil
         let isRefusal = wasClaim != nil && wasClaim != claim
-        protection.paired(bond, isBonding: isBonding, isTaken: isTaken)
+        protection.paired(bond, isBonding: isBonding, isTaken: { _ in isTaken })
         takeEvents()
         // The kernel now has the key of a pairing without bonding in place of the bond's.
         if isTaken, !isBonding { distrust() }

@@ -243,7 +243,7 @@ extension PlayedProtection {
         } else {
             end(pairings, bond, isBonding: step != .paired)
         }
-        protection.paired(bond, isBonding: step != .paired, isTaken: isTaken)
+        protection.paired(bond, isBonding: step != .paired, isTaken: { _ in isTaken })
         takeEvents()
         if raised != (claim == nil ? [step != .paired && storeRefuses ? .cancelled : nil] : []) {
             faults.append("reported of a pairing: \(raised)")

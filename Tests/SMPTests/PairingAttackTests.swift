@@ -201,6 +201,40 @@ func refusalsCountNoAttempt() throws {
     #expect(pair.responderBond != nil)
 }
 
+@Test("a request that is too weak does not prolong the wait for what failed before")
+func weakRequestsDoNotProlongTheWait() throws {
+    var pair = PairedMachines(keyboard, display)
+    pair.initiatorUser.passkey = Passkey(1)
+    for _ in 0..<3 {
+        try pair.pair()
+        pair.now = try #require(pair.responder.attempts.wait(at: pair.now))
+    }
+    let failures = pair.responder.attempts
+    pair.responder.policy.minimumKeySize = 16
+    pair.initiator.policy.maximumKeySize = 7
+    pair.initiator.policy.minimumKeySize = 7
+    try pair.pair()
+    #expect(pair.responderFailure == .local(.encryptionKeySize))
+    #expect(pair.responder.attempts == failures)
+}
+
+@Test("the owner can forget the failures of a peer, except that of a pairing in progress")
+func ownerForgetsAttempts() throws {
+    var pair = PairedMachines(keyboard, display)
+    pair.initiatorUser.passkey = Passkey(1)
+    try pair.pair()
+    pair.responder.forgetAttempts(at: pair.now)
+    #expect(pair.responder.attempts == PairingAttempts())
+    pair.now = pair.now + .seconds(1)
+    (pair.initiatorUser.passkey, pair.stopsTyping) = (nil, true)
+    try pair.pair()
+    pair.responder.forgetAttempts(at: pair.now)
+    let guess = try #require(Passkey(2))
+    pair.initiator.answer(.passkey(guess), at: pair.now)
+    pair.settle()
+    #expect(pair.responder.attempts.wait(at: pair.now) == pair.now + .seconds(1))
+}
+
 @Test func waitBeginsWhenPairingFails() throws {
     var pair = PairedMachines(keyboard, display)
     pair.stopsTyping = true

@@ -148,7 +148,7 @@ struct BLEMachineSamples {
         protection.encryptionChanged(isOn: true, isRefresh: false, isPairing: true) {
             bonds.record($0.id)?.bond == $0
         }
-        protection.paired(bond, isBonding: true, isTaken: false)
+        protection.paired(bond, isBonding: true, isTaken: { bonds.record($0.id) != nil })
         while let event = protection.nextEvent() { handle(event) }
         // .
     }

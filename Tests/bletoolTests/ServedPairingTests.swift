@@ -25,7 +25,7 @@ import Testing
                 6
                 pairingFailed refused here: Unspecified Reason
                 pairingWindow one bonded device may pair again within 1m
-                pairingWindow DEVICE may pair again
+                pairingWindow DEVICE has paired again
                 pairingFailed refused here: Unspecified Reason
                 replaced 1, refused 2
 
@@ -66,7 +66,7 @@ import Testing
             kill $server; cat <&3 >>reported
             sed 's/[0-9A-F][0-9A-F]:[0-9A-F:]*[^ ]*/DEVICE/g' reported |
                 sed -n 's/.*  pairing window  /pairingWindow /p; s/.*DEVICE pairingFailed  /pairingFailed /p'
-            echo "replaced $(grep -c 'replaces its bond' reported), refused $(grep -c 'which is refused' reported)"
+            echo "replaced $(grep -c 'may replace its bond' reported), refused $(grep -c 'which is refused' reported)"
             """)
     }
 }

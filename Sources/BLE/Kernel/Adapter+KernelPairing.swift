@@ -213,9 +213,11 @@ extension Adapter {
         let isDowngrade = bond?.strength.isAuthenticated == true
         if isDowngrade { log.warning("\(peer) was authenticated before and is not now: refused") }
         let isAccepted = !isDowngrade && takesPairing(with: peer)
+        // On a link that is encrypted with the key of the bond, the device has shown that it has it.
+        let replaced = link.security.isBonded ? nil : bond
         ask(about: peer) { delegate in
             let isWanted =
-                isAccepted ? await delegate.authorizePairing(with: peer, replacing: bond) : false
+                isAccepted ? await delegate.authorizePairing(with: peer, replacing: replaced) : false
             return isWanted ? .userConfirmationReply(peer) : .userConfirmationNegativeReply(peer)
         }
     }
@@ -234,7 +236,7 @@ extension Adapter {
             guard await control.bluetoothDaemon() == nil else {
                 return log.info("bluetoothd runs: it answers for \(peer)")
             }
-            guard let reply = await question(delegate), !Task.isCancelled else { return }
+            guard !Task.isCancelled, let reply = await question(delegate), !Task.isCancelled else { return }
             do throws(BLEError) {
                 _ = try await management.request(reply, index: index, operation: .answerPairing(peer))
             } catch {
@@ -280,11 +282,13 @@ extension Adapter {
     /// Handles the keys of a pairing. Keys that are shorter than the minimum, or weaker than those of the
     /// bond, are removed from the kernel, and the link is ended.
     private func kernelPaired(_ link: Link, _ made: KernelKeyring.Pairing) {
+        // The kernel reports the keys of a legacy pairing one by one.
+        guard link.givenUp == nil else { return }
         guard made.bond.strength.keySize >= security.options.minimumKeySize else {
             reportPairingFailure(.pairing(.local(.encryptionKeySize)), of: link)
             return giveUp(made.bond, of: link, .pairing(.local(.encryptionKeySize)))
         }
-        link.protection.paired(made.bond, isBonding: isBonding(made), isTaken: isTaken(made.bond))
+        link.protection.paired(made.bond, isBonding: isBonding(made), isTaken: isTaken)
         protect(link)
     }
 
@@ -292,6 +296,7 @@ extension Adapter {
     /// restores those and unpairs nothing, because other processes would then remove the bond.
     func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
+        link.givenUp = error
         securings.resume(link.id, with: .failure(error))
         guard security.options.bonds.record(bond.id) == nil else {
             loadKeysSoon(insteadOf: [bond.peer])

@@ -12,6 +12,8 @@ extension Adapter {
         let link = try link(id)
         if link.role == .central {
             try await update(id, to: parameters)
+        } else if let timing = link.parameters.timing, parameters.admit(timing) {
+            return link.parameters
         } else if try await requestsByLinkLayer(id) {
             do throws(BLEError) {
                 try await update(id, to: parameters)

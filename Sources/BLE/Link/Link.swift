@@ -97,6 +97,8 @@ final class Link {
     var reason: HCIStatus?
     /// The error that ended the bearer, while the link itself is being ended.
     var closing: BLEError?
+    /// The error for which the keys of a pairing were removed from the kernel, which ends the link.
+    var givenUp: BLEError?
 
     /// The buffer into which frames are written before they are sent; kept, so that a frame costs no
     /// allocation.

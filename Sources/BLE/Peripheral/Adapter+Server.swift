@@ -114,9 +114,12 @@ extension Adapter {
         // It is not known yet whether the bond is saved, so the link is reported as not bonded.
         reportWithheldSecurity(of: link)
         guard link.role == .peripheral else { return }
-        // A link that was given up has no other reason.
-        let error = link.closing == .disconnected(reason) ? nil : link.closing
-        if link.pairing.isPairing { reportPairingFailure(error ?? .disconnected(reason), of: link) }
+        // A link whose end the controller did not report has no other reason.
+        var error = link.givenUp ?? link.closing
+        if case .disconnected? = error { error = nil }
+        if link.pairing.isPairing || link.protection.claim != nil {
+            reportPairingFailure(error ?? .disconnected(reason), of: link)
+        }
         server.emit(.disconnected(Central(link), reason, error: error))
     }
 

@@ -14,7 +14,7 @@ public enum PeripheralEvent: Hashable, Sendable {
     /// The security of the central's link has changed: its level, its key, or whether it is bonded.
     case security(Central, LinkSecurity)
     /// A pairing that the central has begun, or that was requested from it, has failed, or was refused:
-    /// `BLEError.pairing` with a `.local` reason, as with `.repeatedAttempts`, is a refusal of this host.
+    /// `PairingFailure.isRefusal` of a `BLEError.pairing` distinguishes the two.
     case pairingFailed(Central, BLEError)
     /// Client and server have agreed on this ATT_MTU, in octets.
     case mtu(Central, Int)

@@ -46,7 +46,7 @@ extension Adapter {
     func forgetAttempts(of id: BondID) {
         security.attempts[id.peer] = PairingAttempts()
         for link in links.values where link.protection.bond?.id == id || link.peer == id.peer {
-            link.pairing.attempts = PairingAttempts()
+            link.pairing.forgetAttempts(at: loop.now)
         }
     }
 

@@ -95,9 +95,13 @@ extension Adapter {
             guard security.options.acceptsPairing || event == .confirm else {
                 return answer(.refuse(.pairingNotSupported), on: link.id)
             }
-            ask(link) {
-                await delegate.authorizePairing(with: peer, replacing: replaced)
-                    ? .accept : .refuse(.unspecifiedReason)
+            ask(link) { [loop] in
+                guard await !delegate.authorizePairing(with: peer, replacing: replaced) else {
+                    return .accept
+                }
+                // A peer that asks again and again must not keep the user busy, or fill a log.
+                _ = await loop.sleep(for: Self.pauseOfRefusal)
+                return .refuse(.unspecifiedReason)
             }
         case .display(let passkey):
             ask(link) {
@@ -118,7 +122,7 @@ extension Adapter {
         case .provide(let key): link.protection.offer(key)
         case .paired(let bond, let isBonding):
             link.endDialogue()
-            link.protection.paired(bond, isBonding: isBonding, isTaken: isTaken(bond))
+            link.protection.paired(bond, isBonding: isBonding, isTaken: isTaken)
             protect(link)
         case .failed(let failure):
             link.endDialogue()
@@ -138,6 +142,9 @@ extension Adapter {
         if link.role == .peripheral { server.emit(.pairingFailed(Central(link), error)) }
     }
 
+    /// The time from the user's refusal to its answer. Refusals count as no attempts, so nothing else makes a peer wait.
+    private static let pauseOfRefusal = Duration.seconds(1)
+
     /// Asks the user a question, whose answer goes to the security manager. Cancels the question before.
     private func ask(_ link: Link, _ question: @escaping @Sendable () async -> PairingAnswer?) {
         let id = link.id
@@ -145,8 +152,8 @@ extension Adapter {
         protect(link)
         link.endDialogue()
         link.dialogue = Task(executorPreference: loop) { [weak self] in
-            let answer = await question()
-            guard let answer, !Task.isCancelled else { return }
+            // The pairing may have ended before the task began.
+            guard !Task.isCancelled, let answer = await question(), !Task.isCancelled else { return }
             await self?.answer(answer, on: id)
         }
     }
@@ -250,6 +257,7 @@ extension Adapter {
                     "\(link.peer) has sent the identity address \(bond.peer), which has a bond: that bond is kept"
                 )
                 link.pairing.policy.existing = link.protection.bond?.strength
+                reportPairingFailure(.pairing(.local(.unspecifiedReason)), of: link)
             case .keep(let bond):
                 let bond = withDecidedIdentity(bond)
                 do throws(BLEError) {
@@ -351,7 +359,12 @@ extension Adapter {
         link.endDialogue()
         let (id, delegate) = (link.id, security.options.delegate)
         let replaced = replaced(by: bond)
+        // A weaker bond would not be kept, whatever the user answers.
+        if let replaced, bond.strength.isWeaker(than: replaced.strength) {
+            return link.protection.refuseClaim()
+        }
         link.dialogue = Task(executorPreference: loop) { [weak self, loop] in
+            guard !Task.isCancelled else { return }
             let isWanted = await delegate.authorizeReplacement(of: replaced, by: bond.peer, on: loop)
             guard !Task.isCancelled else { return }
             await self?.answer(isWanted, toClaimOf: bond.id, on: id)
@@ -362,7 +375,6 @@ extension Adapter {
         guard let link = links[id] else { return }
         link.protection.answered(isWanted, toClaimOf: bond)
         protect(link)
-        if !isWanted { reportPairingFailure(.pairing(.local(.unspecifiedReason)), of: link) }
     }
 }
 

@@ -32,7 +32,7 @@ enum GivenKey: Hashable, Sendable {
 /// protection.encryptionChanged(isOn: true, isRefresh: false, isPairing: true) {
 ///     bonds.record($0.id)?.bond == $0
 /// }
-/// protection.paired(bond, isBonding: true, isTaken: false)
+/// protection.paired(bond, isBonding: true, isTaken: { bonds.record($0.id) != nil })
 /// while let event = protection.nextEvent() { handle(event) }
 /// ```
 struct LinkProtection: Sendable {
@@ -310,12 +310,12 @@ extension LinkProtection {
 // MARK: - Pairings
 
 extension LinkProtection {
-    /// Handles the bond that a pairing has made, which is to be kept if `isBonding`. With `isTaken` there is
-    /// already a bond with its identity. The kernel reports the keys of a legacy pairing one by one, and each
+    /// Handles the bond that a pairing has made, which is to be kept if `isBonding`. `isTaken` returns whether there
+    /// is already a bond with the identity of one. The kernel reports the keys of a legacy pairing one by one, and each
     /// produces the bond again. A peer that distributes no identity keeps the one of its bond. Without a bond,
     /// it can be recognized again only as a central that names its key, as in LE legacy pairing; otherwise its
     /// keys are for this link only.
-    mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: Bool) {
+    mutating func paired(_ bond: Bond, isBonding: Bool, isTaken: (Bond) -> Bool) {
         offered = nil
         var (bond, isBonding) = (bond, isBonding)
         // The peer is the same, whether it uses a private address now or not.
@@ -325,6 +325,7 @@ extension LinkProtection {
         case .resolvable, .nonResolvable, .reserved:
             if !isKernel, let known = self.bond {
                 (bond.peer, bond.peerIdentityKey) = (known.peer, known.peerIdentityKey)
+                bond.isIdentityClaimed = known.isIdentityClaimed
             } else if isBonding, role == .central || bond.strength.isSecureConnections {
                 isBonding = false
                 events.append(.bond(self.bond))
@@ -332,7 +333,7 @@ extension LinkProtection {
         }
         // The identity is unproven: any peer could replace the bond of another one.
         let isOther = self.bond?.id != bond.id || isUnaskedRenewal(bond)
-        let isClaim = isBonding && isTaken && isOther
+        let isClaim = isBonding && isOther && isTaken(bond)
         // The keys of an earlier claim are no longer used.
         if !isClaim || claim?.id != bond.id { refuseClaim() }
         guard isClaim else { return finish(bond, isBonding) }

@@ -46,7 +46,8 @@ public protocol PairingDelegate: Sendable {
     /// Returns whether a device may pair like `authorizePairing(with:isBonded:)`, which it calls by default. `bond`
     /// is the one that the pairing would replace, for a device that has paired before and claims to have lost the
     /// key; nil for a new device. The bond stays until the new pairing is complete, which is at least as strong and
-    /// has a key of at least the same size.
+    /// has a key of at least the same size. For a device that claims the identity of another one, this is called after
+    /// the keys were exchanged, and the answer counts if it comes within 30 s.
     func authorizePairing(with peer: DeviceAddress, replacing bond: Bond?) async -> Bool
 
     /// Handles a key that the peer's user has pressed.

@@ -27,8 +27,12 @@ package final class SignalWatch: @unchecked Sendable {
         self.loop = loop
         (output, input) = (WatchedDescriptor(ends[0], on: loop), ends[1])
         caughtSignals.store(input, ordering: .sequentiallyConsistent)
-        for signal in signals { Self.set(signal, to: catchSignal) }
-        Self.others.withLock { $0.watch = self }
+        let others = Self.others.withLock { others in
+            others.watch = self
+            return Array(others.handlers.keys)
+        }
+        self.signals += others
+        for signal in self.signals { Self.set(signal, to: catchSignal) }
     }
 
     /// Calls `handler` on the loop with each signal. Call this on the loop.
@@ -169,7 +173,7 @@ extension SignalWatch {
     static let others = Lock(Others())
 
     /// Calls `handler` with these signals, on the watch's loop, until `unwatch` or until the watch is closed.
-    /// Without a watch the signals have their default action.
+    /// Before there is a watch, the signals have their default action.
     package static func watch(_ signals: [CInt], to handler: @escaping @Sendable (CInt) -> Void) {
         let watch = others.withLock { others in
             for signal in signals { others.handlers[signal] = handler }

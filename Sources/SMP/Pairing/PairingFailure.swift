@@ -29,12 +29,24 @@ public enum PairingImpossible: Error, Hashable, Sendable {
     case unsupported
 }
 
+extension PairingFailure {
+    /// Whether this host did not let the peer pair. Otherwise the pairing has failed, as by a wrong passkey.
+    public var isRefusal: Bool {
+        guard case .local(let reason) = self else { return false }
+        let failed: [PairingFailureReason] = [
+            .passkeyEntryFailed, .confirmValueFailed, .dhKeyCheckFailed, .numericComparisonFailed,
+            .invalidParameters,
+        ]
+        return !failed.contains(reason)
+    }
+}
+
 extension PairingFailure: CustomStringConvertible {
     /// The failure as a phrase, such as "the peer: Confirm Value Failed".
     public var description: String {
         switch self {
         case .peer(let reason): "the peer: \(reason)"
-        case .local(let reason): "refused here: \(reason)"
+        case .local(let reason): "\(isRefusal ? "refused here" : "ended here"): \(reason)"
         case .cancelled: "cancelled"
         case .encryption: "the controller could not encrypt the link with the new key"
         case .timeout: "no packet arrived for 30 s"

@@ -27,7 +27,7 @@ package struct SecurityManager: Machine, Sendable {
     package var policy: PairingPolicy
     /// The attempts with this peer. The owner sets them from earlier links and stores them for later links.
     package var attempts = PairingAttempts()
-    /// The attempts before the pairing in progress.
+    /// The attempts before the pairing in progress, if that is one.
     private var attemptsBefore: PairingAttempts?
     /// The number of failed attempts with each passkey that could be used again, on this link, or on other
     /// links if the owner adds them. Each failed attempt reveals some bits of the passkey to an attacker
@@ -175,6 +175,7 @@ extension SecurityManager {
 
     mutating func end(_ failure: PairingFailure, at now: Instant) {
         countFailure(at: now)
+        attemptsBefore = nil
         negotiation = nil
         pairing = nil
         securityRequest = nil
@@ -413,8 +414,16 @@ extension SecurityManager {
     /// Ends a pairing that this host refuses before the peer could guess, which counts as no attempt: a device that
     /// has lost its bond and asks again and again has not to wait once it is welcome.
     private mutating func refusePairing(_ reason: PairingFailureReason, at now: Instant) {
+        let before = attemptsBefore ?? attempts
         fail(reason, at: now)
-        if let attemptsBefore { attempts = attemptsBefore }
+        attempts = before
+    }
+
+    /// Forgets the failed pairings with this peer. One in progress counts as the first.
+    package mutating func forgetAttempts(at now: Instant) {
+        attempts = PairingAttempts()
+        guard attemptsBefore != nil else { return }
+        beginAttempt(at: now)
     }
 
     /// Returns the failure reason if the features have values that no device is allowed to send; nil if they
@@ -658,7 +667,7 @@ extension SecurityManager {
     /// failure for its passkey, but only if the peer could learn bits of the passkey, which is possible from
     /// the peer's commitment on, because the packets after it depend on those bits.
     package mutating func countFailure(at now: Instant) {
-        if isPairing { attempts.fail(at: now) }
+        if attemptsBefore != nil { attempts.fail(at: now) }
         guard let pairing, let passkey = pairing.passkey, pairing.round > 0 || pairing.peerConfirm != nil
         else { return }
         let isFixed = passkey == pairing.policy.fixedPasskey && !pairing.method.isEntered(by: role)
@@ -884,6 +893,7 @@ extension SecurityManager {
         guard let pairing, pairing.step == .keys, pairing.distribution.isDone, outbox.isEmpty else { return }
         self.pairing = nil
         timer = nil
+        attemptsBefore = nil
         attempts.succeed()
         if pairing.isBonding { policy.existing = pairing.bond.strength }
         events.append(.paired(pairing.bond, isBonding: pairing.isBonding))

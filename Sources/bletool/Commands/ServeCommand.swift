@@ -77,8 +77,10 @@ struct ServeCommand: RadioCommand {
     }
 
     func security(_ console: Console) async throws(Failure) -> SecurityOptions {
-        try await pairing.options(
-            console, configured: try served().security, role: .peripheral,
+        let configured = try served().security
+        PairingWindow.ofServer.handleSignal(opens: configured.replacement == .window, console)
+        return try await pairing.options(
+            console, configured: configured, role: .peripheral,
             hasPassingAddress: try global.radio.hasPassingAddress())
     }
 
@@ -115,9 +117,6 @@ struct ServeCommand: RadioCommand {
                 "random passkeys are displayed: earlier pairings with this one have failed (bletool bonds reset-passkey)"
             )
         }
-        if served.security.replacement == .window {
-            PairingWindow.ofServer.openBySignal(showing: radio.console)
-        }
         let settings = noAdvertise ? [] : [served.advertising] + served.beacons
         let manager = try await manager(radio)
         let server = ConfiguredServer(configuration: served, manager: manager, console: radio.console)
@@ -139,6 +138,7 @@ struct ServeCommand: RadioCommand {
         try await radio.attempt { () throws(BLEError) in try await manager.dismissRestored() }
         let ready = await ReadyEvent(radio.adapter, sets: sets)
         guard radio.console.show(ready) else { return }
+        PairingWindow.ofServer.serverIsReady(radio.console)
         radio.health.showAmongResults()
         let limit = radio.limit(try bletool.duration(duration, of: "--duration"))
         let values = Task { await server.sendValues() }
@@ -239,6 +239,7 @@ struct ServeCommand: RadioCommand {
             do throws(BLEError) {
                 for try await event in events where !isDrop(event) {
                     guard console.show(ServerEvent(event)) else { return nil }
+                    note(event)
                     if let requests, case .connected(let central, _) = event {
                         group.addTask { await requests.request(of: central) }
                     }
@@ -248,6 +249,17 @@ struct ServeCommand: RadioCommand {
             } catch {
                 return error
             }
+        }
+    }
+
+    /// Passes the end of a pairing to the pairing window.
+    private func note(_ event: PeripheralEvent) {
+        switch event {
+        case .security(let central, let security) where security.isBonded:
+            PairingWindow.ofServer.bonded(central.address)
+        case .pairingFailed(let central, _), .disconnected(let central, _, _):
+            PairingWindow.ofServer.failed(central.address)
+        default: break
         }
     }
 
@@ -356,7 +368,13 @@ extension BLEError {
     }
 
     /// Whether this host has refused the pairing.
-    fileprivate var isRefusedPairing: Bool { if case .pairing(.local) = self { true } else { false } }
+    fileprivate var isRefusedPairing: Bool {
+        switch self {
+        case .pairing(let failure): failure.isRefusal
+        case .invalidRequest(.weakerBond): true
+        default: false
+        }
+    }
 
     fileprivate var pairingText: String {
         if case .pairing(let failure) = self { "\(failure)" } else { "\(self)" }

@@ -88,7 +88,7 @@ struct PairingAgent: PairingDelegate {
             }
         let request = "\(peer.text) is bonded and requests to pair again, which"
         guard !isAllowed else {
-            console.note("\(request) replaces its bond")
+            console.note("\(request) may replace its bond")
             return true
         }
         let way = replacement == .window ? "; or kill -USR1 \(getpid()), and try again" : ""

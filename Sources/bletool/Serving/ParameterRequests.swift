@@ -17,24 +17,16 @@ struct ParameterRequests: Sendable {
     /// ended.
     func request(of central: Central) async {
         guard await manager.adapter.loop.sleep(for: Self.pause) else { return }
-        let connection = manager.connection(of: central)
         do throws(BLEError) {
-            if let timing = try await connection.parameters.timing, wanted.admit(timing) { return }
             // A change is an event of the server.
-            _ = try await connection.setParameters(wanted)
+            _ = try await manager.connection(of: central).setParameters(wanted)
         } catch {
             switch error {
-            case .disconnected, .cancelled, .adapter(.closed): break
-            default: console.note("\(central.address.text) keeps its connection parameters: \(error)")
+            case .parametersRefused, .timedOut(.parameterRequest, _):
+                console.note("\(central.address.text) keeps its connection parameters: \(error)")
+            // The link has ended.
+            default: break
             }
         }
-    }
-}
-
-extension ConnectionParameters {
-    /// Returns whether a link with this timing meets these parameters.
-    fileprivate func admit(_ timing: LinkParameters.Timing) -> Bool {
-        interval.contains(timing.interval) && latency == timing.latency
-            && supervisionTimeout == timing.supervisionTimeout
     }
 }
