@@ -29,7 +29,7 @@ release: export BLETOOL_LOCKED = 1
 release: setup ## builds what `make install` copies: the optimized bletool, as one file that needs no Swift library, and its manual
 	@echo 'Builds the manual, then bletool. This takes about ten minutes on two cores, most of them without output.'
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual --configuration debug
-	$(SWIFT) build -c release --static-swift-stdlib --product bletool
+	@Scripts/small bletool
 
 install: ## installs what `make release` has built, with completions and service, below PREFIX (/usr/local); builds nothing
 	Scripts/install
