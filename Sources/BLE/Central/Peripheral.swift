@@ -510,3 +510,8 @@ extension Peripheral {
         }
     }
 }
+
+extension Peripheral: CustomStringConvertible {
+    /// The address of the device and its type.
+    public var description: String { "\(address)" }
+}

@@ -232,3 +232,19 @@ extension AdvertisingData {
         }
     }
 }
+
+extension AdvertisingData: CustomStringConvertible {
+    /// The AD structures in a line, such as `Flags 06, Complete Local Name "Puls"`: texts in quotes, other content in
+    /// hexadecimal, and what is malformed at the end.
+    public var description: String {
+        var parts = structures.map { structure in
+            let content = bytes[structure.content]
+            guard [.shortenedLocalName, .completeLocalName, .broadcastName].contains(structure.type) else {
+                return content.isEmpty ? "\(structure.type)" : "\(structure.type) \(content.hex)"
+            }
+            return "\(structure.type) \(String(decoding: content, as: UTF8.self).debugDescription)"
+        }
+        if let problem { parts.append("\(problem)") }
+        return parts.isEmpty ? "no data" : parts.joined(separator: ", ")
+    }
+}

@@ -33,3 +33,12 @@ public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
     /// The link is being ended.
     case disconnecting
 }
+
+extension KnownPeripheral: CustomStringConvertible {
+    /// The identifier, the name if it is known, and the state, as in `3b0c…-9f1e "Lamp", connected, bonded`.
+    public var description: String {
+        let name = name.map { " \($0.debugDescription)" } ?? ""
+        let owner = linkOwner == .otherProcess ? " to another program" : ""
+        return "\(id)\(name), \(state.rawValue)\(owner)\(isBonded ? ", bonded" : "")"
+    }
+}
