@@ -3,6 +3,7 @@ import Glibc
 import HCI
 import HCISocket
 import Recordings
+import TestSupport
 import Testing
 
 @testable import bletool
@@ -87,6 +88,26 @@ struct DecodingTests {
         #expect(enough.lines == 7 && enough.failure == nil && !enough.isRead)
         let growing = try decode(recording(cut: 3), chunks: 100, isWhole: false)
         #expect(growing.lines == 299 && growing.failure == nil)
+    }
+
+    @Test("a recording without HCI packets is bad input, whatever its format is")
+    func recordingOfOthersIsBadInput() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "bletool-\(UUID())").path
+        defer { unlink(path) }
+        let pcap = "d4c3b2a1 0200 0400 00000000 00000000 00000400 10010000"
+        let pcapng =
+            "0a0d0d0a 1c000000 4d3c2b1a 0100 0000 ffffffffffffffff 1c000000"
+            + "01000000 14000000 1001 0000 00000000 14000000"
+            + "06000000 24000000 00000000 00000000 01000000 03000000 03000000 010203 00 24000000"
+        for recording in [pcap, pcapng] {
+            try File.replace(path, with: octets(recording))
+            let console = Console(isJSON: true, output: LineWriter(-1), errors: LineWriter(-1))
+            let decoding = Decoding(console: console, filter: PacketFilter(), limit: nil, output: .lines)
+            let failure = try #require(
+                throws: Failure.self
+            ) { try decoding.run([try RecordingInput(path)]) }
+            #expect(failure.kind == .input && failure.hint?.contains("tshark") == true)
+        }
     }
 
     @Test("a time limit ends the wait for a pipe and for a growing file", arguments: [true, false])

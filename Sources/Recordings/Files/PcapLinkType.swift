@@ -2,13 +2,22 @@ import BLECore
 import HCI
 
 /// The link types of pcap and pcapng files that contain HCI packets (tcpdump.org, "Link-layer header types").
-enum PcapLinkType: UInt32 {
+package enum PcapLinkType: UInt32 {
     /// H4 packets without a direction.
     case h4 = 187
     /// H4 packets after four octets that give the direction.
     case h4WithDirection = 201
     /// The Linux monitor channel: adapter and opcode, then the rest.
     case monitor = 254
+
+    /// What the link types of other recordings hold, which are often taken for HCI, with those of btsnoop.
+    package static let others: [UInt32: String] = [
+        251: "packets on the air, as Ubertooth and Sniffle record them",
+        256: "packets on the air, as Ubertooth and Sniffle record them",
+        272: "packets on the air, as nRF Sniffer records them", 157: "packets on the air of a TI sniffer",
+        189: "USB packets of Linux", 220: "USB packets of Linux", 249: "USB packets of Windows",
+        1003: "HCI packets in frames of BCSP", 1004: "HCI packets in frames of the three-wire UART (H5)",
+    ]
 
     /// The minimum length of a packet, in octets.
     var leastBody: Int {

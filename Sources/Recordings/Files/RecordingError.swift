@@ -22,7 +22,9 @@ extension RecordingError: CustomStringConvertible {
         case .unknownFormat(let bytes): "neither btsnoop nor pcap nor pcapng: it begins with \(bytes.hex)"
         case .incompleteHeader(let count): "the file ends after \(count) octets, within its header"
         case .unsupportedVersion(let version): "version \(version) of the format is not known"
-        case .unsupportedLinkType(let type): "link type \(type) holds no HCI packets that are known"
+        case .unsupportedLinkType(let type):
+            "link type \(type) holds no HCI packets that are known"
+                + (PcapLinkType.others[type].map { ": it is of \($0)" } ?? "")
         }
     }
 }

@@ -150,7 +150,10 @@ struct DecodingPass {
 
     private func reportLeftOut() {
         guard reader.leftOut > 0 else { return }
-        decoding.console.note("\(name): \(reader.leftOut) packets are not HCI packets and were left out")
+        let count =
+            reader.leftOut == 1
+            ? "1 packet is no HCI packet" : "\(reader.leftOut) packets are not HCI packets"
+        decoding.console.note("\(name): \(count) and \(reader.leftOut == 1 ? "was" : "were") left out")
     }
 
     private var name: String { names.first ?? title }
@@ -174,6 +177,12 @@ struct DecodingPass {
         case .recording:
             try copy?.finish(reader.datalink)
             for note in copy?.notes ?? [] { decoding.console.note(note) }
+        }
+        // A pcap file of such packets is refused at its start.
+        if isWhole, packets == 0, damage == nil, reader.leftOut > 0 {
+            throw Failure(
+                .input, title, "there are no HCI packets, only others",
+                hint: "tshark reads recordings of the air and of USB: tshark -r FILE")
         }
         if let damage {
             let parts = damage.parts == 1 ? "" : ", and \(damage.parts - 1) more"
@@ -263,13 +272,34 @@ extension Failure {
     /// Creates the failure for a file that is not a recording.
     init(_ error: RecordingError, in name: String) {
         self.init(.input, name, "\(error)")
-        guard case .unknownFormat(let start) = error else { return }
+        switch error {
+        case .unsupportedLinkType(let type):
+            if PcapLinkType.others[type] != nil { hint = "tshark reads it: tshark -r FILE" }
+            return
+        case .unknownFormat(let start): hint = Self.hint(start)
+        default: return
+        }
+    }
+
+    /// Returns how a file that begins so can be read.
+    private static func hint(_ start: [UInt8]) -> String? {
+        if start.starts(with: [0x50, 0x4b, 3, 4]) {
+            return
+                "it is a zip, as Android's bug reports are: unzip -p FILE '*btsnoop_hci.log' | bletool decode -"
+        }
+        if start.count >= 8, start[0] == 0, start[1] == 0, start[2...3] != [0, 0] {
+            return "a recording of Apple's PacketLogger begins so: editcap -F btsnoop FILE.pklg FILE.btsnoop"
+        }
+        if start.count >= 8, start.allSatisfy({ (0x09...0x7e).contains($0) }) {
+            return
+                "it is text: Android's bug reports contain a recording after BTSNOOP_LOG_SUMMARY, which is base64 and zlib"
+        }
         let programs: [(start: [UInt8], program: String)] = [
             ([0x1f, 0x8b], "gunzip -c"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "xz -dc"),
-            ([0x28, 0xb5, 0x2f, 0xfd], "zstd -dc"), ([0x50, 0x4b, 3, 4], "unzip -p"),
+            ([0x28, 0xb5, 0x2f, 0xfd], "zstd -dc"), ([0x42, 0x5a, 0x68], "bunzip2 -c"),
         ]
-        if let packed = programs.first(where: { start.starts(with: $0.start) }) {
-            hint = "it is compressed: \(packed.program) FILE | bletool decode -"
+        return programs.first { start.starts(with: $0.start) }.map {
+            "it is compressed: \($0.program) FILE | bletool decode -"
         }
     }
 }
