@@ -526,6 +526,8 @@ extension HCIOpcode {
     /// The names of the commands without a constant, because Low Energy does not use them (Core Specification
     /// 5.4, Vol 4, Part E, 7.1 to 7.6).
     private static let namesOfOthers: [UInt16: String] = [
+        // A Command Status with this opcode only gives the host credits (7.7.15).
+        0x0000: "NOP",
         0x0401: "Inquiry",
         0x0402: "Inquiry Cancel",
         0x0403: "Periodic Inquiry Mode",

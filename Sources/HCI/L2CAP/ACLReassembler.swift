@@ -34,6 +34,12 @@ package struct ACLReassembler: Sendable {
     /// memory is allocated for it.
     package init(maximumPayload: Int = L2CAPFrame.maximumPayload) { self.maximumPayload = maximumPayload }
 
+    /// Drops the frame in progress, and its continuations.
+    package mutating func skip() {
+        state = .skipping
+        partial.removeAll(keepingCapacity: true)
+    }
+
     /// Handles the next fragment, and calls `take` with the channel and the payload if it completes a frame.
     /// Both are valid during the call.
     ///

@@ -39,6 +39,9 @@ package struct DecodedLayer: Sendable {
         case signaling(LESignalingPDU, (any LESignalingMessage)?)
         case advertising(AdvertisingData)
         case note(MonitorNote)
+        case classic(ClassicEvent)
+        /// The octets of a vendor's packet.
+        case vendor([UInt8])
     }
 
     package var layer: Layer
@@ -66,15 +69,16 @@ extension DecodedLayer {
         switch content {
         case .octets: hciParameters
         case .packet(let packet): DecodedFields(packet)
-        case .command(let command): DecodedFields(reflecting: command)
+        case .command(let command): DecodedFields(command)
         case .event(let event, let returned): DecodedFields(event, returned: returned)
-        case .frame(let frame):
-            ["channel": .name(frame.channel), "octets": .number(frame.payload.count)]
+        case .frame(let frame): DecodedFields(frame)
         case .att(let pdu, let type): pdu.fields(of: type)
         case .smp(let command): command.fields
         case .signaling(let packet, let message): DecodedFields(packet, message)
         case .advertising(let data): DecodedFields(data)
         case .note(let note): note.fields
+        case .classic(let event): event.fields
+        case .vendor(let data): ["data": .octets(data)]
         }
     }
 
@@ -83,10 +87,11 @@ extension DecodedLayer {
     package var message: (any PacketEncodable)? {
         guard problem == nil else { return nil }
         return switch content {
-        case .octets, .note, .advertising: nil
+        case .octets, .note, .advertising, .vendor: nil
         case .packet(let packet): packet
         case .command(let command): HCIPacket.command(command.packet)
         case .event(let event, _): HCIPacket.event(event.packet)
+        case .classic(let event): HCIPacket.event(event.packet)
         case .frame(let frame): frame
         case .att(let pdu, _): pdu
         case .smp(let command): command
@@ -118,6 +123,9 @@ extension DecodedLayer {
             return (hci(packet, bytes), packet)
         } catch {
             let type = bytes.first.map(HCIPacketType.init(rawValue:))
+            if type == VendorPackets.diagnostics {
+                return (.vendor("Vendor Diagnostics", bytes, Array(bytes.dropFirst())), nil)
+            }
             return (DecodedLayer(.hci, name: name(of: type), undecoded: bytes, error), nil)
         }
     }
@@ -134,29 +142,50 @@ extension DecodedLayer {
         }
     }
 
+    private static func name(of packet: HCIPacket) -> String {
+        switch packet {
+        case .acl, .synchronous, .iso: return name(of: packet.type)
+        case .command(let command):
+            return VendorPackets.androidCommands[command.opcode.rawValue] ?? command.opcode.description
+        case .event(let event):
+            guard event.code == .leMeta, let subevent = event.parameters.first else {
+                return event.code.description
+            }
+            return LESubevent(rawValue: subevent).description
+        }
+    }
+
     private static func hci(_ packet: HCIPacket, _ bytes: [UInt8]) -> DecodedLayer {
         switch packet {
         case .acl, .synchronous, .iso:
-            return DecodedLayer(.hci, name: name(of: packet.type), bytes: bytes, .packet(packet))
+            return DecodedLayer(.hci, name: name(of: packet), bytes: bytes, .packet(packet))
         case .command(let command):
-            let name = command.opcode.description
-            return decoded(name, bytes) { () throws(DecodeError) in
+            var layer = decoded(name(of: packet), bytes) { () throws(DecodeError) in
                 try command.decoded().map { .command($0) } ?? .packet(packet)
             }
-        case .event(let event):
-            var name = event.code.description
-            if event.code == .leMeta, let subevent = event.parameters.first {
-                name = LESubevent(rawValue: subevent).description
+            if case .command(let own as any OwnAdvertising) = layer.content, let data = own.wholeData {
+                layer.problem = Self.problem(of: data)
             }
-            return decoded(name, bytes) { () throws(DecodeError) in
+            return layer
+        case .event(let event):
+            var layer = decoded(name(of: packet), bytes) { () throws(DecodeError) in
                 let decoded = try HCIEvent(event)
                 return switch decoded {
-                case .unknown, .leMeta(.unknown): .packet(packet)
+                case .unknown: try ClassicEvent(event).map { .classic($0) } ?? .packet(packet)
+                case .leMeta(.unknown): .packet(packet)
                 case .commandComplete(let complete): .event(decoded, returned: try complete.returned())
                 default: .event(decoded, returned: nil)
                 }
             }
+            layer.problem = layer.problem ?? layer.event?.problemOfReports
+            return layer
         }
+    }
+
+    /// Returns what is wrong with advertising data; nil if nothing is.
+    fileprivate static func problem(of data: [UInt8]) -> String? {
+        let problems = AdvertisingData(data).problems.map(\.description)
+        return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
     private static func decoded(
@@ -182,8 +211,7 @@ extension DecodedFields {
                 ]
             case .synchronous(let data):
                 ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
-            case .iso(let data):
-                ["connection": .number(Int(data.handle.rawValue)), "data": .octets(data.data)]
+            case .iso(let data): DecodedFields(data)
             case .command(let command): ["parameters": .octets(command.parameters)]
             case .event(let event): ["parameters": .octets(event.parameters)]
             }
@@ -218,6 +246,29 @@ extension DecodedFields {
 }
 
 extension DecodedLayer {
+    /// Decodes the header of an HCI packet of which only the first octets were recorded. The rest counts as all of its
+    /// data or parameters.
+    static func part(of bytes: [UInt8]) -> DecodedLayer {
+        let type = bytes.first.map(HCIPacketType.init(rawValue:))
+        var whole = bytes
+        switch type {
+        case .acl? where bytes.count >= 5:
+            let count = min(bytes.count - 5, 0xffff)
+            whole = bytes.prefix(3) + [UInt8](littleEndian: UInt16(count)) + bytes[5..<(5 + count)]
+        case .command? where bytes.count >= 4:
+            let count = min(bytes.count - 4, 0xff)
+            whole = bytes.prefix(3) + [UInt8(count)] + bytes[4..<(4 + count)]
+        case .event? where bytes.count >= 3:
+            let count = min(bytes.count - 3, 0xff)
+            whole = bytes.prefix(2) + [UInt8(count)] + bytes[3..<(3 + count)]
+        default: break
+        }
+        guard let packet = try? HCIPacket(whole) else {
+            return .vendor(name(of: type), bytes, Array(bytes.dropFirst()))
+        }
+        return DecodedLayer(.hci, name: name(of: packet), bytes: bytes, .packet(packet))
+    }
+
     /// Decodes a whole L2CAP frame. A frame on the channels of ATT, SMP and LE signaling contains a second
     /// layer.
     package static func l2cap(_ bytes: [UInt8]) -> [DecodedLayer] {
@@ -300,13 +351,28 @@ extension DecodedFields {
     /// structures.
     init(_ data: AdvertisingData) {
         self.init(summaryOf: data)
-        let structures = data.structures.map { structure in
-            FieldValue.fields([
-                "type": .number(Int(structure.type.rawValue)), "name": .name(structure.type),
-                "data": .octets(data.bytes[structure.content]),
-            ])
-        }
-        append("structures", .list(structures))
+        append("structures", .list(data.structures.map { Self.field(of: $0, in: data) }))
+    }
+
+    /// Creates the fields of a payload as part of a packet: those of `init(summaryOf:)`, and the structures that have
+    /// no field.
+    init(partOf data: AdvertisingData) {
+        self.init(summaryOf: data)
+        let others = data.structures.filter { !Self.summarized.contains($0.type.rawValue) }
+        if !others.isEmpty { append("other", .list(others.map { Self.field(of: $0, in: data) })) }
+    }
+
+    /// The types of structures that `init(summaryOf:)` shows.
+    private static let summarized: Set<UInt8> = [
+        0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x14, 0x15, 0x16, 0x19, 0x1f, 0x20, 0x21,
+        0x24, 0xff,
+    ]
+
+    private static func field(of structure: AdvertisingStructure, in data: AdvertisingData) -> FieldValue {
+        .fields([
+            "type": .number(Int(structure.type.rawValue)), "name": .name(structure.type),
+            "data": .octets(data.bytes[structure.content]),
+        ])
     }
 
     /// Creates the fields of a payload, without fields that the payload does not contain.
@@ -370,7 +436,7 @@ extension DecodedFields {
                 "type": FieldValue(report.type),
                 "address": report.address.deviceAddress.map { .name($0) } ?? .null,
                 "data": .octets(report.data), "rssi": .power(report.rssi),
-                "advertising": .fields(DecodedFields(summaryOf: AdvertisingData(report.data))),
+                "advertising": .fields(DecodedFields(partOf: AdvertisingData(report.data))),
             ])
         }
         self = ["reports": .list(reports)]
@@ -381,9 +447,103 @@ extension DecodedFields {
         let reports = event.reports.map { report in
             var fields = DecodedFields(reflecting: report)
             fields.append(
-                "advertising", .fields(DecodedFields(summaryOf: AdvertisingData(report.data))))
+                "advertising", .fields(DecodedFields(partOf: AdvertisingData(report.data))))
             return FieldValue.fields(fields)
         }
         self = ["reports": .list(reports)]
+    }
+}
+
+/// A command with data that this host advertises.
+protocol OwnAdvertising {
+    /// The data, or the part of them in this command.
+    var ownData: [UInt8] { get }
+    /// Whether the command has only a part of the data.
+    var isPart: Bool { get }
+}
+
+extension OwnAdvertising {
+    /// The data, if the command has all of them.
+    fileprivate var wholeData: [UInt8]? { isPart ? nil : ownData }
+}
+
+extension LESetAdvertisingData: OwnAdvertising {
+    var ownData: [UInt8] { data.data ?? [] }
+    var isPart: Bool { false }
+}
+extension LESetScanResponseData: OwnAdvertising {
+    var ownData: [UInt8] { data.data ?? [] }
+    var isPart: Bool { false }
+}
+extension LESetExtendedAdvertisingData: OwnAdvertising {
+    var ownData: [UInt8] { fragment.data }
+    var isPart: Bool { fragment.operation != .complete }
+}
+extension LESetExtendedScanResponseData: OwnAdvertising {
+    var ownData: [UInt8] { fragment.data }
+    var isPart: Bool { fragment.operation != .complete }
+}
+extension LESetPeriodicAdvertisingData: OwnAdvertising {
+    var ownData: [UInt8] { fragment.data }
+    var isPart: Bool { fragment.operation != .complete }
+}
+
+extension DecodedFields {
+    /// Creates the fields of a command, with the meaning of the data that it advertises.
+    init(_ command: any HCICommand) {
+        self.init(reflecting: command)
+        guard let own = command as? any OwnAdvertising else { return }
+        append("advertising", .fields(DecodedFields(partOf: AdvertisingData(own.ownData))))
+    }
+
+    /// Creates the fields of a frame, with its octets if it has no layer of its own.
+    init(_ frame: L2CAPFrame) {
+        self = ["channel": .name(frame.channel), "octets": .number(frame.payload.count)]
+        switch frame.channel {
+        case .att, .securityManager, .leSignaling: break
+        default: append("data", .octets(frame.payload))
+        }
+    }
+
+    /// Creates the fields of isochronous data: those of the SDU are in its first fragment (Core Specification 5.4, Vol
+    /// 4, Part E, 5.4.5).
+    init(_ packet: ISOPacket) {
+        let boundaries = ["first", "continuing", "complete", "last"]
+        let boundary = Int(packet.flags & 0b11)
+        self = [
+            "connection": .number(Int(packet.handle.rawValue)), "boundary": .text(boundaries[boundary]),
+        ]
+        var reader = ByteReader(packet.data.span, of: "ISO Data")
+        if packet.flags & 0b100 != 0, let stamp = try? reader.u32("Time_Stamp") {
+            append("timeStamp", .described(.number(Int(stamp)), as: "\(stamp) µs"))
+        }
+        var ahead = reader
+        if boundary == 0 || boundary == 2, let sequence = try? ahead.u16("Packet_Sequence_Number"),
+            let length = try? ahead.u16("ISO_SDU_Length")
+        {
+            reader = ahead
+            append("sequence", .number(Int(sequence)))
+            append("sduLength", .number(Int(length & 0x0fff)))
+            let words = ["valid", "possiblyInvalid", "lost", "reserved"]
+            let status = Int(length >> 14)
+            append("status", .described(.number(status), as: words[status]))
+        }
+        append("data", .octets(packet.data.suffix(reader.remaining)))
+    }
+}
+
+extension HCIEvent {
+    /// What is wrong with the advertising data that the event reports. Those of extended packets can be fragments, so
+    /// only legacy packets are checked.
+    fileprivate var problemOfReports: String? {
+        let payloads: [[UInt8]]
+        switch self {
+        case .leMeta(.advertisingReports(let event)): payloads = event.reports.map(\.data)
+        case .leMeta(.extendedAdvertisingReports(let event)):
+            payloads = event.reports.map { $0.type.contains(.legacy) ? $0.data : [] }
+        default: return nil
+        }
+        let problems = payloads.compactMap { DecodedLayer.problem(of: $0) }
+        return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 }

@@ -16,6 +16,10 @@ package struct DecodedPacket: Sendable {
     package var connection: ConnectionHandle?
     /// The peer of that connection, if the recording contains its beginning.
     package var peer: DeviceAddress?
+    /// Whether that connection is known to be one of BR/EDR.
+    package var isClassic = false
+    /// The number of octets at the end of the packet that the recorder omitted.
+    package var missing = 0
     /// The attribute that an ATT PDU, or the request that it answers, refers to.
     package var attribute: DecodedAttribute?
     /// The request that this packet answers.
@@ -68,6 +72,17 @@ package struct DecodedAttribute: Hashable, Sendable {
 }
 
 extension DecodedPacket {
+    /// The value of `attribute` that the packet carries, if it carries all of it.
+    package var value: [UInt8]? {
+        switch top.att {
+        case .response(.read(let value)), .request(.write(_, let value)), .command(.write(_, let value)),
+            .command(.signedWrite(_, let value, _)), .unsolicited(.notification(_, let value)),
+            .unsolicited(.indication(_, let value)):
+            missing == 0 ? value : nil
+        default: nil
+        }
+    }
+
     /// The failure that the packet reports: an ATT error, a status other than success, or a failed pairing.
     package var failure: String? {
         if let command = top.smp {
@@ -75,17 +90,41 @@ extension DecodedPacket {
             return "Pairing Failed: \(reason)"
         }
         if let pdu = top.att {
-            guard case .response(.error(let error)) = pdu else { return nil }
+            guard case .response(.error(let error)) = pdu, !error.endsDiscovery else { return nil }
             return "\(error.requestOpcode): \(error.code)"
         }
-        guard let event = outer.event, let (what, status) = event.outcome, status != .success else {
-            return nil
+        if case .classic(let event) = outer.content, let status = event.status, status != .success {
+            return "\(outer.name): \(status)"
         }
+        guard let event = outer.event, let (what, status) = event.outcome, status != .success,
+            !event.isOfCancelledAttempt
+        else { return nil }
         return "\(what): \(status)"
     }
 }
 
+extension ATTErrorResponse {
+    /// Whether this is the end of a discovery: there are no more attributes.
+    fileprivate var endsDiscovery: Bool {
+        guard code == .attributeNotFound else { return false }
+        return switch requestOpcode {
+        case .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readByGroupTypeRequest:
+            true
+        default: false
+        }
+    }
+}
+
 extension HCIEvent {
+    /// Whether the event ends an attempt to connect that the host has cancelled.
+    fileprivate var isOfCancelledAttempt: Bool {
+        switch self {
+        case .leMeta(.connectionComplete(let event)): event.status == .unknownConnectionIdentifier
+        case .leMeta(.enhancedConnectionComplete(let event)): event.status == .unknownConnectionIdentifier
+        default: false
+        }
+    }
+
     /// The subject of the event and the status that it reports.
     fileprivate var outcome: (what: String, status: HCIStatus)? {
         switch self {

@@ -26,6 +26,8 @@ struct DissectedLink: Sendable {
     let host: Owner
     let remote: Owner
     var peer: DeviceAddress?
+    /// Whether the connection is one of BR/EDR.
+    var isClassic = false
     var sent = ACLReassembler()
     var received = ACLReassembler()
     /// The direction of the last data packet.

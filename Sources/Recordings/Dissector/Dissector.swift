@@ -43,13 +43,18 @@ package struct Dissector: Sendable {
             return DecodedPacket(
                 frame: frame, time: record.time, adapter: record.adapter, outer: .note(opcode, bytes))
         case .packet(let direction, let bytes):
+            if record.missing > 0 { return dissect(partOf: bytes, direction, record) }
             let (outer, content) = DecodedLayer.hci(bytes)
             var packet = DecodedPacket(
                 frame: frame, time: record.time, adapter: record.adapter, direction: direction, outer: outer)
             switch content {
+            case .acl(let data) where isLog(data, record.adapter):
+                packet.outer = .vendor("Vendor Log", bytes, data.data)
             case .acl(let data):
                 reassemble(data, direction, isGuess: record.isDirectionGuessed, into: &packet)
-            case .event: if let event = outer.event { follow(event, &packet) }
+            case .event:
+                if let event = outer.event { follow(event, &packet) }
+                if case .classic(let event) = outer.content { follow(event, &packet) }
             case .command(let command): remember(command, packet)
             default: break
             }
@@ -67,16 +72,62 @@ package struct Dissector: Sendable {
         ).layers
     }
 
+    /// Returns whether data are the log of a controller, which uses a handle that no connection has.
+    private func isLog(_ data: ACLPacket, _ adapter: UInt16) -> Bool {
+        data.handle == VendorPackets.log && links[Key(adapter: adapter, handle: data.handle)] == nil
+    }
+
+    /// Stores the peer of a connection of BR/EDR.
+    private mutating func follow(_ event: ClassicEvent, _ packet: inout DecodedPacket) {
+        guard let handle = event.connection, event.status == .success else { return }
+        let key = Key(adapter: packet.adapter, handle: handle)
+        begin(key, event.peer, isClassic: true)
+        (packet.connection, packet.peer, packet.isClassic) = (handle, event.peer, true)
+    }
+
+    /// Decodes the first octets of a packet, of which the recorder has omitted the end.
+    private mutating func dissect(
+        partOf bytes: [UInt8], _ direction: HCIDirection, _ record: Record
+    ) -> DecodedPacket {
+        var packet = DecodedPacket(
+            frame: frame, time: record.time, adapter: record.adapter, direction: direction,
+            outer: DecodedLayer.part(of: bytes))
+        packet.missing = record.missing
+        guard case .packet(.acl(let data)) = packet.outer.content, !isLog(data, record.adapter) else {
+            return packet
+        }
+        let key = Key(adapter: record.adapter, handle: data.handle)
+        packet.connection = data.handle
+        open(key)
+        (packet.peer, packet.isClassic) = (links[key]?.peer, links[key]?.isClassic ?? false)
+        let way: WritableKeyPath<DissectedLink, ACLReassembler> =
+            direction == .hostToController ? \.sent : \.received
+        // The rest of the frame would be taken for that of another one.
+        links[key]?[keyPath: way].skip()
+        guard data.boundary != .continuing, data.data.count >= L2CAPFrame.headerLength else { return packet }
+        let channel = UInt16(data.data[2]) | UInt16(data.data[3]) << 8
+        let frame = L2CAPFrame(
+            L2CAPChannelID(rawValue: channel), Array(data.data.dropFirst(L2CAPFrame.headerLength)))
+        packet.inner = DecodedLayer.frame(frame, data.data)
+        // What is missing is no error of the peer.
+        for index in packet.inner.indices { packet.inner[index].problem = nil }
+        if let pdu = packet.inner.last?.att { explain(pdu, direction, key, &packet) }
+        return packet
+    }
+
+    private mutating func open(_ key: Key) {
+        guard links[key] == nil else { return }
+        if links.count >= Self.linkLimit { links = [:] }
+        links[key] = DissectedLink(adapter: key.adapter, handle: key.handle, peer: nil)
+    }
+
     private mutating func reassemble(
         _ data: ACLPacket, _ stated: HCIDirection, isGuess: Bool, into packet: inout DecodedPacket
     ) {
         let key = Key(adapter: packet.adapter, handle: data.handle)
         packet.connection = data.handle
-        if links[key] == nil {
-            if links.count >= Self.linkLimit { links = [:] }
-            links[key] = DissectedLink(adapter: packet.adapter, handle: data.handle, peer: nil)
-        }
-        packet.peer = links[key]?.peer
+        open(key)
+        (packet.peer, packet.isClassic) = (links[key]?.peer, links[key]?.isClassic ?? false)
         let direction = links[key]?.direction(of: data, stated, isGuess: isGuess) ?? stated
         packet.direction = direction
         let way: WritableKeyPath<DissectedLink, ACLReassembler> =
@@ -149,7 +200,7 @@ package struct Dissector: Sendable {
         guard let handle = event.connection else { return }
         let key = Key(adapter: adapter, handle: handle)
         packet.connection = handle
-        packet.peer = links[key]?.peer
+        (packet.peer, packet.isClassic) = (links[key]?.peer, links[key]?.isClassic ?? false)
         if case .disconnectionComplete(let event) = event, event.status == .success { links[key] = nil }
     }
 
@@ -158,9 +209,10 @@ package struct Dissector: Sendable {
         packet.request = commands.removeValue(forKey: command).map { AnsweredRequest($0, at: packet.time) }
     }
 
-    private mutating func begin(_ key: Key, _ peer: DeviceAddress?) {
+    private mutating func begin(_ key: Key, _ peer: DeviceAddress?, isClassic: Bool = false) {
         if links.count >= Self.linkLimit, links[key] == nil { links = [:] }
         links[key] = DissectedLink(adapter: key.adapter, handle: key.handle, peer: peer)
+        links[key]?.isClassic = isClassic
         attributes -= databases.removeValue(forKey: .unknownPeer(key.adapter, key.handle))?.count ?? 0
     }
 }

@@ -75,6 +75,9 @@ extension FieldValue {
     init(reflecting value: Any, named name: String) {
         switch value {
         case let flag as Bool: self = .bool(flag)
+        // A flag with another value than 0 and 1 is set, and shown as it is.
+        case let flag as HCIFlag:
+            self = flag.value.map(FieldValue.bool) ?? .described(.bool(true), as: "\(flag)")
         case let octets as [UInt8]: self = .octets(octets)
         case let handle as ConnectionHandle: self = .number(Int(handle.rawValue))
         case let address as DeviceAddress: self = .address(address, named: name)
@@ -84,6 +87,7 @@ extension FieldValue {
         case let number as any FixedWidthInteger: self = FieldValue(number, named: name)
         case let values as [Any]: self = .list(values.map { FieldValue(reflecting: $0, named: name) })
         case let described as any CustomStringConvertible & HCIField: self = .name(described)
+        case let mask as any OptionSet: self = FieldValue(mask: mask)
         case let time as any HCITime: self = FieldValue(time)
         case let code as any FieldWords: self = FieldValue(code)
         case let code as any RawRepresentable: self = FieldValue(reflecting: code.rawValue, named: name)
@@ -91,9 +95,26 @@ extension FieldValue {
         }
     }
 
+    /// Creates a number, or hexadecimal digits for one of 64 bits or more: JSON readers round those above 2^53.
     private init(_ number: some FixedWidthInteger, named name: String) {
-        self =
-            Int(exactly: number).map { .number($0, named: name) } ?? .text("0x" + String(number, radix: 16))
+        self = number.bitWidth < 64 ? .number(Int(number), named: name) : .digits(number)
+    }
+
+    /// Creates the digits of a bit mask, with the words for its bits if it has them.
+    private init(mask: any OptionSet) {
+        guard let bits = mask.rawValue as? any FixedWidthInteger else {
+            self = .text("\(mask)")
+            return
+        }
+        let digits = Self.digits(bits)
+        let word = (mask as? any FieldWords)?.word
+        self = word.map { .described(digits, as: $0) } ?? digits
+    }
+
+    /// Returns all hexadecimal digits of a number, after "0x".
+    private static func digits(_ number: some FixedWidthInteger) -> FieldValue {
+        let digits = String(number, radix: 16)
+        return .text("0x" + String(repeating: "0", count: number.bitWidth / 4 - digits.count) + digits)
     }
 
     /// Creates the value from the content of an optional, or from the properties of a struct.

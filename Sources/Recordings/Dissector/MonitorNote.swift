@@ -35,7 +35,8 @@ struct MonitorNote: Sendable {
             let length = Int(try reader.u8("name length"))
             fields = [
                 "socket": .number(Int(socket)), "channel": .number(Int(channel)),
-                "version": .text("\(version).\(revision)"), "flags": .number(Int(flags)),
+                "version": .text("\(version).\(revision)"),
+                "flags": .described(.number(Int(flags)), as: "0x\(flags.hex)"),
                 "program": .text(try reader.text(min(length, reader.remaining), "name")),
             ]
         case .controlClose: fields = ["socket": .number(Int(try reader.u32("cookie")))]

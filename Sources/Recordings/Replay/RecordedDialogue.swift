@@ -67,7 +67,10 @@ private struct Splitter {
 
     mutating func take(_ packet: DecodedPacket) {
         if let event = packet.outer.event { follow(event, packet) }
-        guard let pdu = packet.top.att, let connection = packet.connection else { return }
+        // A part of a PDU is no dialogue.
+        guard packet.missing == 0, let pdu = packet.top.att, let connection = packet.connection else {
+            return
+        }
         let channel = Channel(adapter: packet.adapter, connection: connection)
         if links[channel] == nil {
             lastLink += 1

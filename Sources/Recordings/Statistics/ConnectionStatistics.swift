@@ -35,6 +35,8 @@ package struct ConnectionStatistics: Sendable {
     package var handle: ConnectionHandle
     /// The address of the peer; nil if the recording lacks the connection's beginning.
     package var peer: DeviceAddress?
+    /// Whether the connection is one of BR/EDR, which has no ATT_MTU.
+    package var isClassic = false
     /// The role of the recorded host; nil if it is not known.
     package var role: ConnectionRole?
     /// The time of the connection's first packet or of its beginning.
@@ -70,6 +72,7 @@ package struct ConnectionStatistics: Sendable {
     mutating func add(_ packet: DecodedPacket) {
         end = packet.time
         peer = peer ?? packet.peer
+        isClassic = isClassic || packet.isClassic
         if let event = packet.outer.event { follow(event) } else { count(packet) }
     }
 

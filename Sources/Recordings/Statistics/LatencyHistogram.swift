@@ -1,5 +1,5 @@
 /// A histogram of response times in constant memory. Each octave is divided into eight equal parts with one
-/// count each, so a quantile is at most 12.5 percent too high.
+/// count each, so a quantile is at most 12.5 percent wrong.
 package struct LatencyHistogram: Hashable, Sendable {
     /// The number of measured times.
     package private(set) var count = 0
@@ -28,9 +28,17 @@ package struct LatencyHistogram: Hashable, Sendable {
     package func quantile(_ part: Double) -> Int64 {
         let wanted = max(1, Int((Double(count) * part).rounded(.up)))
         var seen = 0
-        for (index, number) in counts.enumerated() {
-            seen += number
-            if seen >= wanted { return min(maximum, max(minimum, Self.upperEnd(index))) }
+        for (index, number) in counts.enumerated() where number > 0 {
+            guard seen + number >= wanted else {
+                seen += number
+                continue
+            }
+            // The times of a part are taken to be spread evenly over it.
+            let first = max(minimum, index > 0 ? Self.upperEnd(index - 1) + 1 : 0)
+            let last = min(maximum, Self.upperEnd(index))
+            if wanted - seen == number { return last }
+            let share = Double(wanted - seen) / Double(number)
+            return first + Int64((Double(last - first) * share).rounded())
         }
         return maximum
     }

@@ -22,6 +22,7 @@ struct PacketJSON {
         let problems = packet.layers.compactMap(\.problem)
         members.append(.init("problem", JSONValue(problems.isEmpty ? nil : problems.joined(separator: "; "))))
         members.append(.init("adapter", JSONValue(packet.adapter)))
+        if packet.missing > 0 { members.append(.init("missing", JSONValue(packet.missing))) }
         if let connection = packet.connection {
             members.append(.init("connection", JSONValue(connection.rawValue)))
         }

@@ -105,7 +105,8 @@ extension ConnectionStatistics {
             "peer": JSONValue(peer),
             "addressType": JSONValue(typeOf: peer), "role": JSONValue(role?.description),
             "begin": .string(begin.exactDescription), "end": .string(end.exactDescription),
-            "sent": json(sent), "received": json(received), "mtu": JSONValue(mtu),
+            "sent": json(sent), "received": json(received), "mtu": JSONValue(isClassic ? nil : mtu),
+            "transport": isClassic ? "bredr" : "le",
             "parameters": .array(
                 parameters.map {
                     [
@@ -137,7 +138,7 @@ extension ConnectionStatistics {
     fileprivate var lines: [String] {
         var head = "0x\(handle.rawValue.hex)  \(peer?.description ?? "unknown peer")"
         if let role { head += "  as \(role)" }
-        head += "  \(seconds.rounded(to: 3)) s  MTU \(mtu)"
+        head += "  \(seconds.rounded(to: 3)) s  \(isClassic ? "BR/EDR" : "MTU \(mtu)")"
         if let phys { head += "  PHY \(phys.transmit)/\(phys.receive)" }
         if let dataLengths { head += "  data length \(dataLengths.transmit)/\(dataLengths.receive)" }
         var lines = [head]
