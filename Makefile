@@ -27,9 +27,9 @@ plain: setup ## builds without pairing, and checks that no cryptography is linke
 
 release: export BLETOOL_LOCKED = 1
 release: setup ## builds what `make install` copies: the optimized bletool, as one file that needs no Swift library, and its manual
-	@echo 'Builds the manual, then bletool. This takes about ten minutes on two cores, most of them without output.'
+	@echo 'Builds bletool, then the manual. This takes about ten minutes on two cores, most of them without output.'
+	@SWIFT="$(SWIFT)" Scripts/small release
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual --configuration debug
-	@Scripts/small bletool
 
 install: ## installs what `make release` has built, with completions and service, below PREFIX (/usr/local); builds nothing
 	Scripts/install
