@@ -48,7 +48,7 @@ extension Advertisement: CustomStringConvertible {
     public var description: String {
         var parts = [address.map { "\($0)" } ?? "anonymous"]
         if let rssi { parts.append("\(rssi) dBm") }
-        if let name { parts.append(name.debugDescription) }
+        if let name { parts.append("\"\(name.printable)\"") }
         parts += fields.serviceUUIDs.map { "\($0)" }
         return parts.joined(separator: " ")
     }

@@ -130,6 +130,16 @@ extension AdvertisingData {
             offset: structure.content.lowerBound)
     }
 
+    /// Whether `problems` can contain an error, found without decoding and without allocation; false for nearly all
+    /// payloads.
+    package var mayHaveProblems: Bool {
+        var structures = Structures(bytes: bytes).makeIterator()
+        while let structure = structures.next() {
+            guard structure.type.isValid(octets: structure.content.count) else { return true }
+        }
+        return structures.problem != nil
+    }
+
     /// The errors in the payload: that of each malformed field in order, then `problem`.
     package var problems: [DecodeError] {
         let malformed = fields.compactMap { field in
@@ -233,6 +243,21 @@ extension AdvertisingData {
     }
 }
 
+extension AdvertisingDataType {
+    /// Whether any content of this length is valid. It can be valid even if the result is false.
+    fileprivate func isValid(octets: Int) -> Bool {
+        if let form = uuidListForm { return octets.isMultiple(of: form.width.rawValue) }
+        if let width = serviceDataWidth { return octets >= width.rawValue }
+        return switch self {
+        case .flags, .completeLocalName, .shortenedLocalName: true
+        case .txPowerLevel: octets == 1
+        case .appearance: octets == 2
+        case .manufacturerSpecificData: octets >= 2
+        default: false
+        }
+    }
+}
+
 extension AdvertisingData: CustomStringConvertible {
     /// The AD structures in a line, such as `Flags 06, Complete Local Name "Puls"`: texts in quotes, other content in
     /// hexadecimal, and what is malformed at the end.
@@ -242,7 +267,7 @@ extension AdvertisingData: CustomStringConvertible {
             guard [.shortenedLocalName, .completeLocalName, .broadcastName].contains(structure.type) else {
                 return content.isEmpty ? "\(structure.type)" : "\(structure.type) \(content.hex)"
             }
-            return "\(structure.type) \(String(decoding: content, as: UTF8.self).debugDescription)"
+            return "\(structure.type) \"\(String(decoding: content, as: UTF8.self).printable)\""
         }
         if let problem { parts.append("\(problem)") }
         return parts.isEmpty ? "no data" : parts.joined(separator: ", ")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLECore
 import Glibc
 import HCISocket
 import SystemPackage

@@ -1,3 +1,4 @@
+import BLECore
 import Logging
 
 /// The log messages of the library, on stderr.

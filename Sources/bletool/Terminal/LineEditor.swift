@@ -1,3 +1,5 @@
+import BLECore
+
 /// A line that is being typed. It turns keys into text and a cursor, without any input or output of its own.
 struct LineEditor: Hashable, Sendable {
     /// The result of a key that does more than change the line.

@@ -1,4 +1,5 @@
 import BLE
+import BLECore
 
 /// The reason why a text is not a valid value. The caller knows the option or the line of a file that
 /// contains the text, and creates a `Failure` from it.

@@ -16,7 +16,8 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
     public var state: PeripheralState
     /// The program that has a link to the device; nil when there is no link.
     public var linkOwner: LinkOwner?
-    /// The name that the device reported, if its bond contains one.
+    /// The name that the device reported: that of its bond, otherwise that of its last advertisement, if this process
+    /// has received one.
     public var name: String?
     /// Whether this host has a bond with the device.
     public var isBonded: Bool
@@ -37,8 +38,8 @@ public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
 extension KnownPeripheral: CustomStringConvertible {
     /// The identifier, the name if it is known, and the state, as in `3b0c…-9f1e "Lamp", connected, bonded`.
     public var description: String {
-        let name = name.map { " \($0.debugDescription)" } ?? ""
-        let owner = linkOwner == .otherProcess ? " to another program" : ""
-        return "\(id)\(name), \(state.rawValue)\(owner)\(isBonded ? ", bonded" : "")"
+        let name = name.map { " \"\($0.printable)\"" } ?? ""
+        let state = linkOwner == .otherProcess ? "connected to another program" : state.rawValue
+        return "\(id)\(name), \(state)\(isBonded ? ", bonded" : "")"
     }
 }
