@@ -11,6 +11,11 @@ package enum PcapLinkType: UInt32 {
     case monitor = 254
 
     /// What the link types of other recordings hold, which are often taken for HCI, with those of btsnoop.
+    ///
+    /// TI's format needs a plugin, and other programs do not read those of btsnoop either.
+    package static let readByTshark: Set<UInt32> = [189, 220, 249, 251, 256, 272]
+
+    /// What the link types of other recordings hold, which are often taken for HCI, with those of btsnoop.
     package static let others: [UInt32: String] = [
         251: "packets on the air, as Ubertooth and Sniffle record them",
         256: "packets on the air, as Ubertooth and Sniffle record them",

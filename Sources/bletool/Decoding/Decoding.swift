@@ -274,7 +274,7 @@ extension Failure {
         self.init(.input, name, "\(error)")
         switch error {
         case .unsupportedLinkType(let type):
-            if PcapLinkType.others[type] != nil { hint = "tshark reads it: tshark -r FILE" }
+            if PcapLinkType.readByTshark.contains(type) { hint = "tshark reads it: tshark -r FILE" }
             return
         case .unknownFormat(let start): hint = Self.hint(start)
         default: return
@@ -288,11 +288,11 @@ extension Failure {
                 "it is a zip, as Android's bug reports are: unzip -p FILE '*btsnoop_hci.log' | bletool decode -"
         }
         if start.count >= 8, start[0] == 0, start[1] == 0, start[2...3] != [0, 0] {
-            return "a recording of Apple's PacketLogger begins so: editcap -F btsnoop FILE.pklg FILE.btsnoop"
+            return "a recording of Apple's PacketLogger begins so: tshark -r FILE or btmon -r FILE reads it"
         }
         if start.count >= 8, start.allSatisfy({ (0x09...0x7e).contains($0) }) {
             return
-                "it is text: Android's bug reports contain a recording after BTSNOOP_LOG_SUMMARY, which is base64 and zlib"
+                "it is text: if it is a bug report of Android, btsnooz.py of Android extracts the recording in it"
         }
         let programs: [(start: [UInt8], program: String)] = [
             ([0x1f, 0x8b], "gunzip -c"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "xz -dc"),
