@@ -1,5 +1,7 @@
-/// A cursor over bytes that it does not own. Reads are little-endian, like Bluetooth (Core Specification 5.4,
-/// Vol 3, Part A, 1), and checked: a read past the end throws a `DecodeError`.
+/// A cursor over bytes that it does not own, for decoders of packets and of values. Reads are little-endian, like
+/// Bluetooth (Core Specification 5.4, Vol 3, Part A, 1), and checked: a read past the end throws a `DecodeError`.
+/// The name of each field is for that error. Devices that are not little-endian are read with `bigEndian16` and so
+/// on.
 ///
 /// ```swift
 /// var reader = ByteReader(bytes.span, of: "Exchange MTU Request")
@@ -7,36 +9,36 @@
 /// let mtu = try reader.u16("client MTU")
 /// try reader.end()
 /// ```
-package struct ByteReader: ~Escapable {
+public struct ByteReader: ~Escapable {
     @usableFromInline let bytes: Span<UInt8>
     /// The name of the packet that is being read, for errors.
-    package let packet: String
+    public let packet: String
     @usableFromInline var position: Int
 
     /// Creates a cursor at the first octet of `bytes`; `packet` is their name in errors.
     @inlinable
     @_lifetime(copy bytes)
-    package init(_ bytes: Span<UInt8>, of packet: String) {
+    public init(_ bytes: Span<UInt8>, of packet: String) {
         self.bytes = bytes
         self.packet = packet
         self.position = 0
     }
 
     /// The number of octets read so far.
-    @inlinable package var offset: Int { position }
+    @inlinable public var offset: Int { position }
 
     /// The number of octets not read yet.
-    @inlinable package var remaining: Int { bytes.count &- offset }
+    @inlinable public var remaining: Int { bytes.count &- offset }
 
     /// Returns the error for the field that begins at the cursor.
     @inlinable
-    package func failure(_ field: String, _ reason: DecodeError.Reason) -> DecodeError {
+    public func failure(_ field: String, _ reason: DecodeError.Reason) -> DecodeError {
         DecodeError(packet: packet, field: field, offset: offset, reason: reason)
     }
 
     /// Returns the error for a field of `width` octets that was just read and has the invalid value `value`.
     @inlinable
-    package func invalid(_ field: String, value: some BinaryInteger, width: Int) -> DecodeError {
+    public func invalid(_ field: String, value: some BinaryInteger, width: Int) -> DecodeError {
         DecodeError(
             packet: packet, field: field, offset: offset &- width,
             reason: .invalid(value: UInt64(truncatingIfNeeded: value)))
@@ -54,63 +56,94 @@ package struct ByteReader: ~Escapable {
 
     /// Reads one octet as an unsigned number.
     @inlinable
-    package mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
+    public mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
         let at = try advance(1, field)
         return bytes[at]
     }
 
     /// Reads one octet as a signed number, in two's complement.
     @inlinable
-    package mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
+    public mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
         Int8(bitPattern: try u8(field))
+    }
+
+    /// Reads two octets as a signed number, the least significant first.
+    @inlinable
+    public mutating func i16(_ field: String) throws(DecodeError) -> Int16 {
+        Int16(bitPattern: try u16(field))
+    }
+
+    /// Reads four octets as a signed number, the least significant first.
+    @inlinable
+    public mutating func i32(_ field: String) throws(DecodeError) -> Int32 {
+        Int32(bitPattern: try u32(field))
+    }
+
+    /// Reads two octets, the most significant first.
+    @inlinable
+    public mutating func bigEndian16(_ field: String) throws(DecodeError) -> UInt16 {
+        try u16(field).byteSwapped
+    }
+
+    /// Reads four octets, the most significant first.
+    @inlinable
+    public mutating func bigEndian32(_ field: String) throws(DecodeError) -> UInt32 {
+        try u32(field).byteSwapped
+    }
+
+    /// Reads eight octets, the most significant first.
+    @inlinable
+    public mutating func bigEndian64(_ field: String) throws(DecodeError) -> UInt64 {
+        try u64(field).byteSwapped
     }
 
     /// Reads two octets, the least significant first.
     @inlinable
-    package mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
+    public mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
         let at = try advance(2, field)
         return UInt16(bytes[at]) | UInt16(bytes[at &+ 1]) &<< 8
     }
 
     /// Reads three octets, the least significant first.
     @inlinable
-    package mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
+    public mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
         let at = try advance(3, field)
         return UInt32(bytes[at]) | UInt32(bytes[at &+ 1]) &<< 8 | UInt32(bytes[at &+ 2]) &<< 16
     }
 
     /// Reads four octets, the least significant first.
     @inlinable
-    package mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
-        UInt32(truncatingIfNeeded: try little(4, field))
+    public mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
+        UInt32(truncatingIfNeeded: try unsigned(octets: 4, field))
     }
 
     /// Reads six octets, the least significant first, as in Bluetooth addresses.
     @inlinable
-    package mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
-        try little(6, field)
+    public mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
+        try unsigned(octets: 6, field)
     }
 
     /// Reads eight octets, the least significant first.
     @inlinable
-    package mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
-        try little(8, field)
+    public mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
+        try unsigned(octets: 8, field)
     }
 
     /// Reads sixteen octets, the least significant first.
     @inlinable
-    package mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
+    public mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
         guard remaining >= 16 else { throw failure(field, .truncated(needed: 16, available: remaining)) }
-        let low = try little(8, field)
-        let high = try little(8, field)
+        let low = try unsigned(octets: 8, field)
+        let high = try unsigned(octets: 8, field)
         return UInt128(high) &<< 64 | UInt128(low)
     }
 
+    /// Reads `count` octets, up to 8, as an unsigned number, the least significant first.
     @inlinable
-    package mutating func little(_ count: Int, _ field: String) throws(DecodeError) -> UInt64 {
+    public mutating func unsigned(octets count: Int, _ field: String) throws(DecodeError) -> UInt64 {
         let at = try advance(count, field)
         var value: UInt64 = 0
-        for index in 0..<count {
+        for index in 0..<min(count, 8) {
             value |= UInt64(bytes[at &+ index]) &<< UInt64(8 &* index)
         }
         return value
@@ -118,7 +151,7 @@ package struct ByteReader: ~Escapable {
 
     /// Reads `count` octets into a new array.
     @inlinable
-    package mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
+    public mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
         let at = try advance(count, field)
         return [UInt8](copying: bytes.extracting(at..<(at &+ count)))
     }
@@ -126,14 +159,14 @@ package struct ByteReader: ~Escapable {
     /// Reads `count` octets without copying them.
     @inlinable
     @_lifetime(copy self)
-    package mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
+    public mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
         let at = try advance(count, field)
         return bytes.extracting(at..<(at &+ count))
     }
 
     /// Copies all remaining octets, of which there can be none.
     @inlinable
-    package mutating func rest() -> [UInt8] {
+    public mutating func rest() -> [UInt8] {
         defer { position = bytes.count }
         return [UInt8](copying: bytes.extracting(offset..<bytes.count))
     }
@@ -141,7 +174,7 @@ package struct ByteReader: ~Escapable {
     /// Returns all remaining octets in place, of which there can be none.
     @inlinable
     @_lifetime(copy self)
-    package mutating func restInPlace() -> Span<UInt8> {
+    public mutating func restInPlace() -> Span<UInt8> {
         let start = offset
         position = bytes.count
         return bytes.extracting(start..<bytes.count)
@@ -149,7 +182,7 @@ package struct ByteReader: ~Escapable {
 
     /// Throws if octets remain.
     @inlinable
-    package func end() throws(DecodeError) {
+    public func end() throws(DecodeError) {
         guard remaining == 0 else { throw failure("end", .trailing(count: remaining)) }
     }
 }

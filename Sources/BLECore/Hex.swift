@@ -1,7 +1,7 @@
 /// Hexadecimal text, lower-case and without separators, as in all commands and logs of this project.
 extension Sequence where Element == UInt8 {
     /// The octets as hexadecimal digits, two for each.
-    package var hex: String {
+    public var hex: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(underestimatedCount * 2)
         for octet in self {
@@ -27,7 +27,7 @@ private func hexDigit(_ nibble: UInt8) -> UInt8 {
 extension Array where Element == UInt8 {
     /// Creates the octets from hexadecimal digits in either case; empty text gives no octets. The result is
     /// nil if the number of digits is odd or if the text contains other characters.
-    package init?(hex: some StringProtocol) {
+    public init?(hex: some StringProtocol) {
         let digits = hex.utf8
         guard digits.count.isMultiple(of: 2) else { return nil }
         self.init()

@@ -46,6 +46,30 @@ import Testing
         #expect(written == bytes)
     }
 
+    @Test func readsBigEndianAndSignedNumbers() throws {
+        let bytes = octets("0102 01020304 0102030405060708 feff fdffffff")
+        var reader = ByteReader(bytes.span, of: "test")
+        #expect(try reader.bigEndian16("a") == 0x0102)
+        #expect(try reader.bigEndian32("b") == 0x0102_0304)
+        #expect(try reader.bigEndian64("c") == 0x0102_0304_0506_0708)
+        #expect(try reader.i16("d") == -2)
+        #expect(try reader.i32("e") == -3)
+        try reader.end()
+    }
+
+    @Test func integersConvertToBigEndianOctets() {
+        #expect([UInt8](bigEndian: UInt16(0x0102)) == [1, 2])
+        #expect([UInt8](bigEndian: Int32(-2)) == [0xff, 0xff, 0xff, 0xfe])
+        var octets: [UInt8] = [9]
+        octets.append(bigEndian: UInt16(0x0102))
+        #expect(octets == [9, 1, 2])
+        #expect(UInt16(bigEndian: [1, 2]) == 0x0102)
+        #expect(Int8(bigEndian: [0xfe]) == -2)
+        #expect(UInt32(bigEndian: [1] as [UInt8]) == 1)
+        #expect(UInt32(bigEndian: [] as [UInt8]) == 0)
+        #expect(UInt16(bigEndian: [9, 1, 2]) == 0x0102)
+    }
+
     @Test func integersConvertToLittleEndianOctets() {
         #expect([UInt8](littleEndian: UInt8(0xfe)) == [0xfe])
         #expect([UInt8](littleEndian: Int8(-2)) == [0xfe])

@@ -21,6 +21,37 @@ extension CharacteristicKey where Value == Bool {
     }
 }
 
+/// The state of a fan.
+struct FanState: Hashable {
+    var revolutionsPerMinute: UInt16
+    var celsius: Int8
+}
+
+extension CharacteristicKey where Value == FanState {
+    static var state: Self {
+        Self(
+            0x9d2a_0006_5c41_4e2b_8a3f_1f0c_6f2d_7b10,
+            decode: { (octets) throws(DecodeError) in
+                var reader = ByteReader(octets.span, of: "fan state")
+                let state = FanState(
+                    revolutionsPerMinute: try reader.bigEndian16("speed"),
+                    celsius: try reader.i8("temperature"))
+                let sum = try reader.u8("checksum")
+                guard sum == CyclicRedundancyCheck.crc8.checksum(of: octets.dropLast()) else {
+                    throw reader.invalid("checksum", value: sum, width: 1)
+                }
+                try reader.end()
+                return state
+            },
+            encode: { state in
+                var octets = [UInt8](bigEndian: state.revolutionsPerMinute)
+                octets.append(UInt8(bitPattern: state.celsius))
+                octets.append(UInt8(CyclicRedundancyCheck.crc8.checksum(of: octets)))
+                return octets
+            })
+    }
+}
+
 /// The code of the article "Read, write and subscribe".
 @Suite(.timeLimit(.minutes(10))) struct ReadAndWriteTests {
     private func serveFan(_ server: PeripheralManager, _ loop: EventLoop) async throws {
@@ -62,6 +93,19 @@ extension CharacteristicKey where Value == Bool {
 
     /// Tests the motor of the fan, which takes three seconds.
     private func testMotor(_ loop: EventLoop) async -> Bool { await loop.sleep(for: .seconds(3)) }
+
+    @Test func stateIsDecoded() throws {
+        let key = CharacteristicKey<FanState>.state
+        let state = FanState(revolutionsPerMinute: 1200, celsius: -5)
+        let octets = key.encode(state)
+        #expect(octets.prefix(3) == [0x04, 0xb0, 0xfb])
+        let decoded = try key.decode(octets)
+        #expect(decoded == state)
+        #expect(throws: DecodeError.self) { try key.decode(Array(octets.dropLast())) }
+        #expect(throws: DecodeError.self) { try key.decode(octets + [0]) }
+        let wrong = #expect(throws: DecodeError.self) { try key.decode(octets.dropLast() + [octets[3] ^ 1]) }
+        #expect(wrong?.field == "checksum" && wrong?.offset == 3)
+    }
 
     @Test func fanIsReadWrittenAndFollowed() async throws {
         try await VirtualTestbed.run { bed in

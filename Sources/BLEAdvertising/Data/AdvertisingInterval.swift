@@ -37,7 +37,7 @@ extension AdvertisingInterval: PacketEncodable {
     /// Reads the long form, of three or four octets depending on how many remain.
     init(decodingLong reader: inout ByteReader) throws(DecodeError) {
         let width: Width = reader.remaining == 4 ? .four : .three
-        let units = try reader.little(width.rawValue, "advertising interval")
+        let units = try reader.unsigned(octets: width.rawValue, "advertising interval")
         self.init(units: UInt32(truncatingIfNeeded: units), width: width)
     }
 }

@@ -74,7 +74,7 @@ extension BIGInfo: PacketDecodable, PacketEncodable {
         offsetUnits = bits.take(1) as UInt8 == 1
         isoInterval = bits.take(12)
         streamCount = bits.take(5)
-        bits = Bits(word: try reader.little(7, "NSE"))
+        bits = Bits(word: try reader.unsigned(octets: 7, "NSE"))
         subeventCount = bits.take(5)
         burstNumber = bits.take(3)
         subInterval = bits.take(20)
@@ -88,10 +88,10 @@ extension BIGInfo: PacketDecodable, PacketEncodable {
         sduInterval = bits.take(20)
         maximumSDU = bits.take(12)
         baseCRCInit = try reader.u16("BaseCRCInit")
-        bits = Bits(word: try reader.little(5, "ChM"))
+        bits = Bits(word: try reader.unsigned(octets: 5, "ChM"))
         channels = bits.take(37)
         phy = bits.take(3)
-        bits = Bits(word: try reader.little(5, "bisPayloadCount"))
+        bits = Bits(word: try reader.unsigned(octets: 5, "bisPayloadCount"))
         payloadCount = bits.take(39)
         isFramed = bits.take(1) as UInt8 == 1
         guard reader.remaining > 0 else { return }

@@ -22,7 +22,7 @@ extension EncryptedAdvertisingData: PacketDecodable, PacketEncodable {
 
     /// Reads all remaining octets: five of the randomizer, the payload, and four of the MIC.
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        randomizer = try reader.little(5, "randomizer")
+        randomizer = try reader.unsigned(octets: 5, "randomizer")
         payload = try reader.bytes(max(0, reader.remaining - 4), "payload")
         mic = try reader.u32("MIC")
     }

@@ -150,7 +150,7 @@ extension ChannelMapUpdate: PacketDecodable, PacketEncodable {
     package static var packetName: String { "Channel Map Update Indication" }
 
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
-        channels = try reader.little(5, "channel map")
+        channels = try reader.unsigned(octets: 5, "channel map")
         instant = try reader.u16("instant")
     }
 

@@ -14,7 +14,7 @@ extension IntegerField {
 
     package init(decoding reader: inout ByteReader) throws(DecodeError) {
         let width = RawValue.bitWidth / 8
-        let number = try reader.little(width, Self.packetName)
+        let number = try reader.unsigned(octets: width, Self.packetName)
         guard let value = Self(rawValue: RawValue(truncatingIfNeeded: number)) else {
             throw reader.invalid(Self.packetName, value: number, width: width)
         }

@@ -65,9 +65,6 @@ struct RecordHeader {
 }
 
 extension ByteReader {
-    /// Reads four octets, the most significant first.
-    mutating func bigEndian32(_ field: String) throws(DecodeError) -> UInt32 { try u32(field).byteSwapped }
-
     /// Reads four octets in the byte order of the file.
     mutating func word(_ field: String, bigEndian: Bool) throws(DecodeError) -> UInt32 {
         bigEndian ? try bigEndian32(field) : try u32(field)

@@ -11,6 +11,15 @@ struct ValueSamples {
         handle([service, battery, checkedByTheCompiler])
     }
 
+    func checksum() {
+        // Sources/BLECore/CyclicRedundancyCheck.swift
+        let value = [UInt8]("123456789".utf8)
+        let sum = CyclicRedundancyCheck.crc16Modbus.checksum(of: value)
+        let message = value + [UInt8](littleEndian: UInt16(sum))
+        // .
+        handle(message)
+    }
+
     func keys(peripheral: Peripheral) async throws {
         // Sources/ATT/GATT/Values/CharacteristicKey.swift
         let level = try await peripheral.read(.batteryLevel)
