@@ -56,6 +56,78 @@ struct FieldRecordingTests {
         }
     }
 
+    @Test("a cut request reports no types of attributes, and takes the place of the request before")
+    func cutRequests() {
+        var dissector = Dissector()
+        func sent(_ pdu: String, missing: Int = 0) -> DecodedPacket {
+            let count = UInt8(octets(pdu).count)
+            let frame = (count + UInt8(missing)).hex + "00 0400" + pdu
+            return dissector.dissect(
+                Record(
+                    time: RecordingTime(microseconds: 0),
+                    content: .packet(.hostToController, octets("02 4000" + (count + 4).hex + "00" + frame)),
+                    missing: missing))
+        }
+        func received(_ pdu: String) -> DecodedPacket {
+            let count = UInt8(octets(pdu).count)
+            return dissector.dissect(record("02 4020" + (count + 4).hex + "00" + count.hex + "00 0400" + pdu))
+        }
+        _ = sent("0a 0500")
+        let request = sent("08 0100 ffff 9eca", missing: 14)
+        #expect(request.top.name == "Read By Type Request" && request.top.problem == nil)
+        #expect(
+            request.top.fields.all.map(\.name) == ["data"]
+                && request.top.fields["data"] == .text("0100ffff9eca"))
+        let answer = received("09 04 0300 aabb")
+        #expect(answer.request?.frame == 2 && answer.request?.name == "Read By Type Request")
+        #expect(sent("0a 0300").attribute == DecodedAttribute(handle: 3))
+        #expect(received("0b 01").request?.frame == 4)
+        let signed = sent("d2 0300 0102", missing: 12)
+        #expect(signed.top.fields.all.map(\.name) == ["data"])
+    }
+
+    @Test("a cut continuation has the direction of the frame that has begun")
+    func cutContinuation() {
+        var dissector = Dissector()
+        func dissect(_ direction: HCIDirection, _ hex: String, missing: Int = 0) -> DecodedPacket {
+            dissector.dissect(
+                Record(
+                    time: RecordingTime(microseconds: 0), content: .packet(direction, octets(hex)),
+                    missing: missing, isDirectionGuessed: missing > 0))
+        }
+        _ = dissect(.hostToController, "02 4000 0600 0700 0400 1203")
+        #expect(dissect(.controllerToHost, "02 4010 0500 0001", missing: 3).direction == .hostToController)
+        #expect(dissect(.hostToController, "02 4000 0700 0300 0400 0a0300").top.problem == nil)
+    }
+
+    @Test("data that begin in an earlier packet are not decoded")
+    func continuedAdvertisingData() {
+        func layer(_ hex: String) -> DecodedLayer { DecodedLayer.hci(octets(hex)).layer }
+        #expect(layer("01 3720 07 00 01 01 03 020a06").fields["advertising"] != nil)
+        #expect(layer("01 3720 07 00 03 01 03 020a06").fields["advertising"] != nil)
+        #expect(layer("01 3720 07 00 02 01 03 020a06").fields["advertising"] == nil)
+        #expect(layer("01 3720 07 00 00 01 03 020a06").fields["advertising"] == nil)
+
+        var dissector = Dissector()
+        func report(_ type: String, _ data: String, sid: String = "01") -> [String] {
+            let count = UInt8(octets(data).count)
+            let packet = dissector.dissect(
+                record(
+                    "04 3e" + (count + 26).hex + "0d 01" + type + "01 0605040302c1 01 01" + sid
+                        + "7f d0 0000 00 000000000000" + count.hex + data))
+            guard packet.outer.problem == nil, case .list(let reports)? = packet.top.fields["reports"],
+                case .fields(let fields)? = reports.first
+            else { return [packet.outer.problem ?? "no report"] }
+            guard case .fields(let data)? = fields["advertising"] else { return [] }
+            return data.all.map(\.name)
+        }
+        #expect(report("2000", "02010606ff4c00") == ["flags"])
+        #expect(report("0000", "020a06") == [])
+        #expect(report("0000", "020a06") == ["txPower"])
+        #expect(report("2000", "020a06") == ["txPower"])
+        #expect(report("0000", "020a06", sid: "02") == ["txPower"])
+    }
+
     @Test("any octets of a cut packet are decoded without a trap")
     func anyCutPackets() {
         var (dissector, random) = (Dissector(), SplitMix64(seed: 7))
@@ -117,6 +189,20 @@ struct FieldRecordingTests {
         #expect(dissector.dissect(record("04 0504 000c0013")).connection == ConnectionHandle(12))
         let failed = dissector.dissect(record("04030b040d0066db726b18000100"))
         #expect(failed.failure == "Connection Complete: Page Timeout (0x04)" && failed.connection == nil)
+    }
+
+    @Test("a connection of BR/EDR begins a new entry of the statistics")
+    func classicStatistics() {
+        var (dissector, statistics) = (Dissector(), RecordingStatistics())
+        for hex in [
+            "04 3e13 01 00 0c00 01 01 0605040302c1 1800 0000 4800 00", "02 0c20 0700 0300 0400 0a0300",
+            "04030b000c0066db726b18000100", "02 0c20 0600 0200 4100 aabb",
+        ] {
+            statistics.add(dissector.dissect(record(hex)))
+        }
+        #expect(statistics.connections.map(\.isClassic) == [false, true])
+        #expect(statistics.connections.map(\.received.packets) == [1, 1])
+        #expect(statistics.connections.last?.peer == DeviceAddress(0x0018_6b72_db66, type: .public))
     }
 
     @Test("the end of a discovery and a cancelled attempt to connect are no failures")

@@ -82,6 +82,27 @@ struct ReplayTests {
         #expect(try session(battery("value: {u8: 99}")).play(dialogue(updated)).1.count == 2)
     }
 
+    @Test("an exchange of which a part was not recorded is not compared")
+    func cutExchangesAreNotCompared() throws {
+        func cut(_ index: Int, to count: Int) -> [Record] {
+            var records = records
+            guard case .packet(let direction, let octets) = records[index].content else { return records }
+            records[index].content = .packet(direction, Array(octets.prefix(count)))
+            records[index].missing = octets.count - count
+            return records
+        }
+        let other = try session(battery("value: {hex: \"6464\"}"))
+        // Without its request, the first response is not compared; without its response, the request is unanswered.
+        for (records, answers, unanswered) in [
+            (cut(1, to: 11), 1, 0), (cut(2, to: 10), 1, 1), (cut(3, to: 10), 1, 0), (cut(4, to: 9), 1, 1),
+        ] {
+            let dialogue = try dialogue(records)
+            let (replay, differences) = try other.play(dialogue)
+            #expect(replay.answers == answers && differences.count == answers)
+            #expect(replay.unanswered == unanswered)
+        }
+    }
+
     @Test func onlyBTSnoopFilesCanBeUpdated() throws {
         let pcap: [UInt8] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0]
         let writer = RecordingWriter(.h4)

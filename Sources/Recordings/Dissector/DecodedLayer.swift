@@ -40,8 +40,8 @@ package struct DecodedLayer: Sendable {
         case advertising(AdvertisingData)
         case note(MonitorNote)
         case classic(ClassicEvent)
-        /// The octets of a vendor's packet.
-        case vendor([UInt8])
+        /// Octets without fields: those of a vendor's packet, or of one that was cut.
+        case data([UInt8])
     }
 
     package var layer: Layer
@@ -51,6 +51,8 @@ package struct DecodedLayer: Sendable {
     /// The decoding error; nil if decoding succeeded.
     package var problem: String?
     var content: Content
+    /// The last extended report of the event before, whose data can go on with this one.
+    var reportBefore: LEExtendedAdvertisingReports.Report?
 
     init(_ layer: Layer, name: String, bytes: [UInt8], _ content: Content, problem: String? = nil) {
         (self.layer, self.name, self.bytes) = (layer, name, bytes)
@@ -70,7 +72,7 @@ extension DecodedLayer {
         case .octets: hciParameters
         case .packet(let packet): DecodedFields(packet)
         case .command(let command): DecodedFields(command)
-        case .event(let event, let returned): DecodedFields(event, returned: returned)
+        case .event(let event, let returned): DecodedFields(event, returned: returned, after: reportBefore)
         case .frame(let frame): DecodedFields(frame)
         case .att(let pdu, let type): pdu.fields(of: type)
         case .smp(let command): command.fields
@@ -78,7 +80,7 @@ extension DecodedLayer {
         case .advertising(let data): DecodedFields(data)
         case .note(let note): note.fields
         case .classic(let event): event.fields
-        case .vendor(let data): ["data": .octets(data)]
+        case .data(let data): ["data": .octets(data)]
         }
     }
 
@@ -87,7 +89,7 @@ extension DecodedLayer {
     package var message: (any PacketEncodable)? {
         guard problem == nil else { return nil }
         return switch content {
-        case .octets, .note, .advertising, .vendor: nil
+        case .octets, .note, .advertising, .data: nil
         case .packet(let packet): packet
         case .command(let command): HCIPacket.command(command.packet)
         case .event(let event, _): HCIPacket.event(event.packet)
@@ -146,7 +148,7 @@ extension DecodedLayer {
         switch packet {
         case .acl, .synchronous, .iso: return name(of: packet.type)
         case .command(let command):
-            return VendorPackets.androidCommands[command.opcode.rawValue] ?? command.opcode.description
+            return VendorPackets.name(of: command.opcode)
         case .event(let event):
             guard event.code == .leMeta, let subevent = event.parameters.first else {
                 return event.code.description
@@ -184,7 +186,9 @@ extension DecodedLayer {
 
     /// Returns what is wrong with advertising data; nil if nothing is.
     fileprivate static func problem(of data: [UInt8]) -> String? {
-        let problems = AdvertisingData(data).problems.map(\.description)
+        let data = AdvertisingData(data)
+        guard data.mayHaveProblems else { return nil }
+        let problems = data.problems.map(\.description)
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
@@ -218,10 +222,14 @@ extension DecodedFields {
     }
 
     /// Creates the fields of an event and of the return parameters of a command in it.
-    init(_ event: HCIEvent, returned: (any HCIParameters)?) {
+    /// `before` is the last extended report of the event before.
+    init(
+        _ event: HCIEvent, returned: (any HCIParameters)?,
+        after before: LEExtendedAdvertisingReports.Report? = nil
+    ) {
         switch event {
         case .leMeta(.advertisingReports(let event)): self.init(event)
-        case .leMeta(.extendedAdvertisingReports(let event)): self.init(event)
+        case .leMeta(.extendedAdvertisingReports(let event)): self.init(event, after: before)
         case .leMeta(let event): self.init(reflecting: event.parameters)
         // Reflection would be slow, and nearly every data packet causes one of these events.
         case .numberOfCompletedPackets(let event):
@@ -233,7 +241,9 @@ extension DecodedFields {
             }
             self = ["completed": .list(completed)]
         case .commandComplete(let event):
-            self = ["credits": .number(Int(event.credits)), "opcode": .name(event.opcode)]
+            self = [
+                "credits": .number(Int(event.credits)), "opcode": .text(VendorPackets.name(of: event.opcode)),
+            ]
             if let status = event.status { append("status", .name(status)) }
             if let returned {
                 append(DecodedFields(reflecting: returned))
@@ -267,6 +277,27 @@ extension DecodedLayer {
             return .vendor(name(of: type), bytes, Array(bytes.dropFirst()))
         }
         return DecodedLayer(.hci, name: name(of: packet), bytes: bytes, .packet(packet))
+    }
+
+    /// Decodes the first octets of an L2CAP frame. Of the packet in it, only a value at the end is decoded: other fields
+    /// might be cut, and another packet would result.
+    static func part(ofFrame bytes: [UInt8]) -> [DecodedLayer] {
+        guard bytes.count >= L2CAPFrame.headerLength else { return [] }
+        let channel = L2CAPChannelID(rawValue: UInt16(bytes[2]) | UInt16(bytes[3]) << 8)
+        let payload = Array(bytes.dropFirst(L2CAPFrame.headerLength))
+        var layers = frame(L2CAPFrame(channel, payload), bytes)
+        guard layers.count > 1, var layer = layers.popLast() else { return layers }
+        let values: [ATTOpcode] = [
+            .readResponse, .readBlobResponse, .writeRequest, .writeCommand, .handleValueNotification,
+            .handleValueIndication,
+        ]
+        if layer.problem != nil || !values.contains(where: { $0.rawValue == payload.first })
+            || channel != .att
+        {
+            layer.content = .data(Array(payload.dropFirst()))
+            layer.problem = nil
+        }
+        return layers + [layer]
     }
 
     /// Decodes a whole L2CAP frame. A frame on the channels of ATT, SMP and LE signaling contains a second
@@ -414,7 +445,8 @@ extension DecodedFields {
         for reading in beacon.readings {
             switch reading.value {
             case .quantity(let value):
-                let whole = value.unit == .one ? value.number.mantissa(atExponent: 0).flatMap(Int.init) : nil
+                let isCount = value.unit == .one && value.number.exponent >= 0
+                let whole = isCount ? value.number.mantissa(atExponent: 0).flatMap(Int.init) : nil
                 append(reading.name, whole.map(FieldValue.number) ?? .name(value))
             case .state(_, let word): append(reading.name, .text(word))
             case .text(let text): append(reading.name, .text(text))
@@ -443,11 +475,15 @@ extension DecodedFields {
     }
 
     /// Creates the fields of an extended scanner's reports and of the data in them.
-    init(_ event: LEExtendedAdvertisingReports) {
+    /// `before` is the last report of the event before.
+    init(_ event: LEExtendedAdvertisingReports, after before: LEExtendedAdvertisingReports.Report?) {
+        var last: LEExtendedAdvertisingReports.Report?
         let reports = event.reports.map { report in
             var fields = DecodedFields(reflecting: report)
-            fields.append(
-                "advertising", .fields(DecodedFields(partOf: AdvertisingData(report.data))))
+            if !report.continues(last ?? before) {
+                fields.append("advertising", .fields(DecodedFields(partOf: AdvertisingData(report.data))))
+            }
+            last = report
             return FieldValue.fields(fields)
         }
         self = ["reports": .list(reports)]
@@ -458,41 +494,44 @@ extension DecodedFields {
 protocol OwnAdvertising {
     /// The data, or the part of them in this command.
     var ownData: [UInt8] { get }
-    /// Whether the command has only a part of the data.
-    var isPart: Bool { get }
+    /// The part of the data that the command has.
+    var part: AdvertisingDataFragment.Operation { get }
 }
 
 extension OwnAdvertising {
+    /// Whether the command has the beginning of the data.
+    fileprivate var isBeginning: Bool { part == .complete || part == .first }
     /// The data, if the command has all of them.
-    fileprivate var wholeData: [UInt8]? { isPart ? nil : ownData }
+    fileprivate var wholeData: [UInt8]? { part == .complete ? ownData : nil }
 }
 
 extension LESetAdvertisingData: OwnAdvertising {
     var ownData: [UInt8] { data.data ?? [] }
-    var isPart: Bool { false }
+    var part: AdvertisingDataFragment.Operation { .complete }
 }
 extension LESetScanResponseData: OwnAdvertising {
     var ownData: [UInt8] { data.data ?? [] }
-    var isPart: Bool { false }
+    var part: AdvertisingDataFragment.Operation { .complete }
 }
 extension LESetExtendedAdvertisingData: OwnAdvertising {
     var ownData: [UInt8] { fragment.data }
-    var isPart: Bool { fragment.operation != .complete }
+    var part: AdvertisingDataFragment.Operation { fragment.operation }
 }
 extension LESetExtendedScanResponseData: OwnAdvertising {
     var ownData: [UInt8] { fragment.data }
-    var isPart: Bool { fragment.operation != .complete }
+    var part: AdvertisingDataFragment.Operation { fragment.operation }
 }
 extension LESetPeriodicAdvertisingData: OwnAdvertising {
     var ownData: [UInt8] { fragment.data }
-    var isPart: Bool { fragment.operation != .complete }
+    var part: AdvertisingDataFragment.Operation { fragment.operation }
 }
 
 extension DecodedFields {
     /// Creates the fields of a command, with the meaning of the data that it advertises.
     init(_ command: any HCICommand) {
         self.init(reflecting: command)
-        guard let own = command as? any OwnAdvertising else { return }
+        // Data that begin in an earlier command begin within a structure.
+        guard let own = command as? any OwnAdvertising, own.isBeginning else { return }
         append("advertising", .fields(DecodedFields(partOf: AdvertisingData(own.ownData))))
     }
 
@@ -532,18 +571,28 @@ extension DecodedFields {
     }
 }
 
+extension LEExtendedAdvertisingReports.Report {
+    /// Whether the data of `last`, of the same advertising set, go on with this report.
+    fileprivate func continues(_ last: Self?) -> Bool {
+        guard let last else { return false }
+        return last.type.dataStatus == .moreToCome && last.address == address && last.sid == sid
+    }
+}
+
 extension HCIEvent {
     /// What is wrong with the advertising data that the event reports. Those of extended packets can be fragments, so
     /// only legacy packets are checked.
     fileprivate var problemOfReports: String? {
-        let payloads: [[UInt8]]
+        var problems: [String] = []
         switch self {
-        case .leMeta(.advertisingReports(let event)): payloads = event.reports.map(\.data)
+        case .leMeta(.advertisingReports(let event)):
+            for report in event.reports { DecodedLayer.problem(of: report.data).map { problems.append($0) } }
         case .leMeta(.extendedAdvertisingReports(let event)):
-            payloads = event.reports.map { $0.type.contains(.legacy) ? $0.data : [] }
-        default: return nil
+            for report in event.reports where report.type.contains(.legacy) {
+                DecodedLayer.problem(of: report.data).map { problems.append($0) }
+            }
+        default: break
         }
-        let problems = payloads.compactMap { DecodedLayer.problem(of: $0) }
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 }

@@ -128,8 +128,8 @@ extension HCIEvent {
     /// The subject of the event and the status that it reports.
     fileprivate var outcome: (what: String, status: HCIStatus)? {
         switch self {
-        case .commandComplete(let event): event.status.map { (event.opcode.description, $0) }
-        case .commandStatus(let event): (event.opcode.description, event.status)
+        case .commandComplete(let event): event.status.map { (VendorPackets.name(of: event.opcode), $0) }
+        case .commandStatus(let event): (VendorPackets.name(of: event.opcode), event.status)
         case .disconnectionComplete(let event): (code.description, event.status)
         case .encryptionChange(let event): (code.description, event.status)
         case .encryptionChangeV2(let event): (code.description, event.status)

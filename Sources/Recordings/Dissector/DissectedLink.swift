@@ -61,20 +61,21 @@ struct DissectedLink: Sendable {
     }
 
     /// Returns the device to whose attributes a PDU refers.
-    func owner(of pdu: ATTPDU, _ direction: HCIDirection) -> Owner {
-        let fromClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
+    func owner(of kind: ATTOpcode.Kind?, _ direction: HCIDirection) -> Owner {
+        let fromClient = kind != .response && kind != .unsolicited
         return fromClient == (direction == .hostToController) ? remote : host
     }
 
     /// Stores a request or indication, and returns the request or indication that a PDU answers.
-    mutating func pair(_ pdu: ATTPDU, _ direction: HCIDirection, _ new: Request) -> Request? {
+    mutating func pair(_ opcode: ATTOpcode, _ direction: HCIDirection, _ new: Request) -> Request? {
         let isHost = direction == .hostToController
-        switch pdu {
+        switch opcode.kind {
         case .request: if isHost { requests.host = new } else { requests.peer = new }
         case .response: return isHost ? requests.peer.take() : requests.host.take()
-        case .unsolicited(.indication): if isHost { indications.host = new } else { indications.peer = new }
+        case .unsolicited where opcode == .handleValueIndication:
+            if isHost { indications.host = new } else { indications.peer = new }
         case .confirmation: return isHost ? indications.peer.take() : indications.host.take()
-        case .unsolicited, .command: break
+        default: break
         }
         return nil
     }

@@ -33,6 +33,9 @@ package struct Dissector: Sendable {
     private var attributes = 0
 
     /// Creates a dissector at the start of a recording.
+    /// The last extended advertising report of each adapter.
+    private var lastReports: [UInt16: LEExtendedAdvertisingReports.Report] = [:]
+
     package init() {}
 
     /// Decodes the next record with the state that the earlier records established.
@@ -40,8 +43,11 @@ package struct Dissector: Sendable {
         frame += 1
         switch record.content {
         case .note(let opcode, let bytes):
-            return DecodedPacket(
+            var packet = DecodedPacket(
                 frame: frame, time: record.time, adapter: record.adapter, outer: .note(opcode, bytes))
+            packet.missing = record.missing
+            if record.missing > 0 { packet.outer.problem = nil }
+            return packet
         case .packet(let direction, let bytes):
             if record.missing > 0 { return dissect(partOf: bytes, direction, record) }
             let (outer, content) = DecodedLayer.hci(bytes)
@@ -54,6 +60,10 @@ package struct Dissector: Sendable {
                 reassemble(data, direction, isGuess: record.isDirectionGuessed, into: &packet)
             case .event:
                 if let event = outer.event { follow(event, &packet) }
+                if case .leMeta(.extendedAdvertisingReports(let event))? = outer.event {
+                    packet.outer.reportBefore = lastReports[record.adapter]
+                    lastReports[record.adapter] = event.reports.last
+                }
                 if case .classic(let event) = outer.content { follow(event, &packet) }
             case .command(let command): remember(command, packet)
             default: break
@@ -96,23 +106,47 @@ package struct Dissector: Sendable {
         guard case .packet(.acl(let data)) = packet.outer.content, !isLog(data, record.adapter) else {
             return packet
         }
-        let key = Key(adapter: record.adapter, handle: data.handle)
-        packet.connection = data.handle
-        open(key)
-        (packet.peer, packet.isClassic) = (links[key]?.peer, links[key]?.isClassic ?? false)
+        let (key, direction) = follow(data, direction, isGuess: record.isDirectionGuessed, &packet)
         let way: WritableKeyPath<DissectedLink, ACLReassembler> =
             direction == .hostToController ? \.sent : \.received
         // The rest of the frame would be taken for that of another one.
         links[key]?[keyPath: way].skip()
-        guard data.boundary != .continuing, data.data.count >= L2CAPFrame.headerLength else { return packet }
-        let channel = UInt16(data.data[2]) | UInt16(data.data[3]) << 8
-        let frame = L2CAPFrame(
-            L2CAPChannelID(rawValue: channel), Array(data.data.dropFirst(L2CAPFrame.headerLength)))
-        packet.inner = DecodedLayer.frame(frame, data.data)
-        // What is missing is no error of the peer.
-        for index in packet.inner.indices { packet.inner[index].problem = nil }
-        if let pdu = packet.inner.last?.att { explain(pdu, direction, key, &packet) }
+        guard data.boundary != .continuing else { return packet }
+        packet.inner = DecodedLayer.part(ofFrame: data.data)
+        if packet.top.layer == .att, let octet = packet.top.bytes.first {
+            explain(partOf: ATTOpcode(octet), packet.top.att, direction, key, &packet)
+        }
         return packet
+    }
+
+    /// Finds the link of a data packet, and the direction.
+    private mutating func follow(
+        _ data: ACLPacket, _ stated: HCIDirection, isGuess: Bool, _ packet: inout DecodedPacket
+    ) -> (Key, HCIDirection) {
+        let key = Key(adapter: packet.adapter, handle: data.handle)
+        packet.connection = data.handle
+        open(key)
+        (packet.peer, packet.isClassic) = (links[key]?.peer, links[key]?.isClassic ?? false)
+        let direction = links[key]?.direction(of: data, stated, isGuess: isGuess) ?? stated
+        packet.direction = direction
+        return (key, direction)
+    }
+
+    /// Finds the attribute of a PDU that was cut, and the request that it answers.
+    private mutating func explain(
+        partOf opcode: ATTOpcode, _ pdu: ATTPDU?, _ direction: HCIDirection, _ key: Key,
+        _ packet: inout DecodedPacket
+    ) {
+        if let handle = pdu?.handle, let owner = links[key]?.owner(of: opcode.kind, direction) {
+            packet.attribute = databases[owner]?.attribute(handle) ?? DecodedAttribute(handle: handle)
+        }
+        // What a cut request asks for is not known, so its answer reports no names.
+        let asked = DissectedLink.Request(
+            frame: frame, time: packet.time, request: nil, name: opcode.description,
+            attribute: packet.attribute)
+        guard let answered = links[key]?.pair(opcode, direction, asked) else { return }
+        packet.request = AnsweredRequest(answered, at: packet.time)
+        packet.attribute = packet.attribute ?? answered.attribute
     }
 
     private mutating func open(_ key: Key) {
@@ -124,12 +158,7 @@ package struct Dissector: Sendable {
     private mutating func reassemble(
         _ data: ACLPacket, _ stated: HCIDirection, isGuess: Bool, into packet: inout DecodedPacket
     ) {
-        let key = Key(adapter: packet.adapter, handle: data.handle)
-        packet.connection = data.handle
-        open(key)
-        (packet.peer, packet.isClassic) = (links[key]?.peer, links[key]?.isClassic ?? false)
-        let direction = links[key]?.direction(of: data, stated, isGuess: isGuess) ?? stated
-        packet.direction = direction
+        let (key, direction) = follow(data, stated, isGuess: isGuess, &packet)
         let way: WritableKeyPath<DissectedLink, ACLReassembler> =
             direction == .hostToController ? \.sent : \.received
         do {
@@ -148,7 +177,7 @@ package struct Dissector: Sendable {
     private mutating func explain(
         _ pdu: ATTPDU, _ direction: HCIDirection, _ key: Key, _ packet: inout DecodedPacket
     ) {
-        guard let owner = links[key]?.owner(of: pdu, direction) else { return }
+        guard let owner = links[key]?.owner(of: pdu.opcode.kind, direction) else { return }
         if let handle = pdu.handle {
             packet.attribute = databases[owner]?.attribute(handle) ?? DecodedAttribute(handle: handle)
         }
@@ -156,7 +185,7 @@ package struct Dissector: Sendable {
         let asked = DissectedLink.Request(
             frame: frame, time: packet.time, request: request, name: pdu.opcode.description,
             attribute: packet.attribute)
-        guard let answered = links[key]?.pair(pdu, direction, asked) else { return }
+        guard let answered = links[key]?.pair(pdu.opcode, direction, asked) else { return }
         packet.request = AnsweredRequest(answered, at: packet.time)
         packet.attribute = packet.attribute ?? answered.attribute
         if case .response(let response) = pdu, let request = answered.request {

@@ -18,11 +18,16 @@ enum VendorPackets {
         0xfd5d: "Android A2DP Hardware Offload", 0xfd5e: "Android Bluetooth Quality Report",
         0xfd5f: "Android Dynamic Audio Buffer",
     ]
+
+    /// Returns the name of a command, also of one of Android.
+    static func name(of opcode: HCIOpcode) -> String {
+        androidCommands[opcode.rawValue] ?? opcode.description
+    }
 }
 
 extension DecodedLayer {
     /// Creates the layer of a vendor's packet, whose octets only the vendor knows.
     static func vendor(_ name: String, _ bytes: [UInt8], _ data: [UInt8]) -> DecodedLayer {
-        DecodedLayer(.hci, name: name, bytes: bytes, .vendor(data))
+        DecodedLayer(.hci, name: name, bytes: bytes, .data(data))
     }
 }

@@ -149,7 +149,9 @@ extension RecordingReader {
     /// records or of the next record. Without damage before it, it is also sufficient that both times are in
     /// this century, or that the next time is near that of earlier records.
     private func confirm(_ format: any RecordFormat, _ record: Record?, _ end: Int) -> Verdict {
-        if case .packet(_, let bytes)? = record?.content, !(1...5).contains(bytes.first ?? 0) { return .no }
+        if case .packet(_, let bytes)? = record?.content, ![1, 2, 3, 4, 5, 7].contains(bytes.first ?? 0) {
+            return .no
+        }
         let isKnown = record.map { times.admit($0.time) } ?? true
         switch look(format, at: end) {
         case .wait: return .wait

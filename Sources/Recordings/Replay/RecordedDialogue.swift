@@ -18,6 +18,8 @@ package struct RecordedDialogue: Sendable {
         case client(ATTPDU, link: Int)
         /// A PDU of the server.
         case server(ATTPDU, link: Int)
+        /// A request or response of which the recorder has omitted the end.
+        case cut(isRequest: Bool, link: Int)
         /// The link was encrypted, or no longer is.
         case encryption(Bool, link: Int)
         /// The link has ended.
@@ -67,10 +69,7 @@ private struct Splitter {
 
     mutating func take(_ packet: DecodedPacket) {
         if let event = packet.outer.event { follow(event, packet) }
-        // A part of a PDU is no dialogue.
-        guard packet.missing == 0, let pdu = packet.top.att, let connection = packet.connection else {
-            return
-        }
+        guard packet.top.layer == .att, let connection = packet.connection else { return }
         let channel = Channel(adapter: packet.adapter, connection: connection)
         if links[channel] == nil {
             lastLink += 1
@@ -80,6 +79,17 @@ private struct Splitter {
         let peer = RecordedDialogue.Server.peer(packet.peer)
         let (sender, receiver): (RecordedDialogue.Server, RecordedDialogue.Server) =
             packet.direction == .hostToController ? (.host, peer) : (peer, .host)
+        if packet.missing > 0 {
+            guard let octet = packet.top.bytes.first else { return }
+            // Which of the two is the server follows from the kind of the PDU.
+            switch ATTOpcode(octet).kind {
+            case .request: add(.cut(isRequest: true, link: link), packet.frame, receiver)
+            case .response: add(.cut(isRequest: false, link: link), packet.frame, sender)
+            default: break
+            }
+            return
+        }
+        guard let pdu = packet.top.att else { return }
         let isOfClient = pdu.opcode.kind != .response && pdu.opcode.kind != .unsolicited
         let frame = packet.frame
         add(

@@ -40,6 +40,8 @@ package struct Replay {
     private let security: LinkSecurity
     private var connections: [Int: GATTConnection] = [:]
     private var asked: [Int: (request: [UInt8], ours: [UInt8])] = [:]
+    /// The links whose next answer is that to a request which was cut.
+    private var isAskingInPart: Set<Int> = []
     private var frame = 0
 
     /// Replays a dialogue. `storesNotifications` means that the application stored each value that it sent.
@@ -77,6 +79,11 @@ package struct Replay {
             } else {
                 compare([], with: ours, to: pdu.encoded)
             }
+        case .cut(isRequest: true, let link): isAskingInPart.insert(link)
+        case .cut(isRequest: false, let link):
+            isAskingInPart.remove(link)
+            if asked.removeValue(forKey: link) != nil { unanswered += 1 }
+        case .server(.response, let link) where isAskingInPart.contains(link): isAskingInPart.remove(link)
         case .server(.response(let response), let link):
             answers += 1
             let (request, ours) = asked.removeValue(forKey: link) ?? ([], [])
@@ -92,6 +99,7 @@ package struct Replay {
             server.setSecurity(isOn ? security : .none, of: ClientID(rawValue: UInt64(link)))
         case .end(let link):
             connections[link] = nil
+            isAskingInPart.remove(link)
             if asked.removeValue(forKey: link) != nil { unanswered += 1 }
             server.disconnect(ClientID(rawValue: UInt64(link)))
         }

@@ -73,13 +73,15 @@ package struct ConnectionStatistics: Sendable {
         end = packet.time
         peer = peer ?? packet.peer
         isClassic = isClassic || packet.isClassic
-        if let event = packet.outer.event { follow(event) } else { count(packet) }
+        if let event = packet.outer.event { follow(event) }
+        if packet.outer.isData { count(packet) }
     }
 
     private mutating func count(_ packet: DecodedPacket) {
         var octets = 0
         if let pdu = packet.top.att {
-            octets = pdu.valueOctets
+            // Of a packet that was cut, the end of the value is missing.
+            octets = pdu.valueOctets + packet.missing
             if case .request(.exchangeMTU(let mtu)) = pdu { mtus.client = Int(mtu) }
             if case .response(.exchangeMTU(let mtu)) = pdu { mtus.server = Int(mtu) }
         }
@@ -113,6 +115,16 @@ package struct ConnectionStatistics: Sendable {
             interval: Int64(interval.rawValue) * 1250, latency: Int(latency),
             timeout: Int(timeout.rawValue) * 10)
         if parameters.last != new, parameters.count < 16 { parameters.append(new) }
+    }
+}
+
+extension DecodedLayer {
+    /// Whether this is a data packet, and neither a command nor an event.
+    fileprivate var isData: Bool {
+        switch bytes.first {
+        case HCIPacketType.acl.rawValue, HCIPacketType.synchronous.rawValue, HCIPacketType.iso.rawValue: true
+        default: false
+        }
     }
 }
 

@@ -55,7 +55,7 @@ package struct RecordingStatistics: Sendable {
 
     private mutating func add(_ packet: DecodedPacket, _ handle: ConnectionHandle) {
         let key = Key(adapter: packet.adapter, handle: handle)
-        if packet.outer.event?.isBeginning ?? false { open[key] = nil }
+        if packet.outer.beginsConnection { open[key] = nil }
         if open[key] == nil {
             guard connections.count < Self.connectionLimit else {
                 furtherConnections += 1
@@ -76,9 +76,11 @@ package struct RecordingStatistics: Sendable {
     }
 }
 
-extension HCIEvent {
-    fileprivate var isBeginning: Bool {
-        switch self {
+extension DecodedLayer {
+    /// Whether this is the event of a new connection.
+    fileprivate var beginsConnection: Bool {
+        if case .classic(let event) = content { return event.connection != nil && event.status == .success }
+        return switch event {
         case .leMeta(.connectionComplete), .leMeta(.enhancedConnectionComplete): true
         default: false
         }
