@@ -66,6 +66,27 @@ struct DecodeTests {
         #expect(text == lines)
     }
 
+    @Test("a value that is known is shown as `gatt notify` shows it, and flags by name")
+    func readingsAreShown() {
+        var dissector = Dissector()
+        let level = (Record.Direction.controllerToHost, "0240200800 04000400 1b 0300 57")
+        let report = (
+            Record.Direction.controllerToHost, "043e0f0201030106050403020103020106c8"
+        )
+        let packets = (steps.prefix(3) + [level, report]).map { step in
+            dissector.dissect(
+                Record(time: RecordingTime(microseconds: 0), content: .packet(step.0, octets(step.1))))
+        }
+        var printer = PacketText(isColored: false)
+        var (line, tree, flags) = ("", "", "")
+        printer.appendLine(packets[3], since: RecordingTime(microseconds: 0), to: &line)
+        printer.appendTree(packets[3], to: &tree)
+        printer.appendTree(packets[4], to: &flags)
+        #expect(line.hasSuffix("Handle Value Notification Battery Level handle=0x0003 value=57 (87 %)\n"))
+        #expect(tree.contains("\n  reading: 87 %\n"))
+        #expect(flags.contains("flags: 0x06 (LE General Discoverable Mode, BR/EDR Not Supported)\n"))
+    }
+
     /// The text has units and names for readers. The JSON object has the numbers of the packet for programs.
     @Test func textHasUnitsAndJSONRawNumbers() {
         var printer = PacketText(isColored: false)

@@ -68,7 +68,11 @@ struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only packets until this time.", valueName: "time"))
     var until: String?
 
-    @Flag(help: "Only errors: malformed packets, error responses, statuses, failed pairings.")
+    @Flag(
+        help: """
+            Only errors: malformed packets, error responses, statuses, failed pairings; not the end of a discovery \
+            or of a canceled attempt to connect.
+            """)
     var errors = false
 }
 

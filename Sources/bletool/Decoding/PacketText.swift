@@ -48,7 +48,9 @@ struct PacketText {
             text += Style.cyan(label(uuid), when: isColored)
         }
         Self.append(top.fields, cut: 64, to: &text)
+        if let reading = reading(packet) { text += " (\(reading))" }
         if let request = packet.request { text += " (\(request.text))" }
+        if let part = packet.part { text += " (\(part))" }
         for layer in packet.layers {
             if let problem = layer.problem {
                 text += " "
@@ -56,6 +58,15 @@ struct PacketText {
             }
         }
         text += "\n"
+    }
+
+    /// Returns the value of a known attribute as `gatt read` shows it.
+    func reading(_ packet: DecodedPacket) -> String? {
+        guard let uuid = packet.attribute?.uuid, let value = packet.value, let type = ValueType(of: uuid),
+            type.reading(value) != nil
+        else { return nil }
+        let text = ValueFormat.auto.text(value, type: type)
+        return text.isEmpty ? nil : text.utf8.count > 64 ? "\(text.prefix(60))…" : text
     }
 
     private mutating func label(_ uuid: BluetoothUUID) -> String {
@@ -74,7 +85,10 @@ struct PacketText {
 
     /// Adds fields. Texts of more than `cut` octets are truncated.
     static func append(_ fields: DecodedFields, cut: Int, to text: inout String) {
+        let isAdvertising = fields["advertising"] != nil
         for field in fields.all {
+            // The `advertising` field shows what the octets mean.
+            if isAdvertising, field.name == "data" { continue }
             text += " "
             text += field.name
             text += "="
@@ -147,6 +161,13 @@ extension AnsweredRequest {
     var text: String {
         let (whole, rest) = latency.magnitude.quotientAndRemainder(dividingBy: 1000)
         return "\(latency < 0 ? "-" : "")\(whole).\(String(rest + 1000).dropFirst()) ms after \(frame)"
+    }
+}
+
+extension DecodedPacket {
+    /// How much of the packet was recorded, if it is not all of it.
+    var part: String? {
+        missing > 0 ? "\(outer.bytes.count) of \(outer.bytes.count + missing) octets recorded" : nil
     }
 }
 

@@ -1,4 +1,5 @@
 import AssignedNumbers
+import BLEAdvertising
 import BLECore
 import HCI
 import Recordings
@@ -12,10 +13,12 @@ extension PacketText {
         if let peer = packet.peer { head.append("peer \(peer)") }
         text += Style.bold(head.joined(separator: "  "), when: isColored) + "\n"
         appendLayers(packet.layers, to: &text)
+        if let part = packet.part { text += "  \(part)\n" }
         if let attribute = packet.attribute, let label = attribute.label {
             let service = attribute.service.map { ", of \(Names.name($0) ?? "\($0)")" } ?? ""
             text += "  attribute 0x\(attribute.handle.rawValue.hex): \(label.printable)\(service.printable)\n"
         }
+        if let reading = reading(packet) { text += "  reading: \(reading)\n" }
         if let request = packet.request { text += "  answers \(request.name), \(request.text)\n" }
         appendDump(packet.outer.bytes, to: &text)
     }
@@ -24,16 +27,24 @@ extension PacketText {
         for layer in layers {
             text += "  \(Style.dim(layer.layer.rawValue, when: isColored)) "
             text += Style.bold(layer.name.printable, when: isColored) + "\n"
-            append(layer.fields, indent: "    ", to: &text)
+            append(
+                layer.fields, of: layer.layer == .adv ? "advertising" : "", indent: "    ", to: &text)
             if let problem = layer.problem {
                 text += "    " + Style.red("problem: \(problem.printable)", when: isColored) + "\n"
             }
         }
     }
 
-    private func append(_ fields: DecodedFields, indent: String, to text: inout String) {
+    /// Adds the fields of the field `parent`.
+    private func append(
+        _ fields: DecodedFields, of parent: String, indent: String, to text: inout String
+    ) {
         for field in fields.all {
             text += "\(indent)\(Style.cyan(field.name, when: isColored)):"
+            if parent == "advertising", field.name == "flags", case .number(let number) = field.value {
+                text += " \(AdvertisingFlags(rawValue: UInt8(truncatingIfNeeded: number)).words)\n"
+                continue
+            }
             append(field.value, named: field.name, indent: indent, to: &text)
         }
     }
@@ -53,14 +64,14 @@ extension PacketText {
                 text += "\(indent)-"
                 if case .fields(let fields) = value {
                     text += "\n"
-                    append(fields, indent: inner, to: &text)
+                    append(fields, of: name, indent: inner, to: &text)
                 } else {
                     append(value, named: name, indent: inner, to: &text)
                 }
             }
         case .fields(let fields):
             text += fields.all.isEmpty ? " none\n" : "\n"
-            append(fields, indent: inner, to: &text)
+            append(fields, of: name, indent: inner, to: &text)
         }
     }
 
@@ -97,6 +108,18 @@ extension FieldText {
             let meaning = AssignedNumbers.name(of: uuid)
         else { return "" }
         return " (\(meaning))"
+    }
+}
+
+extension AdvertisingFlags {
+    /// The octet, and the names of its bits in the Core Specification Supplement, Part A, 1.3.
+    fileprivate var words: String {
+        let names = [
+            "LE Limited Discoverable Mode", "LE General Discoverable Mode", "BR/EDR Not Supported",
+            "Simultaneous LE and BR/EDR (Controller)", "Simultaneous LE and BR/EDR (Host)",
+        ]
+        let set = names.enumerated().filter { rawValue & 1 << UInt8($0.offset) != 0 }.map(\.element)
+        return "0x\(rawValue.hex)" + (set.isEmpty ? "" : " (\(set.joined(separator: ", ")))")
     }
 }
 
