@@ -22,7 +22,28 @@ public struct VirtualTestbed: Sendable {
     /// The air of the hosts. The ports that `attach` returns can be wrapped in ports that lose, delay or trace
     /// packets.
     public let air: AirServer
-    private let adapters = Lock<[Adapter]>([])
+    private let adapters: Adapters
+
+    /// The adapters that were opened through a testbed.
+    private final class Adapters: Sendable {
+        let all = Lock<[Adapter]>([])
+    }
+
+    /// The error of a testbed in which nothing can happen any more: no time limit runs, no packet is on its way, and
+    /// every task waits.
+    public struct Standstill: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What each adapter waits for, as in `sensor: the end of a link`.
+        public let waits: [String]
+
+        /// One line with what is waited for.
+        public var description: String {
+            "nothing can happen any more; "
+                + (waits.isEmpty
+                    ? "the test waits for something else" : "waiting: \(waits.joined(separator: "; "))")
+        }
+    }
+
+    private init(air: AirServer, adapters: Adapters) { (self.air, self.adapters) = (air, adapters) }
 
     /// The loop of all the hosts.
     public var loop: EventLoop { air.loop }
@@ -32,19 +53,34 @@ public struct VirtualTestbed: Sendable {
     /// - Parameters:
     ///   - seed: determines everything that is random on the air.
     ///   - conditions: the effects of the air on packets.
+    ///   - standstill: the real time after which a testbed in which nothing is due is given up. It has to be longer than
+    ///     the work that the test does elsewhere than on the loop.
     ///   - body: the test.
+    /// - Throws: what `body` throws. If nothing can happen any more, `body` is cancelled, and `Standstill` is thrown.
     public static func run<Success: Sendable>(
-        seed: UInt64 = 1, conditions: VirtualAir.Conditions = .init(),
+        seed: UInt64 = 1, conditions: VirtualAir.Conditions = .init(), standstill: Duration = .seconds(30),
         _ body: @escaping @Sendable (VirtualTestbed) async throws -> Success
     ) async throws -> Success {
         let loop = try EventLoop(name: "testbed", clock: .virtual)
+        let adapters = Adapters()
         let running = Task(executorPreference: loop) {
-            let bed = VirtualTestbed(air: AirServer(on: loop, seed: seed, conditions: conditions))
+            let bed = VirtualTestbed(
+                air: AirServer(on: loop, seed: seed, conditions: conditions), adapters: adapters)
             let result: Result<Success, any Error>
             do { result = .success(try await body(bed)) } catch { result = .failure(error) }
-            for adapter in bed.adapters.withLock({ $0 }).reversed() { await adapter.close() }
+            for adapter in adapters.all.withLock({ $0 }).reversed() { await adapter.close() }
             await bed.air.close()
             return try result.get()
+        }
+        let stands = Lock<Standstill?>(nil)
+        loop.execute {
+            loop.whenStill(for: standstill) {
+                let waits = adapters.all.withLock { $0 }.flatMap { adapter in
+                    adapter.assumeIsolated { adapter in adapter.waits.map { "\(adapter.name): \($0)" } }
+                }
+                stands.withLock { $0 = Standstill(waits: waits) }
+                running.cancel()
+            }
         }
         let result = await withTaskCancellationHandler {
             await running.result
@@ -52,6 +88,7 @@ public struct VirtualTestbed: Sendable {
             running.cancel()
         }
         loop.stop()
+        if case .failure = result, let stands = stands.withLock({ $0 }) { throw stands }
         return try result.get()
     }
 
@@ -72,7 +109,7 @@ public struct VirtualTestbed: Sendable {
         var options = options
         options.loop = loop
         let adapter = try await Adapter.open(on: port, name: name, options: options)
-        adapters.withLock { $0.append(adapter) }
+        adapters.all.withLock { $0.append(adapter) }
         return adapter
     }
 

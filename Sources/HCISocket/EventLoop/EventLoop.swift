@@ -88,6 +88,8 @@ public final class EventLoop: @unchecked Sendable {
     private var actions: [UInt64: @Sendable () -> Void] = [:]
     private var nextID: UInt64 = 1
     private var virtualNow = Instant.zero
+    /// What runs when a virtual clock has had nothing to do for a real time.
+    private var stillness: (milliseconds: CInt, action: @Sendable () -> Void)?
     /// The objects to wake at the end of the turn.
     private var sleepers: [any Wakeable] = []
 
@@ -232,7 +234,13 @@ extension EventLoop {
         forgetCancelledTimers()
         guard mayBlock else { return epoll_wait(epoll, &events, CInt(events.count), 0) }
         guard let deadline = timers.min?.deadline else {
-            return epoll_wait(epoll, &events, CInt(events.count), -1)
+            guard !isHeld, let stillness else { return epoll_wait(epoll, &events, CInt(events.count), -1) }
+            let ready = epoll_wait(epoll, &events, CInt(events.count), stillness.milliseconds)
+            if ready == 0 {
+                self.stillness = nil
+                stillness.action()
+            }
+            return ready
         }
         switch clock {
         case .monotonic:
@@ -246,6 +254,13 @@ extension EventLoop {
             if ready == 0 { virtualNow = max(virtualNow, deadline) }
             return ready
         }
+    }
+
+    /// Runs `action` once when this loop, which has a virtual clock, has had nothing to do for `limit` of real time and
+    /// no timer is set: then nothing happens any more, unless another thread causes it. Call this on the loop.
+    package func whenStill(for limit: Duration, _ action: @escaping @Sendable () -> Void) {
+        precondition(isCurrent && clock == .virtual)
+        stillness = (CInt(clamping: max(1, limit.nanoseconds / 1_000_000)), action)
     }
 
     private func forgetCancelledTimers() {
