@@ -18,31 +18,12 @@ public enum Program {
         do {
             let wanted = try arguments.first.map { try AdapterSpecification($0) }
             let options = try await options(Array(arguments.dropFirst()))
-            while true {
-                do {
-                    return try await withAdapter(wanted, options: options) { adapter in
-                        try await body(adapter, Array(arguments.dropFirst()))
-                    }
-                } catch BLEError.adapter(.poweredOff) where reopening {
-                    printLine("the adapter is off")
-                    try await untilPowered(wanted)
-                }
+            try await withAdapter(wanted, options: options, reopens: reopening) { adapter in
+                try await body(adapter, Array(arguments.dropFirst()))
             }
         } catch {
             write("\(CommandLine.arguments[0]): \(error)\n", to: .standardError)
             exit(1)
-        }
-    }
-
-    /// Waits until the kernel's adapter has power. Opening it before that would switch it on.
-    private static func untilPowered(_ wanted: AdapterSpecification?) async throws {
-        for try await change in try await Adapter.changes() {
-            switch change {
-            case .added(let adapter), .changed(let adapter):
-                if case .kernel(.index(let index))? = wanted, adapter.index != index { continue }
-                if adapter.isPowered { return }
-            case .removed: continue
-            }
         }
     }
 

@@ -19,16 +19,18 @@ import HCISocket
 /// - Parameters:
 ///   - specification: the adapter; nil selects the kernel's first adapter.
 ///   - options: how to open it.
+///   - reopens: whether to go on after a kernel adapter was switched off: `body` ends with
+///     `BLEError.adapter(.poweredOff)`, and runs again on the adapter when another program has switched it on.
 ///   - signals: the signals that end the program.
 ///   - body: the work to do with the adapter.
 /// - Throws: `BLEError` when the adapter cannot be opened, and what `body` throws.
 public func withAdapter<Success: Sendable>(
     _ specification: AdapterSpecification? = nil, options: AdapterOptions = AdapterOptions(),
-    endedBy signals: [CInt] = [SIGINT, SIGTERM],
+    reopens: Bool = false, endedBy signals: [CInt] = [SIGINT, SIGTERM],
     _ body: @escaping @Sendable (Adapter) async throws -> Success
 ) async throws -> Success {
     let opened = Lock<Adapter?>(nil)
-    let run = { @Sendable () async throws -> Success in
+    let once = { @Sendable () async throws -> Success in
         let wanted: AdapterSpecification
         if let specification { wanted = specification } else { wanted = try await .firstKernelAdapter() }
         let adapter = try await Adapter.open(wanted, options: options)
@@ -42,11 +44,38 @@ public func withAdapter<Success: Sendable>(
             throw error
         }
     }
+    let run = { @Sendable () async throws -> Success in
+        while true {
+            do {
+                return try await once()
+            } catch BLEError.adapter(.poweredOff) where reopens {
+                try await Adapter.untilPowered(specification, options)
+            }
+        }
+    }
     guard !signals.isEmpty else { return try await run() }
     return try await SignalWatch.result(
         cancelledBy: signals, on: options.loop,
         onSignal: { _ in opened.withLock { $0 }?.keepForNextStart() }, run
     ).get()
+}
+
+extension Adapter {
+    /// Waits until the kernel's adapter has power; opening it before that would switch it on.
+    fileprivate static func untilPowered(
+        _ specification: AdapterSpecification?, _ options: AdapterOptions
+    ) async throws(BLEError) {
+        for try await change in try await changes(of: options.kernel, on: options.loop) {
+            switch change {
+            case .added(let adapter), .changed(let adapter):
+                if case .kernel(let wanted)? = specification, !wanted.names(adapter) { continue }
+                if adapter.isPowered { return }
+            case .removed: continue
+            }
+        }
+        // The stream has ended because the task was cancelled.
+        throw .cancelled
+    }
 }
 
 extension AdapterSpecification {

@@ -355,6 +355,40 @@ import VirtualController
         }
     }
 
+    @Test("a program goes on when its adapter has power again")
+    func programGoesOnWithPower() async throws {
+        try await run([.lowEnergy]) { (kernel, options) in
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            var begins = begun.makeAsyncIterator()
+            func program(reopens: Bool) -> Task<Void, any Error> {
+                Task(executorPreference: options.loop) {
+                    try await withAdapter(Self.adapter, options: options, reopens: reopens, endedBy: []) {
+                        adapter in
+                        begin.yield()
+                        for try await _ in CentralManager(adapter).scan() {}
+                    }
+                }
+            }
+            let reopening = program(reopens: true)
+            await begins.next()
+            #expect(kernel.settings == [.lowEnergy, .powered])
+            kernel.switchPower(false)
+            // The program switches nothing on by itself.
+            _ = await options.loop.sleep(for: .seconds(60))
+            #expect(kernel.settings == [.lowEnergy])
+            kernel.switchPower(true)
+            await begins.next()
+            reopening.cancel()
+            _ = await reopening.result
+
+            // Without it, the error ends the program.
+            let other = program(reopens: false)
+            await begins.next()
+            kernel.switchPower(false)
+            await #expect(throws: BLEError.adapter(.poweredOff)) { try await other.value }
+        }
+    }
+
     @Test("an adapter that another program switched off and on stays on")
     func foreignPowerCycleLeavesAdapterOn() async throws {
         try await run([.lowEnergy]) { (kernel, options) in
