@@ -104,6 +104,31 @@ struct ScanFilterTests {
         #expect(shown(.all, [report(1, payload)]) { $0.services = [0x1234, long] } == (passes ? [0] : []))
     }
 
+    @Test("a bit of Apple's overflow area passes as the service that the table names")
+    func overflowBitsPassAsServices() {
+        func area(_ bit: Int) -> [UInt8] {
+            let data = AppleOverflowArea(mask: 1 << UInt128(127 - bit)).manufacturerData.data
+            return [UInt8(data.count + 3), 0xff, 0x4c, 0] + data
+        }
+        let packets = [report(1, area(13)), report(2, area(14)), report(3, [3, 3, 0x0f, 0x18])]
+        let table: [Int: BluetoothUUID] = [13: 0x180f, 14: 0x1809, 500: 0x180f]
+        #expect(
+            shown(.all, packets) {
+                $0.services = [0x180f]
+                $0.overflowServices = table
+            } == [0, 2])
+        #expect(shown(.all, packets) { $0.services = [0x180f] } == [2])
+        #expect(shown(.all, packets) { $0.overflowServices = table } == [0, 1, 2])
+    }
+
+    @Test("a filter finds devices that solicit a service")
+    func filtersBySolicitedService() {
+        let packets = [
+            report(1, [3, 0x14, 0x0f, 0x18]), report(2, [3, 3, 0x0f, 0x18]), report(3, [3, 0x14, 9, 0x18]),
+        ]
+        #expect(shown(.all, packets) { $0.solicitedServices = [0x180f, 0x1800] } == [0])
+    }
+
     @Test("the company filter matches any complete manufacturer data structure")
     func filtersByCompany() {
         let cases: [([UInt8], Bool)] = [

@@ -49,6 +49,9 @@ extension Adapter {
         if !capabilities.hasExtendedFamily { try options.timing?.checkLegacy() }
     }
 
+    /// Whether a stream of advertisements is open.
+    var isScanning: Bool { !scans.isEmpty }
+
     private func endScan(_ id: ScanID) {
         guard scans.removeValue(forKey: id) != nil else { return }
         scanner.end(id, at: loop.now)

@@ -95,6 +95,15 @@ struct DeviceTable: Sendable {
         return known.count == 1 ? known[0] : plain
     }
 
+    /// Returns the name that a device advertised last, if it did and is remembered.
+    func name(of address: DeviceAddress) -> String? {
+        for sender in Sender.all(of: address) {
+            let fields = devices[peek: sender].map { AdvertisingData($0.fields) }
+            if let name = fields?.localName?.text { return name }
+        }
+        return nil
+    }
+
     private mutating func forget(_ device: Device) {
         evictions += 1
         octets -= device.octets

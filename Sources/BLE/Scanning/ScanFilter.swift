@@ -1,3 +1,4 @@
+import BLEAdvertising
 import BLECore
 
 /// The filter of one consumer of a scan: the filters of its options, and how it treats repetitions.
@@ -40,12 +41,28 @@ struct ScanFilter: Sendable {
             else { return false }
         }
         let fields = advertisement.fields
-        if !options.services.isEmpty, !options.services.contains(where: fields.offers) { return false }
+        if !options.services.isEmpty, !options.services.contains(where: fields.offers), !overflows(fields) {
+            return false
+        }
+        if !options.solicitedServices.isEmpty,
+            !fields.solicitedServiceUUIDs.contains(where: options.solicitedServices.contains)
+        {
+            return false
+        }
         if !options.companies.isEmpty, !options.companies.contains(where: fields.hasData(of:)) {
             return false
         }
         guard let glob else { return true }
         return advertisement.name.map { glob.matches(name: $0) } ?? false
+    }
+
+    /// Whether Apple's overflow area has the bit of a service that is searched for.
+    private func overflows(_ fields: AdvertisingData) -> Bool {
+        guard !options.overflowServices.isEmpty else { return false }
+        return fields.manufacturerData.contains { data in
+            guard let area = AppleOverflowArea(data) else { return false }
+            return area.services(in: options.overflowServices).contains(where: options.services.contains)
+        }
     }
 
     private mutating func isWorthReporting(_ sighting: DeviceTable.Sighting) -> Bool {

@@ -52,6 +52,13 @@ public struct ScanOptions: Hashable, Sendable {
     /// devices. A short UUID and its 128-bit form are equal. As in Core Bluetooth, service data and solicited
     /// services do not count.
     public var services: [BluetoothUUID] = []
+    /// The services that iOS applications in the background advertise by bits of `AppleOverflowArea`, by the number of
+    /// the bit, 0 to 127. A device of Apple that has set the bit of one of `services` passes that filter as well. It is
+    /// no proof that it offers the service, because other services share the bit.
+    public var overflowServices: [Int: BluetoothUUID] = [:]
+    /// Reports only devices that solicit one of these services, which they search for in other devices; empty for all
+    /// devices. Core Bluetooth's `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
+    public var solicitedServices: [BluetoothUUID] = []
     /// Reports only devices whose name matches this pattern of `*` and `?`, in either case; nil for all
     /// devices.
     public var name: String?

@@ -653,6 +653,9 @@ extension Scanner {
         return true
     }
 
+    /// Returns the name that a device advertised last, if it is remembered.
+    func name(of address: DeviceAddress) -> String? { devices.name(of: address) }
+
     /// The statistics of the table of devices.
     var statistics: ScanStatistics { devices.statistics }
 

@@ -22,6 +22,12 @@ struct Sender: Hashable, Sendable {
     /// Creates the sender for the set `sid` of a device.
     init(_ address: DeviceAddress, set sid: UInt8) { self.init(address, UInt64(sid)) }
 
+    /// Returns the senders under which a device can be known, except beacons in legacy packets.
+    static func all(of address: DeviceAddress) -> [Sender] {
+        let sets = [Pseudoset.legacyScannable, Pseudoset.legacyOther, Pseudoset.unnumbered] + Array(0...0x0f)
+        return sets.map { Sender(address, $0) }
+    }
+
     /// Creates the sender of a report from a device.
     init(_ address: DeviceAddress, of report: AdvertisingReport) {
         let pseudoset =

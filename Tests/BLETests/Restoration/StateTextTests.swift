@@ -29,6 +29,8 @@ struct StateTextTests {
         scan.name = "Küche *\n%"
         scan.addresses = [AddressFilter(peer.address), AddressFilter(0x001b_dc07_3188)]
         scan.companies = [0x004c]
+        scan.overflowServices = [13: 0x180d, 127: 0x1234_5678_9abc_def0_1234_5678_9abc_def0]
+        scan.solicitedServices = [0x180f]
         scan.minimumRSSI = -70
         scan.isPassive = true
         scan.repeats = .every(.milliseconds(1500))

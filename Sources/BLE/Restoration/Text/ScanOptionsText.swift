@@ -9,6 +9,10 @@ extension ScanOptions {
     var text: [UInt8] {
         var writer = TextWriter(Self.kind)
         for service in services { writer.line("service", "\(service)") }
+        for bit in overflowServices.keys.sorted() {
+            if let service = overflowServices[bit] { writer.line("overflow", "\(bit)", "\(service)") }
+        }
+        for service in solicitedServices { writer.line("solicited", "\(service)") }
         writer.line("name", ifThere: name.map(TextValue.escaped))
         for address in addresses {
             let plain = DeviceAddress(address.value, type: address.type ?? .public)
@@ -38,6 +42,11 @@ extension ScanOptions {
     private mutating func read(_ line: TextSection.Line) throws(TextError) {
         switch line.key {
         case "service": services.append(try line.value { try? BluetoothUUID($0) })
+        case "overflow":
+            let words = try line.values(2)
+            let bit = try line.value(of: words[0]) { Int($0) }
+            overflowServices[bit] = try line.value(of: words[1]) { try? BluetoothUUID($0) }
+        case "solicited": solicitedServices.append(try line.value { try? BluetoothUUID($0) })
         case "name": name = try line.value(of: line.rest, TextValue.unescaped)
         case "address": addresses.append(try AddressFilter(line))
         case "company": companies.append(CompanyIdentifier(rawValue: try line.value(TextValue.bits)))
