@@ -20,6 +20,14 @@ public struct BluetoothUUID: Hashable, Sendable {
     @inlinable
     public init(uint32: UInt32) { value = UInt128(uint32) &<< 96 | Self.base }
 
+    /// Creates a random UUID of version 4 (RFC 9562, 5.4), for a service or characteristic of your own. Choose it once, as
+    /// with `uuidgen`, and keep it in the program.
+    public static func random() -> BluetoothUUID {
+        let version = UInt128(0xf) << 76, variant = UInt128(3) << 62
+        let random = UInt128.random(in: 0...UInt128.max)
+        return BluetoothUUID(random & ~version & ~variant | UInt128(4) << 76 | UInt128(2) << 62)
+    }
+
     /// The 32-bit form, or nil if this UUID is not based on the Bluetooth Base UUID.
     @inlinable
     public var uint32: UInt32? {

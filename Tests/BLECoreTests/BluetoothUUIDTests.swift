@@ -4,6 +4,12 @@ import Testing
 private let vendor = BluetoothUUID(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e)
 
 @Suite struct BluetoothUUIDTests {
+    @Test func randomUUIDsAreOfVersion4() {
+        let all = (0..<1000).map { _ in BluetoothUUID.random() }
+        #expect(Set(all).count == all.count)
+        #expect(all.allSatisfy { $0.value >> 76 & 0xf == 4 && $0.value >> 62 & 3 == 2 && $0.uint32 == nil })
+    }
+
     @Test func shortFormsEqualLongForms() {
         let long = BluetoothUUID(0x0000_180f_0000_1000_8000_0080_5f9b_34fb)
         #expect(long == 0x180f)

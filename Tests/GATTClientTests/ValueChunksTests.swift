@@ -61,6 +61,8 @@ private let framings: [(rule: ValueReassembler.Rule, stream: [UInt8], messages: 
     (.prefixedLength(octets: 2, .littleEndian), [2, 0, 7, 8, 0, 0, 1, 0, 9], [[7, 8], [], [9]]),
     (.prefixedLength(octets: 2, .bigEndian), [0, 2, 7, 8, 0, 0, 0, 1, 9], [[7, 8], [], [9]]),
     (.prefixedLength(octets: 8, .bigEndian), [0, 0, 0, 0, 0, 0, 0, 1, 9], [[9]]),
+    (.prefixedLength(octets: 1, .bigEndian, trailer: 2), [1, 7, 8, 9, 0, 1, 2], [[7, 8, 9], [1, 2]]),
+    (.prefixedLength(octets: 1, .bigEndian, trailer: -1), [1, 7], [[7]]),
     (.delimiter([0x0a]), [1, 0x0a, 0x0a, 2, 3, 0x0a], [[1], [], [2, 3]]),
     (.delimiter([0x0d, 0x0a]), [1, 0x0d, 0x0d, 0x0a, 2, 0x0d, 0x0a], [[1, 0x0d], [2]]),
 ]
@@ -104,6 +106,7 @@ func reassemblyIgnoresPartBoundaries(index: Int) throws {
         (.length(5), [[1]], 5),
         (.prefixedLength(octets: 2, .bigEndian), [[0xff], [0xff]], 65_535),
         (.prefixedLength(octets: 8, .bigEndian), [[UInt8](repeating: 0xff, count: 8)], .max),
+        (.prefixedLength(octets: 8, .bigEndian, trailer: 1), [[UInt8](repeating: 0xff, count: 8)], .max),
         (.delimiter([0]), [[1, 2, 3], [4, 5, 6]], 6), (.silence(.seconds(1)), [[1, 2, 3], [4, 5]], 5),
     ]
     for (rule, parts, octets) in tooLong {

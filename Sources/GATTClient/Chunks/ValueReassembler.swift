@@ -15,8 +15,9 @@ public struct ValueReassembler: Sendable {
     public enum Rule: Hashable, Sendable {
         /// The message has this many octets, 1 or more.
         case length(Int)
-        /// The message begins after 1 to 8 octets that contain its length; these are not part of it.
-        case prefixedLength(octets: Int, ByteOrder)
+        /// The message begins after 1 to 8 octets that contain its length; these are not part of it. `trailer` octets
+        /// follow that the length does not count, such as a checksum; these are part of the message.
+        case prefixedLength(octets: Int, ByteOrder, trailer: Int = 0)
         /// These octets, one or more, follow the message; they are not part of it.
         case delimiter([UInt8])
         /// The message ends when no further part arrives for this time.
@@ -52,8 +53,8 @@ public struct ValueReassembler: Sendable {
         self.rule =
             switch rule {
             case .length(let length): .length(max(1, length))
-            case .prefixedLength(let octets, let order):
-                .prefixedLength(octets: min(max(1, octets), 8), order)
+            case .prefixedLength(let octets, let order, let trailer):
+                .prefixedLength(octets: min(max(1, octets), 8), order, trailer: max(0, trailer))
             case .delimiter, .silence: rule
             }
     }
@@ -78,9 +79,10 @@ public struct ValueReassembler: Sendable {
         case .length(let length):
             try check(length)
             return take(length)
-        case .prefixedLength(let octets, let order):
-            guard let length = length(octets, order) else { return nil }
-            try check(length)
+        case .prefixedLength(let octets, let order, let trailer):
+            guard let stated = length(octets, order) else { return nil }
+            let (length, isTooLong) = stated.addingReportingOverflow(trailer)
+            try check(isTooLong ? .max : length)
             return take(length, after: octets)
         case .delimiter(let delimiter): return try nextDelimited(delimiter)
         case .silence:
