@@ -136,7 +136,7 @@ private func characteristic(
                 $0.properties = [.read, .writeWithoutResponse, .notify]
             },
             "service ff00, characteristic ff01: "
-                + "a cached value is only read, not writeWithoutResponse|notify: give a stored value or none"
+                + "a cached value is only read, not writeWithoutResponse|notify: give `.stored(…)`, or no value"
         ),
         (
             characteristic {
@@ -144,7 +144,7 @@ private func characteristic(
                 $0.permissions = AttributePermissions(read: .open, write: .open)
             },
             "service ff00, characteristic ff01: "
-                + "a cached value is only read, not write: give a stored value or none"
+                + "a cached value is only read, not write: give `.stored(…)`, or no value"
         ),
         (
             characteristic {

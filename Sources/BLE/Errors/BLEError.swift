@@ -199,6 +199,8 @@ extension BLEError: CustomStringConvertible {
         case .fileAccess(let path): "this user may not read and write \(path)"
         case .unknownIdentity(let path):
             "the adapter has a static random address, and \(path), which shows it, cannot be read"
+        case .hci(.connectionLimitExceeded, let command):
+            "the controller has as many links as it supports (\(command): \(HCIStatus.connectionLimitExceeded))"
         case .hci(let status, let command): "\(command): \(status)"
         case .controllerSilent(let command): "\(command): no answer from the controller"
         case .controllerMisbehaved(let command, let how): "\(command): the controller misbehaves: \(how)"

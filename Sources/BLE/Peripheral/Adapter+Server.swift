@@ -301,7 +301,11 @@ extension Adapter {
     private func warn(_ central: Central, _ error: BLEError) {
         guard let link = links[central.link], !link.hasReportedNarrowness else { return }
         link.hasReportedNarrowness = true
-        log.warning("\(central.address) is not sent what other centrals are: \(error)")
+        guard case .limit(_, let maximum, let value) = error else {
+            return log.warning("\(central.address): \(error)")
+        }
+        log.warning(
+            "a value of \(value) octets was not sent to \(central.address), whose MTU allows \(maximum)")
     }
 
     /// Handles the end of a delivery. If its link or bearer ended, for example because the central did not

@@ -105,7 +105,7 @@ extension Adapter {
 
     private func note(_ event: Privacy.Event) {
         switch event {
-        case .log(let line): log.info("\(line)")
+        case .log(let line): log.debug("\(line)")
         case .warning(let line): log.warning("\(line)")
         case .resumed, .trustEnded, .gaveUpList: break
         }

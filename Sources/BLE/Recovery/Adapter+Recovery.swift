@@ -244,7 +244,8 @@ extension Adapter {
     }
 
     func note(_ event: AdapterHealthEvent) {
-        log.info("\(event)")
+        // A quiet place restarts the scan each minute.
+        if case .scanRestarted = event { log.debug("\(event)") } else { log.info("\(event)") }
         healthWatchers.emit(event)
     }
 }

@@ -284,7 +284,7 @@ extension Adapter {
     /// Reports a change of a link's security or key to the application and the watchers of the link. While a
     /// bond is still to be saved, which a crash would lose, the report is withheld.
     private func emit(_ security: LinkSecurity, of link: Link) {
-        log.info(
+        log.debug(
             "the link to \(link.peer) is now \(security.level), with a key of \(security.keySize) octets")
         guard link.bondsBeingSaved == 0 else {
             link.isSecurityWithheld = true

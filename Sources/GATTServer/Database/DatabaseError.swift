@@ -118,7 +118,7 @@ extension DatabaseError.Reason: CustomStringConvertible {
         case .propertyNotPermitted(let properties):
             "the properties offer \(properties), the permissions forbid it"
         case .cachedValueChanges(let properties):
-            "a cached value is only read, not \(properties): give a stored value or none"
+            "a cached value is only read, not \(properties): give `.stored(…)`, or no value"
         case .cachedValueHandled: "a cached value has no handlers: give a stored value or none"
         case .repeatedDescriptor(let uuid): "descriptor \(uuid) is given twice"
         case .includeNotFound(.handle(let handle)): "no service to include begins at \(handle)"

@@ -84,7 +84,8 @@ public struct GATTCharacteristic: Sendable {
     /// read. The minimum key size is that of `permissions`. Subscribing needs no authorization. The permissions
     /// of a 2902 descriptor in `descriptors`, if it has any, take precedence.
     public var subscription: SecurityLevel?
-    /// The value that clients read, and whether it can change.
+    /// The value that clients read, and whether it can change. An array literal, `value: [1]`, is a value that is only
+    /// read, as in Core Bluetooth: one that is written, notified or indicated is `.stored([1])`.
     public var value: GATTValue
     /// The allowed length of the value.
     public var length: AttributeLength

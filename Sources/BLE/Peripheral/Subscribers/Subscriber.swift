@@ -23,7 +23,8 @@ extension PeripheralManager {
     /// Stores a value and sends it to its subscribers, or to those of them in `centrals`, if all of their links
     /// have room for it now. Otherwise does nothing and returns false; `readyToUpdate(_:for:)` waits for room.
     /// Does not wait for confirmations of indications. Without a subscriber the value is stored, and the result
-    /// is true.
+    /// is true. On the air of a `VirtualTestbed` links always have room, unless
+    /// `VirtualAir.Conditions.packetsPerConnectionEvent` limits them.
     public func tryUpdate(
         _ handle: AttributeHandle, to value: [UInt8], for centrals: [Central]? = nil
     ) async throws(BLEError) -> Bool {
@@ -38,6 +39,7 @@ extension PeripheralManager {
         _ key: CharacteristicKey<Value>, to value: Value, for centrals: [Central]? = nil
     ) async throws(BLEError) -> Bool {
         guard let handle = await valueHandle(of: key.characteristic) else {
+            if let end = await adapter.end { throw end }
             throw .notFound(.characteristic(key.characteristic, of: nil))
         }
         return try await tryUpdate(handle, to: key.encode(value), for: centrals)
