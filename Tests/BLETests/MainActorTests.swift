@@ -13,7 +13,7 @@ import Testing
         let address = await server.address
         var services = 0
         try await peripherals.withAdvertising(AdvertisingContent()) {
-            try await centrals.withConnection(to: address) { device in
+            try await centrals.withConnection(to: address, timeout: .seconds(300)) { device in
                 MainActor.assertIsolated()
                 services = try await device.discover().services.count
             }

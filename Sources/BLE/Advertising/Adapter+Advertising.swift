@@ -5,6 +5,9 @@ import Logging
 
 /// Executes the advertiser's commands to the controller.
 extension Adapter {
+    /// Whether an advertisement has begun and not ended.
+    var isAdvertising: Bool { advertising.isActive }
+
     /// Starts an advertisement, which is on air until `stopAdvertising` while fewer than `maximumLinks`
     /// centrals are connected. Returns when the first packets are on air.
     func startAdvertising(

@@ -24,6 +24,9 @@ struct AdvertisingState {
     /// Resumed when an advertisement that was stopped is off the air.
     let departed = PendingOperations<Wait, Void>()
 
+    /// Whether an advertisement has begun and not ended.
+    var isActive: Bool { !records.isEmpty }
+
     mutating func wait(for id: AdvertisingID) -> Wait {
         nextWait += 1
         return Wait(id: id, number: nextWait)

@@ -54,6 +54,12 @@ public struct CentralManager: Sendable {
         return BoundedStream(buffer)
     }
 
+    /// Whether a scan of the adapter is under way, of any of its managers. A scan continues while the radio does not
+    /// listen because of other work.
+    public var isScanning: Bool {
+        get async { await adapter.isScanning }
+    }
+
     /// The statistics of all scans of the adapter, which share one memory of devices.
     public var scanStatistics: ScanStatistics {
         get async { await adapter.scanStatistics }
@@ -276,6 +282,12 @@ extension Peripheral {
     /// The identifier of the device; for a bonded device, that of its identity address.
     public var id: Identifier {
         get async { await adapter.identifier(of: address) }
+    }
+
+    /// The name of the device as far as it is known without a request: that of its last advertisement, if this process
+    /// has received one, otherwise that of its bond. The characteristic `0x2a00` has the name that the device reports.
+    public var name: String? {
+        get async { await adapter.name(of: address) }
     }
 
     /// Whether the device was of use on this link: it has sent a value to a subscriber, or answered a request other

@@ -99,6 +99,11 @@ public struct PeripheralManager: Sendable {
             adapter: adapter, record: try await adapter.startAdvertising(request, maximumLinks: maximumLinks))
     }
 
+    /// Whether the adapter advertises, or will as soon as a link is free, for any of its managers.
+    public var isAdvertising: Bool {
+        get async { await adapter.isAdvertising }
+    }
+
     /// Advertises while `body` runs, and stops when it returns or throws. `body` runs on the caller's actor.
     public nonisolated(nonsending) func withAdvertising<Result: Sendable>(
         _ content: AdvertisingContent, kind: AdvertisingKind = .connectable,
@@ -160,6 +165,7 @@ extension PeripheralManager {
         _ key: CharacteristicKey<Value>, to value: Value, for centrals: [Central]? = nil
     ) async throws(BLEError) -> [Central] {
         guard let handle = await valueHandle(of: key.characteristic) else {
+            if let end = await adapter.end { throw end }
             throw .notFound(.characteristic(key.characteristic, of: nil))
         }
         return try await update(handle, to: key.encode(value), for: centrals)

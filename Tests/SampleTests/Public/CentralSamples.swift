@@ -2,6 +2,22 @@ import BLE
 
 /// Samples of the module BLE, as far as they are about the central role.
 struct CentralSamples {
+    func knownDevice(central: CentralManager, id: Peripheral.Identifier) async throws {
+        // Sources/BLE/Central/Chain/Channel.swift
+        let level = try await central.chain(to: id).connect(timeout: .seconds(10)).read(.batteryLevel)
+        // .
+        handle(level)
+    }
+
+    func everything(peripheral: Peripheral) async throws {
+        // Sources/BLE/Central/GATT/DatabaseValues.swift
+        let all = try await peripheral.readAll()
+        for characteristic in all.database.services.flatMap(\.characteristics) {
+            print(characteristic.uuid, all[characteristic]?.hex ?? "-")
+        }
+        // .
+    }
+
     let adapter: Adapter
     let central: CentralManager
     let peripheral: Peripheral

@@ -2,13 +2,16 @@ import ATT
 import BLECore
 import GATTClient
 
-/// The steps from a scan to a value, in one expression. Nothing happens until the last step is called, which
+/// The steps from a scan, or from a known device, to a value, in one expression. Nothing happens until the last step is called, which
 /// waits for all of them: the scan, the connection, the value, and the end of the link. The failure of a step is
 /// a `ChainError` that names it, and is reported to the channel. Cancelling the task ends the step under way and
 /// frees the radio.
 public struct Chain: Sendable {
     private let channel: Channel
     private let options: ScanOptions
+    /// The device to connect to without a scan; nil if a scan finds it.
+    private let known: Peripheral.Identifier?
+    private var watch: @Sendable (Advertisement) -> Void = { _ in }
     private var filters: [@Sendable (Advertisement) -> Bool] = []
     private var limit: Duration?
     private var connection = ConnectionOptions()
@@ -18,6 +21,16 @@ public struct Chain: Sendable {
     init(_ channel: Channel, _ options: ScanOptions) {
         self.channel = channel
         self.options = options
+        known = nil
+    }
+
+    /// Creates a chain to a known device.
+    init(_ channel: Channel, to id: Peripheral.Identifier) {
+        self.channel = channel
+        var options = ScanOptions()
+        options.addresses = [AddressFilter(id.address)]
+        self.options = options
+        known = id
     }
 
     var central: CentralManager { channel.central }
@@ -27,6 +40,17 @@ public struct Chain: Sendable {
     public func `where`(_ isWanted: @escaping @Sendable (Advertisement) -> Bool) -> Chain {
         var chain = self
         chain.filters.append(isWanted)
+        return chain
+    }
+
+    /// Calls `body` for every packet that the scan receives, before the filters of `where` and `connect` are applied:
+    /// for a list of what is near. The options of the scan have been applied.
+    public func onFound(_ body: @escaping @Sendable (Advertisement) -> Void) -> Chain {
+        var chain = self
+        chain.watch = { [watch] found in
+            watch(found)
+            body(found)
+        }
         return chain
     }
 
@@ -50,7 +74,11 @@ public struct Chain: Sendable {
         return chain
     }
 
-    func isWanted(_ found: Advertisement) -> Bool { filters.allSatisfy { $0(found) } }
+    /// Reports a packet that the scan received, and returns whether it passes the filters.
+    func isWanted(_ found: Advertisement) -> Bool {
+        watch(found)
+        return filters.allSatisfy { $0(found) }
+    }
 
     private func mayConnect(to found: Advertisement) -> Bool { found.isConnectable && admits(found) }
 }
@@ -99,9 +127,15 @@ extension Chain {
         }
     }
 
+    /// Connects if necessary, discovers everything, and reads every value that can be read.
+    public func readAll() async throws(ChainError) -> DatabaseValues {
+        try await perform(.read) { (device) throws(BLEError) in try await device.readAll() }
+    }
+
     private func perform<Result: Sendable>(
         _ step: ChainStep, _ body: @Sendable (Peripheral) async throws(BLEError) -> Result
     ) async throws(ChainError) -> Result {
+        if let known { return try await use(known, step, body) }
         let found = try await find { isWanted($0) && mayConnect(to: $0) }
         guard let id = found.id else { throw fail(.connect, nil, .notFound(.address)) }
         return try await use(id, step, body)

@@ -37,6 +37,10 @@ public struct Channel: Sendable {
         change(&options)
         return Chain(self, options)
     }
+
+    /// Begins a chain to a known device, which is connected to without a scan: `where` and the limit of `within` apply
+    /// only to a scan, which `first` and `each` begin for this device.
+    public func peripheral(_ id: Peripheral.Identifier) -> Chain { Chain(self, to: id) }
 }
 
 /// The consumers of a channel's events.
@@ -65,4 +69,11 @@ extension CentralManager {
     ///     .read(.batteryLevel)
     /// ```
     public func chain(_ change: (inout ScanOptions) -> Void = { _ in }) -> Chain { channel("").scan(change) }
+
+    /// Begins a chain to a known device, on a new channel without a name.
+    ///
+    /// ```swift
+    /// let level = try await central.chain(to: id).connect(timeout: .seconds(10)).read(.batteryLevel)
+    /// ```
+    public func chain(to id: Peripheral.Identifier) -> Chain { channel("").peripheral(id) }
 }

@@ -25,6 +25,12 @@ extension Adapter {
         links[id]?.gatt.session.hasServed ?? clients.hasServed(on: id)
     }
 
+    /// Returns the name of a device, as far as it is known without a request.
+    func name(of address: DeviceAddress) -> String? {
+        let identity = identity(behind: address)
+        return scanner.name(of: identity) ?? scanner.name(of: address) ?? bondRecord(of: identity)?.name
+    }
+
     func state(of id: Peripheral.Identifier) -> PeripheralState {
         if let link = link(to: id.address) { return link.isUsable ? .connected : .disconnecting }
         return connecting.isConnecting(to: id.address) ? .connecting : .disconnected
@@ -43,7 +49,7 @@ extension Adapter {
         let bond = bondRecord(of: id.address)
         return KnownPeripheral(
             id: id, state: state(of: id), linkOwner: link(to: id.address) == nil ? nil : .thisProcess,
-            name: bond?.name, isBonded: bond != nil)
+            name: bond?.name ?? scanner.name(of: id.address), isBonded: bond != nil)
     }
 
     func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {
