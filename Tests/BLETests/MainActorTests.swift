@@ -1,13 +1,15 @@
 import BLE
 import BLECore
+import HCISocket
 import Testing
 
 /// The use of the library from code of the main actor, such as top-level code.
 @Suite(.timeLimit(.minutes(10))) struct MainActorTests {
     @Test("the bodies of withAdvertising and withConnection nest, and run on the caller's actor")
     @MainActor func bodiesRunOnTheCallersActor() async throws {
-        let server = try await Adapter.open(.virtual(name: "main-actor-server"))
-        let client = try await Adapter.open(.virtual(name: "main-actor-client"))
+        let air = AirServer(on: .shared)
+        let server = try await Adapter.open(on: await air.attach())
+        let client = try await Adapter.open(on: await air.attach())
         let (peripherals, centrals) = (PeripheralManager(server), CentralManager(client))
         try await peripherals.publish([GATTService(0x180f, characteristics: [])])
         let address = await server.address
@@ -22,5 +24,6 @@ import Testing
         #expect(services == 3)
         await client.close()
         await server.close()
+        await air.close()
     }
 }
