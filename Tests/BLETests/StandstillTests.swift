@@ -1,4 +1,5 @@
 import BLECore
+import HCISocket
 import Testing
 
 @testable import BLE
@@ -21,12 +22,39 @@ import Testing
     func workElsewhere() async throws {
         let error = await #expect(throws: VirtualTestbed.Standstill.self) {
             try await VirtualTestbed.run(standstill: .milliseconds(200)) { _ in
-                let (stream, _) = AsyncStream.makeStream(of: Int.self)
+                let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
                 for await _ in stream {}
-                throw BLEError.cancelled
+                continuation.finish()
             }
         }
         #expect(error?.waits == [])
         #expect(error?.description == "nothing can happen any more; the test waits for something else")
     }
+
+    @Test("a wait that cannot be cancelled does not hold up the test")
+    func waitWithoutCancellation() async throws {
+        await #expect(throws: VirtualTestbed.Standstill.self) {
+            try await VirtualTestbed.run(standstill: .milliseconds(200)) { _ in
+                await withCheckedContinuation { continuation in Self.kept.withLock { $0 = continuation } }
+            }
+        }
+        Self.kept.withLock { $0.take() }?.resume()
+    }
+
+    private static let kept = Lock<CheckedContinuation<Void, Never>?>(nil)
+
+    @Test("a testbed leaves no loop and no adapter behind")
+    func nothingIsLeft() async throws {
+        let (loop, adapter) = (WeakReference(), WeakReference())
+        try await VirtualTestbed.run { bed in
+            loop.object = bed.loop
+            adapter.object = try await bed.adapter("one")
+        }
+        #expect(loop.object == nil && adapter.object == nil)
+    }
+}
+
+/// A reference that does not keep its object. Used by one task at a time.
+private final class WeakReference: @unchecked Sendable {
+    weak var object: AnyObject?
 }

@@ -27,6 +27,13 @@ public struct VirtualTestbed: Sendable {
     /// The adapters that were opened through a testbed.
     private final class Adapters: Sendable {
         let all = Lock<[Adapter]>([])
+
+        /// What each adapter waits for. Call this on their loop.
+        var waits: [String] {
+            all.withLock { $0 }.flatMap { adapter in
+                adapter.assumeIsolated { adapter in adapter.waits.map { "\(adapter.name): \($0)" } }
+            }
+        }
     }
 
     /// The error of a testbed in which nothing can happen any more: no time limit runs, no packet is on its way, and
@@ -57,12 +64,14 @@ public struct VirtualTestbed: Sendable {
     ///     the work that the test does elsewhere than on the loop.
     ///   - body: the test.
     /// - Throws: what `body` throws. If nothing can happen any more, `body` is cancelled, and `Standstill` is thrown.
+    ///   While a controller advertises or has links, something is always due: a wait beside it needs a time limit.
     public static func run<Success: Sendable>(
         seed: UInt64 = 1, conditions: VirtualAir.Conditions = .init(), standstill: Duration = .seconds(30),
         _ body: @escaping @Sendable (VirtualTestbed) async throws -> Success
     ) async throws -> Success {
         let loop = try EventLoop(name: "testbed", clock: .virtual)
         let adapters = Adapters()
+        let (ended, end) = AsyncStream.makeStream(of: Result<Success, any Error>.self)
         let running = Task(executorPreference: loop) {
             let bed = VirtualTestbed(
                 air: AirServer(on: loop, seed: seed, conditions: conditions), adapters: adapters)
@@ -70,25 +79,29 @@ public struct VirtualTestbed: Sendable {
             do { result = .success(try await body(bed)) } catch { result = .failure(error) }
             for adapter in adapters.all.withLock({ $0 }).reversed() { await adapter.close() }
             await bed.air.close()
-            return try result.get()
+            // The adapters retain the loop, which must not retain them.
+            loop.forgetStillness()
+            adapters.all.withLock { $0 = [] }
+            end.yield(result)
         }
         let stands = Lock<Standstill?>(nil)
         loop.execute {
             loop.whenStill(for: standstill) {
-                let waits = adapters.all.withLock { $0 }.flatMap { adapter in
-                    adapter.assumeIsolated { adapter in adapter.waits.map { "\(adapter.name): \($0)" } }
-                }
-                stands.withLock { $0 = Standstill(waits: waits) }
+                let standing = Standstill(waits: adapters.waits)
+                stands.withLock { $0 = standing }
                 running.cancel()
+                // Not every wait can be cancelled.
+                loop.whenStill(for: standstill) { end.yield(.failure(standing)) }
             }
         }
+        var iterator = ended.makeAsyncIterator()
         let result = await withTaskCancellationHandler {
-            await running.result
+            await iterator.next(isolation: nil) ?? .failure(CancellationError())
         } onCancel: {
             running.cancel()
         }
         loop.stop()
-        if case .failure = result, let stands = stands.withLock({ $0 }) { throw stands }
+        if let standing = stands.withLock({ $0 }) { throw standing }
         return try result.get()
     }
 

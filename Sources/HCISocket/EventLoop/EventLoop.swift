@@ -236,7 +236,8 @@ extension EventLoop {
         guard let deadline = timers.min?.deadline else {
             guard !isHeld, let stillness else { return epoll_wait(epoll, &events, CInt(events.count), -1) }
             let ready = epoll_wait(epoll, &events, CInt(events.count), stillness.milliseconds)
-            if ready == 0 {
+            // Another thread may have begun to work for this loop meanwhile.
+            if ready == 0, inbox.withLock({ $0.work.isEmpty && $0.holds == 0 && !$0.stopped }) {
                 self.stillness = nil
                 stillness.action()
             }
@@ -262,6 +263,9 @@ extension EventLoop {
         precondition(isCurrent && clock == .virtual)
         stillness = (CInt(clamping: max(1, limit.nanoseconds / 1_000_000)), action)
     }
+
+    /// Withdraws the action of `whenStill`. Call this on the loop.
+    package func forgetStillness() { stillness = nil }
 
     private func forgetCancelledTimers() {
         while let first = timers.min, actions[first.id] == nil { timers.removeMin() }
