@@ -30,9 +30,16 @@ public func withAdapter<Success: Sendable>(
     _ body: @escaping @Sendable (Adapter) async throws -> Success
 ) async throws -> Success {
     let opened = Lock<Adapter?>(nil)
+    let chosen = Lock(specification)
     let once = { @Sendable () async throws -> Success in
         let wanted: AdapterSpecification
-        if let specification { wanted = specification } else { wanted = try await .firstKernelAdapter() }
+        if let chosen = chosen.withLock({ $0 }) {
+            wanted = chosen
+        } else {
+            wanted = try await .firstKernelAdapter()
+        }
+        // Another adapter can be the first one later, and must not be switched on then.
+        chosen.withLock { $0 = wanted }
         let adapter = try await Adapter.open(wanted, options: options)
         opened.withLock { $0 = adapter }
         do {
@@ -49,7 +56,7 @@ public func withAdapter<Success: Sendable>(
             do {
                 return try await once()
             } catch BLEError.adapter(.poweredOff) where reopens {
-                try await Adapter.untilPowered(specification, options)
+                try await Adapter.untilPowered(chosen.withLock { $0 }, options)
             }
         }
     }
