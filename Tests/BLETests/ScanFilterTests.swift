@@ -127,6 +127,11 @@ struct ScanFilterTests {
             report(1, [3, 0x14, 0x0f, 0x18]), report(2, [3, 3, 0x0f, 0x18]), report(3, [3, 0x14, 9, 0x18]),
         ]
         #expect(shown(.all, packets) { $0.solicitedServices = [0x180f, 0x1800] } == [0])
+        #expect(
+            shown(.all, packets) {
+                $0.solicitedServices = [0x1809]
+                $0.services = [0x180f]
+            } == [1, 2])
     }
 
     @Test("the company filter matches any complete manufacturer data structure")

@@ -41,19 +41,20 @@ struct ScanFilter: Sendable {
             else { return false }
         }
         let fields = advertisement.fields
-        if !options.services.isEmpty, !options.services.contains(where: fields.offers), !overflows(fields) {
-            return false
-        }
-        if !options.solicitedServices.isEmpty,
-            !fields.solicitedServiceUUIDs.contains(where: options.solicitedServices.contains)
-        {
-            return false
-        }
+        guard offersOrSolicits(fields) else { return false }
         if !options.companies.isEmpty, !options.companies.contains(where: fields.hasData(of:)) {
             return false
         }
         guard let glob else { return true }
         return advertisement.name.map { glob.matches(name: $0) } ?? false
+    }
+
+    /// Whether a device lists a service that is searched for, or searches for one itself.
+    private func offersOrSolicits(_ fields: AdvertisingData) -> Bool {
+        if options.services.isEmpty, options.solicitedServices.isEmpty { return true }
+        if options.services.contains(where: fields.offers) || overflows(fields) { return true }
+        guard !options.solicitedServices.isEmpty else { return false }
+        return fields.solicitedServiceUUIDs.contains(where: options.solicitedServices.contains)
     }
 
     /// Whether Apple's overflow area has the bit of a service that is searched for.

@@ -56,8 +56,9 @@ public struct ScanOptions: Hashable, Sendable {
     /// the bit, 0 to 127. A device of Apple that has set the bit of one of `services` passes that filter as well. It is
     /// no proof that it offers the service, because other services share the bit.
     public var overflowServices: [Int: BluetoothUUID] = [:]
-    /// Reports only devices that solicit one of these services, which they search for in other devices; empty for all
-    /// devices. Core Bluetooth's `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
+    /// Reports devices that solicit one of these services, which they search for in other devices, besides those that
+    /// offer one of `services`; all devices if both are empty. Core Bluetooth's
+    /// `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
     public var solicitedServices: [BluetoothUUID] = []
     /// Reports only devices whose name matches this pattern of `*` and `?`, in either case; nil for all
     /// devices.
