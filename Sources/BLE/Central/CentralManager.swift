@@ -284,8 +284,8 @@ extension Peripheral {
         get async { await adapter.identifier(of: address) }
     }
 
-    /// The name of the device as far as it is known without a request: that of its last advertisement, if this process
-    /// has received one, otherwise that of its bond. The characteristic `0x2a00` has the name that the device reports.
+    /// The name of the device as far as it is known without a request: one that it advertises, if this process
+    /// has received it, otherwise that of its bond. The characteristic `0x2a00` has the name that the device reports.
     public var name: String? {
         get async { await adapter.name(of: address) }
     }

@@ -95,7 +95,7 @@ struct DeviceTable: Sendable {
         return known.count == 1 ? known[0] : plain
     }
 
-    /// Returns the name that a device advertised last, if it did and is remembered.
+    /// Returns a name that a device advertises, if it does and is remembered.
     func name(of address: DeviceAddress) -> String? {
         for sender in Sender.all(of: address) {
             let fields = devices[peek: sender].map { AdvertisingData($0.fields) }

@@ -653,7 +653,7 @@ extension Scanner {
         return true
     }
 
-    /// Returns the name that a device advertised last, if it is remembered.
+    /// Returns a name that a device advertises, if it is remembered.
     func name(of address: DeviceAddress) -> String? { devices.name(of: address) }
 
     /// The statistics of the table of devices.

@@ -38,8 +38,8 @@ public struct Channel: Sendable {
         return Chain(self, options)
     }
 
-    /// Begins a chain to a known device, which is connected to without a scan: `where` and the limit of `within` apply
-    /// only to a scan, which `first` and `each` begin for this device.
+    /// Begins a chain to a known device, which is connected to without a scan. What concerns a scan, which is `where`,
+    /// `within`, `onFound` and the filter of `connect`, applies only to `first` and `each`, which scan for this device.
     public func peripheral(_ id: Peripheral.Identifier) -> Chain { Chain(self, to: id) }
 }
 

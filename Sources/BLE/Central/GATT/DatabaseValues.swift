@@ -19,7 +19,8 @@ public struct DatabaseValues: Sendable {
 extension Peripheral {
     /// Discovers everything, and reads the values of all characteristics with the property Read and of all
     /// descriptors, one after the other. A refusal of the server is part of the result; the end of the link and
-    /// other failures are thrown.
+    /// other failures are thrown. With `raisingSecurity`, a value that needs more security makes the host pair, as the
+    /// options of the connection permit; a pairing that fails is thrown.
     ///
     /// ```swift
     /// let all = try await peripheral.readAll()
@@ -27,34 +28,35 @@ extension Peripheral {
     ///     print(characteristic.uuid, all[characteristic]?.hex ?? "-")
     /// }
     /// ```
-    public func readAll() async throws(BLEError) -> DatabaseValues {
+    public func readAll(raisingSecurity: Bool = false) async throws(BLEError) -> DatabaseValues {
         let database = try await discover()
         var results: [AttributeHandle: Result<[UInt8], ATTErrorResponse>] = [:]
         for characteristic in database.services.flatMap(\.characteristics) {
             if characteristic.properties.contains(.read) {
-                results[characteristic.valueHandle] = try await attempt(characteristic)
+                results[characteristic.valueHandle] = try await attempt(characteristic, raisingSecurity)
             }
             for descriptor in characteristic.descriptors {
-                results[descriptor.handle] = try await attempt(descriptor)
+                results[descriptor.handle] = try await attempt(descriptor, raisingSecurity)
             }
         }
         return DatabaseValues(database: database, results: results)
     }
 
     private func attempt(
-        _ attribute: some AttributeReference
+        _ attribute: some AttributeReference, _ raisingSecurity: Bool
     ) async throws(BLEError) -> Result<[UInt8], ATTErrorResponse> {
         do throws(BLEError) {
-            return .success(try await read(attribute))
+            return .success(try await read(attribute, raisingSecurity: raisingSecurity))
         } catch .att(let refusal) {
             return .failure(refusal)
         }
     }
 
     /// Subscribes to every characteristic that can notify or indicate, and returns one stream of all values that the
-    /// device sends. Those that the server refuses to subscribe to, or that have no Client Characteristic
-    /// Configuration, are included without a subscription: `refused` is called with each of them. Otherwise as
-    /// `values(of:)` of several characteristics.
+    /// device sends, in the order of arrival. Characteristics without Client Characteristic Configuration are included
+    /// without a subscription. Those whose subscription fails, for example because it needs more security, are left
+    /// out, and `refused` is called with each of them; the end of the link is thrown. A manager that restores its state
+    /// does not restore this stream.
     public func allValues(
         buffer: BufferPolicy = .standard,
         refused: (RemoteCharacteristic, BLEError) -> Void = { _, _ in }
@@ -66,8 +68,9 @@ extension Peripheral {
             do throws(BLEError) {
                 try await collector.add(
                     characteristic, indications: !characteristic.properties.contains(.notify))
-            } catch .att(let refusal) {
-                refused(characteristic, .att(refusal))
+            } catch {
+                guard await state == .connected, error != .cancelled else { throw error }
+                refused(characteristic, error)
             }
         }
         return collector.values

@@ -49,7 +49,7 @@ extension Adapter {
         let bond = bondRecord(of: id.address)
         return KnownPeripheral(
             id: id, state: state(of: id), linkOwner: link(to: id.address) == nil ? nil : .thisProcess,
-            name: bond?.name ?? scanner.name(of: id.address), isBonded: bond != nil)
+            name: name(of: id.address), isBonded: bond != nil)
     }
 
     func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {

@@ -16,8 +16,8 @@ public struct KnownPeripheral: Hashable, Sendable, Identifiable {
     public var state: PeripheralState
     /// The program that has a link to the device; nil when there is no link.
     public var linkOwner: LinkOwner?
-    /// The name that the device reported: that of its bond, otherwise that of its last advertisement, if this process
-    /// has received one.
+    /// The name of the device, as `Peripheral.name`: one that it advertises, if this process has received it, otherwise
+    /// that of its bond.
     public var name: String?
     /// Whether this host has a bond with the device.
     public var isBonded: Bool
