@@ -154,3 +154,14 @@ func reassemblyIgnoresPartBoundaries(index: Int) throws {
         }
     }
 }
+
+@Test("a length beyond every limit is no trap, also without a limit")
+func lengthsBeyondIntAreNoTrap() throws {
+    for trailer in [0, 1, Int.max] {
+        var reassembler = ValueReassembler(
+            .prefixedLength(octets: 8, .bigEndian, trailer: trailer), limit: .max)
+        reassembler.receive([UInt8](repeating: 0xff, count: 20), at: .zero)
+        let message = try reassembler.next()
+        #expect(message == nil)
+    }
+}

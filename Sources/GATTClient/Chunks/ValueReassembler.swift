@@ -81,8 +81,9 @@ public struct ValueReassembler: Sendable {
             return take(length)
         case .prefixedLength(let octets, let order, let trailer):
             guard let stated = length(octets, order) else { return nil }
-            let (length, isTooLong) = stated.addingReportingOverflow(trailer)
-            try check(isTooLong ? .max : length)
+            let (sum, isTooLong) = stated.addingReportingOverflow(trailer)
+            let length = isTooLong ? Int.max : sum
+            try check(length)
             return take(length, after: octets)
         case .delimiter(let delimiter): return try nextDelimited(delimiter)
         case .silence:
