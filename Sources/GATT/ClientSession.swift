@@ -877,7 +877,7 @@ extension ClientSession {
     /// for which their user is responsible.
     package func isCurrent(_ handle: CheckedHandle) -> Bool {
         handle.generation.number == DatabaseGeneration.unknown.number
-            || history.isCurrent(handle.handle, of: handle.generation)
+            || history.isCurrent(handle.range, of: handle.generation)
     }
 
     /// Returns the generation for parts of the database that are found one by one, of which the first was

@@ -43,10 +43,10 @@ struct DatabaseHistory: Sendable {
         }
     }
 
-    /// Returns whether a handle belongs to a state that is known here, and has not changed since.
-    func isCurrent(_ handle: AttributeHandle, of generation: DatabaseGeneration) -> Bool {
+    /// Returns whether handles belong to a state that is known here, and none of them has changed since.
+    func isCurrent(_ range: AttributeRange, of generation: DatabaseGeneration) -> Bool {
         states.contains { state in
-            state.generation == generation.number && !state.changed.contains { $0.contains(handle) }
+            state.generation == generation.number && !state.changed.contains { $0.overlaps(range) }
         }
     }
 }

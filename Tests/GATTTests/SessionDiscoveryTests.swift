@@ -294,6 +294,18 @@ struct SessionDiscoveryTests {
         #expect(client.connection.session.isCurrent(CheckedHandle(value)))
     }
 
+    @Test("a change anywhere in a service makes what was found of the whole service useless")
+    func changeWithinServiceIsNoticed() throws {
+        var (client, value) = try server.discovered()
+        #expect(client.ask("1d0300" + "1200 1200") == ["1e"])
+        let session = client.connection.session
+        let generation = value.generation
+        #expect(!session.isCurrent(CheckedHandle(AttributeRange(0x0010, 0x0015), generation)))
+        #expect(!session.isCurrent(CheckedHandle(AttributeRange(0x0012, 0x0012), generation)))
+        #expect(session.isCurrent(CheckedHandle(AttributeRange(0x0010, 0x0011), generation)))
+        #expect(session.isCurrent(CheckedHandle(0x0013, generation)))
+    }
+
     @Test func outOfSyncErrorReportsDatabaseChange() throws {
         var (client, value) = try server.discovered()
         let (id, _) = client.connection.session.subscribe(to: value, .notify)

@@ -10,7 +10,7 @@ struct CheckedService: Sendable {
 
     init(_ service: some ServiceReference) { (range, generation) = (service.range, service.generation) }
 
-    fileprivate var checked: CheckedHandle { CheckedHandle(range.start, generation) }
+    fileprivate var checked: CheckedHandle { CheckedHandle(range, generation) }
 }
 
 /// Discovery of parts of a database.
