@@ -75,11 +75,14 @@ package struct Replay {
             connections[link]?.receive(pdu.encoded.span, at: .zero)
             let ours = sentOctets(on: link)
             if case .request = pdu {
+                isAskingInPart.remove(link)
                 asked[link] = (pdu.encoded, ours)
             } else {
                 compare([], with: ours, to: pdu.encoded)
             }
-        case .cut(isRequest: true, let link): isAskingInPart.insert(link)
+        case .cut(isRequest: true, let link):
+            isAskingInPart.insert(link)
+            if asked.removeValue(forKey: link) != nil { unanswered += 1 }
         case .cut(isRequest: false, let link):
             isAskingInPart.remove(link)
             if asked.removeValue(forKey: link) != nil { unanswered += 1 }
