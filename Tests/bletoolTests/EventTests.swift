@@ -103,7 +103,7 @@ struct EventTests {
                 "manufacturer":[{"company":76,"companyName":"Apple, Inc.","data":"02"}],\#
                 "serviceData":[{"uuid":"feaa","data":"01"}],"appearance":null,"flags":6,\#
                 "data":"0201060303180f04ff4c00020416aafe0103084c1b","time":"1970-01-01T00:00:00.042Z",\#
-                "truncated":false,"periodicInterval":null,"uri":null,\#
+                "truncated":false,"problem":null,"periodicInterval":null,"uri":null,\#
                 "beacon":{"format":"Eddystone","problem":"Eddystone: frame type at octet 0 has the invalid value 0x1"},\#
                 "otherBeacons":[]}
                 """#)
@@ -126,6 +126,26 @@ struct EventTests {
         }
         #expect(event.json["sid"] == 3)
         #expect(event.lines(colored: false) == ["   ? dBm  anonymous"])
+    }
+
+    @Test("what is malformed in a packet is shown, at its place in this packet")
+    func advertisementEventNamesProblems() {
+        func event(_ payload: [UInt8], after other: [UInt8] = [], truncated: Bool = false)
+            -> AdvertisementEvent
+        {
+            AdvertisementEvent(
+                address: nil, isConnectable: false, isScannable: false, isScanResponse: false,
+                isLegacy: false,
+                fields: AdvertisingData(other + payload), payload: payload, time: Timestamp(milliseconds: 0),
+                isTruncated: truncated, companyName: { _ in nil })
+        }
+        let field = "Advertising Data: company identifier at octet 5 needs 2 octets, 1 left"
+        #expect(event([2, 1, 6, 2, 0xff, 0x4c]).json["problem"] == .string(field))
+        #expect(event([2, 1, 6, 2, 0xff, 0x4c]).lines(colored: false)[0].hasSuffix("  malformed: \(field)"))
+        let end = "Advertising Data: AD structure at octet 0 needs 8 octets, 1 left"
+        #expect(event([8, 9], after: [2, 1, 6]).json["problem"] == .string(end))
+        #expect(event([8, 9], truncated: true).json["problem"] == .null)
+        #expect(event([2, 1, 6, 0, 0]).json["problem"] == .null)
     }
 
     @Test func advertisementEventShowsTruncationAndInterval() {

@@ -456,7 +456,7 @@ extension ScanRow {
             return ScreenLine(text: "  \("\(structure.type)".filling(34)) \(octets)", look: .dim)
         }
         let problem =
-            event.fields.problem.map { [ScreenLine(text: "  malformed: \($0)", look: .problem)] } ?? []
+            event.problem.map { [ScreenLine(text: "  malformed: \($0)", look: .problem)] } ?? []
         return [ScreenLine(text: ""), ScreenLine(text: "FIELDS", look: .heading)] + words + structures
             + problem
     }

@@ -42,6 +42,14 @@ struct AdvertisementEvent: Event {
     var companyName: @Sendable (CompanyIdentifier) -> String?
     var serviceName: @Sendable (BluetoothUUID) -> String? = { _ in nil }
 
+    /// What is malformed in this packet; nil if nothing is, and for a packet whose end is missing anyway.
+    var problem: String? {
+        let data = AdvertisingData(payload)
+        guard !isTruncated, data.mayHaveProblems else { return nil }
+        let problems = data.problems
+        return problems.isEmpty ? nil : problems.map(\.description).joined(separator: "; ")
+    }
+
     var json: JSONValue {
         let name = fields.localName
         let beacons = fields.manufacturerData.compactMap(beacon) + fields.serviceData.compactMap(beacon)
@@ -62,7 +70,7 @@ struct AdvertisementEvent: Event {
                 fields.serviceData.map { ["uuid": JSONValue($0.uuid), "data": JSONValue(hex: $0.data)] }),
             "appearance": JSONValue(fields.appearance?.rawValue), "flags": JSONValue(fields.flags?.rawValue),
             "data": JSONValue(hex: payload), "time": JSONValue(time.description),
-            "truncated": JSONValue(isTruncated),
+            "truncated": JSONValue(isTruncated), "problem": JSONValue(problem),
             "periodicInterval": periodicInterval.map { JSONValue(Double($0.nanoseconds) / 1e6) } ?? .null,
             "uri": JSONValue(fields.uri?.text), "beacon": beacons.first?.json ?? .null,
             "otherBeacons": .array(beacons.dropFirst().map(\.json)),
@@ -97,7 +105,7 @@ struct AdvertisementEvent: Event {
         parts += details
         if let periodicInterval { parts.append("periodic \(periodicInterval.text)") }
         if isTruncated { parts.append("truncated") }
-        if let problem = fields.problem { parts.append(Style.red("malformed: \(problem)", when: colored)) }
+        if let problem { parts.append(Style.red("malformed: \(problem)", when: colored)) }
         return [parts.joined(separator: "  ")]
     }
 }
