@@ -58,6 +58,9 @@ struct Failure: Error, Hashable, Sendable {
     /// Whether the results already contain the failure, so that `--json` prints no further object.
     var isShown = false
 
+    /// Whether the result was shown all the same, so that a script goes on.
+    var isAfterResult = false
+
     init(
         _ kind: Kind, _ what: String, _ why: String, hint: String? = nil, number: Int? = nil,
         isShown: Bool = false

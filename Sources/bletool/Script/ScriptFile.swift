@@ -66,13 +66,15 @@ struct ScriptFile: Sendable {
     /// The script in messages.
     private var place: String { path == "-" ? "stdin" : path }
 
-    /// Handles a failure at a line. Throws it if the script does not continue after failures, or if the link
-    /// was lost; otherwise shows it and returns it.
+    /// Handles a failure at a line. Throws it if the script does not continue after failures and the line has failed to
+    /// show its result, or if the link was lost; otherwise shows it and returns it.
     private func continueScript(
         after failure: Failure, at line: Int, _ device: ConnectedDevice
     ) async throws(Failure) -> Failure {
         let placed = failure.at("\(place):\(line)")
-        guard keepsGoing, failure.kind != .linkLost, await device.peripheral.state == .connected else {
+        guard keepsGoing || failure.isAfterResult, failure.kind != .linkLost,
+            await device.peripheral.state == .connected
+        else {
             throw placed
         }
         var console = device.console
