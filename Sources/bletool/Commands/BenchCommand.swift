@@ -161,7 +161,11 @@ struct BenchCommand: RadioCommand {
         try await radio.ending(peripheral) { () throws(Failure) in
             let device = ConnectedDevice(peripheral: peripheral, radio: radio)
             guard wanted.isEmpty else {
-                guard let attribute = try await device.resolve(wanted, describing: true).first else { return }
+                guard
+                    let attribute = try await device.resolve(
+                        wanted, describing: true, certainly: read == nil
+                    ).first
+                else { return }
                 return try await measure(try operation(on: attribute), attribute, device)
             }
             for (operation, attribute) in try await ownServer(device) {
@@ -239,7 +243,16 @@ struct BenchCommand: RadioCommand {
 
     private func operation(on attribute: RemoteAttribute) throws(Failure) -> BenchEvent.Operation {
         if read != nil { return .read }
-        if write != nil { return withoutResponse ? .writeWithoutResponse : .write }
+        if let write {
+            guard let properties = attribute.characteristic?.properties, attribute.isValue else {
+                return withoutResponse ? .writeWithoutResponse : .write
+            }
+            guard !withoutResponse || properties.contains(.writeWithoutResponse) else {
+                throw Failure(.input, write, "its server drops writes without a response")
+            }
+            let isOnlyCommand = !properties.contains(.write) && properties.contains(.writeWithoutResponse)
+            return withoutResponse || isOnlyCommand ? .writeWithoutResponse : .write
+        }
         guard let properties = attribute.characteristic?.properties, attribute.isValue,
             !properties.isDisjoint(with: .anyNotification)
         else { throw Failure(.input, wanted.joined(), "neither notifies nor indicates") }

@@ -82,7 +82,8 @@ extension Meter {
         if operation == .notification || operation == .indication {
             guard let characteristic = attribute.characteristic else { return }
             let values = try await peripheral.values(
-                of: characteristic, indications: operation == .indication, buffer: .newest(4096))
+                of: characteristic, indications: operation == .indication, buffer: .newest(4096),
+                requiringConfiguration: false)
             let isNumbered = attribute.uuid == BenchServer.Attribute.source
             for try await received in values {
                 arrived(received.value, isNumbered: isNumbered)
