@@ -72,6 +72,43 @@ struct ContractTests {
             characteristics: [{uuid: 2a06, properties: [read, write, signedWrite], value: {u8: 0}}]
         """
 
+    @Test("a read by handle asks once for the type, and octets after the 512th only for a file")
+    func readByHandle() async throws {
+        let (status, output) = try await beside(
+            """
+            bletool gatt name:Lamp read 0x000b --adapter virtual:phone --timeout 120s --capture read.btsnoop
+            bletool decode read.btsnoop --name "Find Information Request" | wc -l
+            bletool gatt name:Lamp read 2a06 --offset 513 --adapter virtual:phone
+            bletool gatt name:Lamp read 2a06 --offset 513 --to value --adapter virtual:phone --timeout 120s
+            """)
+        #expect(status == 5, "\(output)")
+        let lines = output.split(separator: "\n")
+        #expect(lines.count == 5 && lines[1] == "1", "\(output)")
+        #expect(lines.dropFirst(2).first?.contains("after the end of every value") == true, "\(output)")
+        #expect(lines.last?.contains("Invalid Offset") == true, "\(output)")
+    }
+
+    @Test("a device is not found under another type of address, and the message says so")
+    func wrongAddressType() async throws {
+        let (status, output) = try await beside(
+            """
+            address=$(bletool scan --name Lamp --count 1 --adapter virtual:phone --timeout 120s | grep -o '..:..:..:..:..:../random')
+            bletool gatt "${address%/random}/public" read 2a06 --adapter virtual:phone --timeout 1s
+            """)
+        #expect(status == 2 && output.contains("and is public right? bletool scan shows both"), "\(output)")
+    }
+
+    @Test("bench does not write what the server drops")
+    func benchOfDroppedWrites() async throws {
+        let (status, output) = try await beside(
+            """
+            bletool bench name:Lamp --write 2a06 --without-response --size 1 --count 1 --adapter virtual:phone \
+                --timeout 120s
+            """)
+        #expect(
+            status == 1 && output.contains("2a06: its server drops writes without a response"), "\(output)")
+    }
+
     /// Runs a script while `lamp.yaml` is served on the same air.
     private func beside(_ script: String) async throws -> (status: Int32, output: String) {
         let shell = try Shell()

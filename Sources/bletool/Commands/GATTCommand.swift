@@ -45,6 +45,8 @@ protocol GATTVerb: RadioCommand {
     var options: GATTOptions { get }
     /// Whether the link to a bonded device is encrypted first.
     var encryptsIfBonded: Bool { get }
+    /// Whether `--timeout` limits the verb as a whole, and not each of its operations.
+    var sharesTimeLimit: Bool { get }
     /// Checks the arguments of the verb before a radio is used.
     func checkArguments() throws(Failure)
     /// Runs the verb on a connected device. The caller ends the link afterwards.
@@ -55,6 +57,7 @@ extension GATTVerb {
     static var doing: String { "gatt" }
 
     var encryptsIfBonded: Bool { true }
+    var sharesTimeLimit: Bool { true }
 
     func checkArguments() throws(Failure) {}
 
@@ -73,6 +76,7 @@ extension GATTVerb {
     /// Connects, runs the verb once, and disconnects.
     func runOnce(_ radio: Radio) async throws(Failure) {
         try await options.pairing.outOfBand.writeOffer(of: radio)
+        let radio = sharesTimeLimit ? radio.sharingTimeLimit() : radio
         let peripheral = try await connect(radio)
         try await radio.ending(peripheral) { () throws(Failure) in
             try await run(ConnectedDevice(peripheral: peripheral, radio: radio))

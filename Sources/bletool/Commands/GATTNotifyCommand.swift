@@ -87,7 +87,8 @@ struct GATTNotifyCommand: GATTVerb {
         // A duration that ends is no failure.
         guard !hasEnded, let limit, limit != (try bletool.duration(duration, of: "--duration")), let count
         else { return }
-        throw Failure(.timeout, "notify", "\(shown.value) of \(count) values came in \(limit.text)")
+        let time = try global.time.limit() ?? limit
+        throw Failure(.timeout, "notify", "\(shown.value) of \(count) values came in \(time.text)")
     }
 
     /// Returns the characteristics of a link's server to subscribe to.

@@ -116,7 +116,7 @@ struct GATTReadCommand: GATTVerb {
                 "\(value.hex) (octets: \(value.count)) is not \(format.rawValue)",
                 hint: "--format auto and hex show any value")
         }
-        let type = try await device.type(of: attribute, for: format)
+        let type = try await device.type(of: attribute, uuid, for: format)
         device.console.show(
             ValueEvent(handles: [attribute.handle], uuid: uuid, value: value, format: format, type: type))
     }
@@ -125,10 +125,12 @@ struct GATTReadCommand: GATTVerb {
         guard let offset else { return 0 }
         let octets = Int(
             try reading("--offset") { () throws(BadInput) in try UInt16(text: offset, "an offset") })
-        guard octets <= StoredValue.limit else {
+        // A file can receive a value that is longer than the specification permits.
+        guard octets <= StoredValue.limit || to != nil else {
             throw Failure(
                 .usage, "--offset",
-                "\(octets) is after the end of every value: values have at most 512 octets")
+                "\(octets) is after the end of every value: values have at most 512 octets",
+                hint: "with --to, also octets of longer values are read")
         }
         return octets
     }
@@ -172,10 +174,18 @@ private func checkRawOutput(_ global: GlobalOptions, _ option: String) throws(Fa
 }
 
 extension ConnectedDevice {
+    /// As `type(of:_:for:)`, with the UUID that the server reports if only the handle is known.
+    func type(of attribute: RemoteAttribute, for format: ValueFormat) async throws(Failure) -> ValueType? {
+        guard format == .auto else { return nil }
+        return try await type(of: attribute, uuid(of: attribute), for: format)
+    }
+
     /// Returns the type of a value for the format auto: from its Characteristic Presentation Format
     /// descriptor if it has one, otherwise from its UUID.
-    func type(of attribute: RemoteAttribute, for format: ValueFormat) async throws(Failure) -> ValueType? {
-        guard format == .auto, let uuid = try await uuid(of: attribute) else { return nil }
+    func type(
+        of attribute: RemoteAttribute, _ uuid: BluetoothUUID?, for format: ValueFormat
+    ) async throws(Failure) -> ValueType? {
+        guard format == .auto, let uuid else { return nil }
         let described =
             attribute.isValue
             ? attribute.characteristic?.descriptors.first { $0.uuid == 0x2904 }?.handle : nil

@@ -42,5 +42,8 @@ struct GATTRunCommand: GATTVerb {
 
     func run(_ device: ConnectedDevice) async throws(Failure) { try await script.run(on: device) }
 
+    /// The limit is that of each line.
+    var sharesTimeLimit: Bool { false }
+
     private var script: ScriptFile { ScriptFile(path: file, keepsGoing: keepGoing) }
 }

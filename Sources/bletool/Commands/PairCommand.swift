@@ -66,7 +66,8 @@ struct PairCommand: RadioCommand {
             let security = try await device.attempt(peer.text) { () throws(BLEError) in
                 try await peripheral.pair(level)
             }
-            radio.console.show(PairedEvent(peer: peer, security: security))
+            let identity = await peripheral.id.address
+            radio.console.show(PairedEvent(peer: peer, identity: identity, security: security))
         }
     }
 }
@@ -74,6 +75,8 @@ struct PairCommand: RadioCommand {
 /// The result of `pair`: two devices are paired, or already were.
 struct PairedEvent: Event {
     var peer: DeviceAddress
+    /// The address by which the bond names the device, if `peer` is a private one.
+    var identity: DeviceAddress
     /// The security of the link after pairing.
     var security: LinkSecurity
 
@@ -83,6 +86,7 @@ struct PairedEvent: Event {
     var json: JSONValue {
         [
             "event": "paired", "address": JSONValue(peer), "addressType": JSONValue(typeOf: peer),
+            "identity": JSONValue(identity == peer ? nil : identity),
             "level": JSONValue(security.reached.kernelName), "keySize": JSONValue(security.keySize),
             "bonded": JSONValue(security.isBonded), "authenticated": .bool(isAuthenticated),
         ]
@@ -90,9 +94,9 @@ struct PairedEvent: Event {
 
     func lines(colored: Bool) -> [String] {
         let how = security.isBonded ? "paired and bonded" : "paired for this link"
+        let device = Style.cyan(peer.text, when: colored) + (identity == peer ? "" : "  is \(identity)")
         return [
-            "\(Style.cyan(peer.text, when: colored)) \(how)  level \(security.reached.kernelName)  "
-                + "key of \(security.keySize) octets"
+            "\(device) \(how)  level \(security.reached.kernelName)  key of \(security.keySize) octets"
                 + (isAuthenticated
                     ? "" : "  not authenticated: Just Works, without passkey or comparison")
         ]

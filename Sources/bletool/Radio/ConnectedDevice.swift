@@ -30,7 +30,8 @@ struct ConnectedDevice: Sendable {
         _ what: String, _ body: @escaping @Sendable () async throws(BLEError) -> Result
     ) async throws(Failure) -> Result {
         try await radio.attempt(what) { () throws(BLEError) in
-            try await radio.adapter.within(radio.timeLimit, body)
+            let late = BLEError.timedOut(.operation, after: radio.timeLimit ?? .zero)
+            return try await withDeadline(radio.timeLeft, on: radio.adapter.loop, orThrow: late, body)
         }
     }
 
@@ -101,21 +102,23 @@ extension RemoteDatabase {
     func checkFaults(_ what: String) throws(Failure) {
         guard let first = faults.first else { return }
         let count = faults.count == 1 ? "a fault" : "\(faults.count) faults, the first of which is"
-        throw Failure(
+        var failure = Failure(
             faults.contains(where: \.isForSecurity) ? .security : .peer, what,
             "the device's database has \(count): \(first)")
+        failure.isAfterResult = true
+        throw failure
     }
 
     /// Throws if it is not certain which attribute a path refers to.
     fileprivate func checkCertainty(
         of matches: [RemoteAttribute], _ path: AttributePath
     ) throws(Failure) {
-        guard case .uuids = path, let first = matches.first else { return }
+        guard case .uuids(let service, _, _) = path, let first = matches.first else { return }
         let handles = matches.map { "\($0.handle)" }.joined(lastBy: "or")
         if matches.count > 1 {
             throw Failure(
                 .input, "\(path)", "\(matches.count) attributes match",
-                hint: "SERVICE/CHARACTERISTIC or a handle selects one: \(handles)")
+                hint: "\(service == nil ? "SERVICE/CHARACTERISTIC or " : "")a handle selects one: \(handles)")
         }
         guard let characteristic = first.characteristic, isFaulty(characteristic) else { return }
         throw Failure(

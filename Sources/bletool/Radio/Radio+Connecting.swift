@@ -14,7 +14,8 @@ extension Radio {
         options.establishmentAttempts = .max
         let onCoded = options.phys == [.leCoded]
         var address = try await find(selector, within: limit, onCoded: onCoded)
-        let end = adapter.loop.now + limit
+        // The search for the device has used a part of `--timeout`.
+        let end = adapter.loop.now + min(limit, timeLeft ?? limit)
         // A device that is given by its name can have another address since it was found, and is looked for again.
         var step = if case .name = selector { Duration.seconds(5) } else { limit }
         while true {
@@ -31,9 +32,15 @@ extension Radio {
                     throw Failure(.timedOut(stage, after: limit), while: address.text)
                 default: throw Failure(error, while: address.text)
                 }
+                var late = Failure(.timedOut(.connecting, after: limit), while: address.text)
+                // An address with another type is that of another device.
+                if case .address = selector, !isBonded {
+                    late.hint =
+                        "is the device in range and connectable, and is \(address.type) right? bletool scan shows both"
+                }
                 let left = adapter.loop.now.duration(until: end)
                 guard !isLast, left > .zero, case .success(let next) = await found(selector, left, onCoded)
-                else { throw Failure(.timedOut(.connecting, after: limit), while: address.text) }
+                else { throw late }
                 step = next == address ? step * 2 : .seconds(5)
                 address = next
             }

@@ -56,14 +56,29 @@ extension RadioCommand {
 struct Radio: Sendable {
     let adapter: Adapter
     let console: Console
+    /// The limit of `--timeout`.
     let timeLimit: Duration?
+    /// The time at which `--timeout` ends; nil while it limits each operation separately, and without a limit.
+    private var deadline: Instant?
     /// Reports changes of the controller's health.
     let health: HealthWatch
     private let recording: RecordingFile?
     private let doing: String
 
-    /// Returns the earlier one of `--timeout` and a command's `--duration`.
-    func limit(_ duration: Duration?) -> Duration? { [duration, timeLimit].compactMap(\.self).min() }
+    /// What is left of `--timeout`.
+    var timeLeft: Duration? {
+        deadline.map { max(.zero, adapter.loop.now.duration(until: $0)) } ?? timeLimit
+    }
+
+    /// Returns the radio for a command whose operations share one time limit, from now on.
+    func sharingTimeLimit() -> Radio {
+        var radio = self
+        radio.deadline = timeLimit.map { adapter.loop.now + $0 }
+        return radio
+    }
+
+    /// Returns the earlier one of the end of `--timeout` and a command's `--duration`.
+    func limit(_ duration: Duration?) -> Duration? { [duration, timeLeft].compactMap(\.self).min() }
 
     /// Whether `--timeout` ends before a command's `--duration`.
     func isTimeout(before duration: Duration?) -> Bool {
