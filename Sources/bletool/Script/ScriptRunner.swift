@@ -13,6 +13,8 @@ actor ScriptRunner {
     private var collector: ValueCollector?
     private var reader: Task<Void, Never>?
     private var subscriptions: [AttributeHandle: Subscription] = [:]
+    /// Whether the subscriptions have ended, and no step has failed for it.
+    private var hasUnreportedEnd = false
 
     private struct Subscription {
         let event: SubscribedEvent
@@ -43,9 +45,31 @@ actor ScriptRunner {
         case .subscribe(let step): try await subscribe(step, device)
         case .unsubscribe(let attribute): try await unsubscribe(attribute)
         case .wait(let step): try await wait(step, device)
-        case .sleep(let duration):
-            // The end of the link ends the pause, too.
+        case .sleep(let duration): try await sleep(duration)
+        }
+    }
+
+    /// Waits. The end of the link ends the pause, as does that of the subscriptions, whose values it is for.
+    private func sleep(_ duration: Duration) async throws(Failure) {
+        guard collector != nil || hasUnreportedEnd else {
             if let reason = try await end(within: duration) { throw lost(reason) }
+            return
+        }
+        _ = try await arrival(within: duration, while: device.peripheral.address.text) { _ in false }
+    }
+
+    /// Waits for a value, and returns whether one came. Throws if the subscriptions have ended.
+    private func arrival(
+        within limit: Duration, while doing: String,
+        where isMeant: @escaping @Sendable (Arrivals.Arrival) -> Bool
+    ) async throws(Failure) -> Bool {
+        do throws(BLEError) {
+            return try await device.radio.limited(limit) { [arrivals] () throws(BLEError) in
+                try await arrivals.take(where: isMeant)
+            }
+        } catch {
+            hasUnreportedEnd = false
+            throw Failure(error, while: doing)
         }
     }
 
@@ -88,6 +112,7 @@ actor ScriptRunner {
             try await ValueCollector(of: peripheral)
         }
         collector = new
+        hasUnreportedEnd = false
         arrivals.begin()
         reader = Task { [weak self, arrivals, values = new.values] in
             do throws(BLEError) {
@@ -102,8 +127,12 @@ actor ScriptRunner {
         return new
     }
 
-    /// Notes that the stream of the subscriptions has ended. A `wait` reports why; others can follow.
-    private func collectorEnded() { collector = nil }
+    /// Notes that the stream of the subscriptions has ended. A `wait` or `sleep` fails with the reason; other
+    /// subscriptions can follow.
+    private func collectorEnded() {
+        collector = nil
+        hasUnreportedEnd = true
+    }
 
     /// Shows that a subscription is in effect: the server has answered, or a value has arrived before that.
     private func announce(_ handle: AttributeHandle) {
@@ -152,13 +181,9 @@ actor ScriptRunner {
         }
         var handle: AttributeHandle?
         if let attribute = step.attribute { handle = try await characteristic(attribute).0.valueHandle }
-        let (arrivals, isIndication, wanted) = (arrivals, step.awaited == .indication, handle)
-        let came = try await device.radio.attempt("wait") { () throws(BLEError) in
-            try await device.radio.limited(limit) { () throws(BLEError) in
-                try await arrivals.take {
-                    $0.isIndication == isIndication && (wanted == nil || $0.handle == wanted)
-                }
-            }
+        let (isIndication, wanted) = (step.awaited == .indication, handle)
+        let came = try await arrival(within: limit, while: "wait") {
+            $0.isIndication == isIndication && (wanted == nil || $0.handle == wanted)
         }
         guard came else {
             let what = step.attribute.map { " of \($0)" } ?? ""
