@@ -63,6 +63,41 @@ struct MTUOmissionTests {
         }
     }
 
+    @Test(
+        "the end of a link during the exchange can be a coincidence: a later link tries again",
+        arguments: [false, true])
+    func coincidentEnd(isRepeated: Bool) async throws {
+        try await TwoHosts.altered { hosts, port in
+            port.alter(silencing(.exchangeMTUResponse))
+            let manager = PeripheralManager(hosts.server)
+            let events = manager.events()
+            let ending = hosts.bed.task {
+                var count = 0
+                for try await case .connected(let central, _) in events {
+                    count += 1
+                    guard count == 1 || count == 3 && isRepeated else { continue }
+                    await hosts.bed.wait(.milliseconds(500))
+                    await manager.disconnect(central)
+                }
+            }
+            let address = try await hosts.find()
+            let first = try await hosts.central.connect(to: address)
+            #expect(try await first.mtu == 23)
+            await first.disconnect()
+            if !isRepeated { port.alter(nil) }
+            port.forget()
+            let second = try await hosts.central.connect(to: address)
+            #expect(port.received.count { $0[0] == 0x02 } == 1)
+            #expect(try await second.mtu == (isRepeated ? 23 : 517))
+            await second.disconnect()
+            port.forget()
+            let third = try await hosts.central.connect(to: address)
+            #expect(port.received.count { $0[0] == 0x02 } == (isRepeated ? 0 : 1))
+            await third.disconnect()
+            ending.cancel()
+        }
+    }
+
     @Test("a limit of the caller that passes during the exchange says so")
     func limitDuringExchange() async throws {
         try await TwoHosts.altered { hosts, port in

@@ -41,13 +41,14 @@ extension Adapter {
                     try request(peer, options, eagerUntil)
                 }
                 try await prepare(user, options, stage)
+                clients.noteLinkWithoutMTU(to: peer)
                 noteConnected(user)
                 return user
             } catch {
                 let hasBegun = !omitsMTU && !knowsOmission && clients.omitsMTU(to: peer)
                 // Another link is no better without the exchange.
                 if omitsMTU, error != .cancelled, error.failedEstablishment == nil {
-                    clients.setOmitsMTU(false, to: peer)
+                    clients.noteMTU(of: peer)
                 }
                 omitsMTU = omitsMTU || hasBegun
                 if hasBegun, error != .cancelled {
@@ -230,7 +231,10 @@ extension Adapter {
             let isAnswered: Void? = try await until(limit) { [self] () throws(BLEError) in
                 try await offerMTU(on: id)
             }
-            if isAnswered != nil { return stage.withLock { $0 = .linkSetup } }
+            if isAnswered != nil {
+                clients.noteMTU(of: link.peer)
+                return stage.withLock { $0 = .linkSetup }
+            }
         } catch {
             switch error {
             case .peerMisbehaved:
@@ -239,18 +243,20 @@ extension Adapter {
                 return stage.withLock { $0 = .linkSetup }
             case .disconnected(.status(.remoteUserTerminatedConnection)),
                 .disconnected(.status(.remoteDeviceTerminatedLowResources)):
-                clients.setOmitsMTU(link.role == .central, to: link.peer)
+                if link.role == .central { clients.noteNoMTU(of: link.peer, hasEndedLink: true) }
                 throw error
             case .cancelled where began.duration(until: loop.now) >= limit / 2:
                 // The limit of the caller is shorter. Its next attempt is made without the exchange.
-                clients.setOmitsMTU(link.role == .central, to: link.peer)
+                if link.role == .central { clients.noteNoMTU(of: link.peer, hasEndedLink: false) }
                 throw error
             default: throw error
             }
         }
-        clients.setOmitsMTU(link.role == .central, to: link.peer)
         // No user of the link can send another request.
-        if link.role == .central { end(link) }
+        if link.role == .central {
+            clients.noteNoMTU(of: link.peer, hasEndedLink: false)
+            end(link)
+        }
         throw .timedOut(.mtuExchange, after: limit)
     }
 

@@ -14,14 +14,44 @@ struct ClientMemory {
         var hasServed: Bool
     }
     private var endings: Deque<Ending> = []
-    /// The devices that do not answer the exchange of the MTU.
-    private var mutes = RecencyTable<DeviceAddress, Bool>(limit: 256)
+    /// What is known of a device and the exchange of the MTU.
+    private enum MTUExchange {
+        case works
+        /// The device has ended a link during the exchange, which is omitted on the next one.
+        case endedLink
+        /// A link without the exchange has followed: the end of the first one may have been a coincidence.
+        case mayEndLink
+        /// The device does not answer the exchange, or has ended two links during it.
+        case fails
+    }
+    private var exchanges = RecencyTable<DeviceAddress, MTUExchange>(limit: 256)
 
-    /// Whether the exchange of the MTU is omitted on links to a device.
-    func omitsMTU(to peer: DeviceAddress) -> Bool { mutes[peek: peer] ?? false }
+    private mutating func note(_ exchange: MTUExchange, with peer: DeviceAddress) {
+        _ = exchanges.use(peer, first: exchange) { $0 = exchange }
+    }
 
-    mutating func setOmitsMTU(_ omits: Bool, to peer: DeviceAddress) {
-        _ = mutes.use(peer, first: omits) { $0 = omits }
+    /// Whether the exchange of the MTU is omitted on the next link to a device.
+    func omitsMTU(to peer: DeviceAddress) -> Bool {
+        switch exchanges[peek: peer] {
+        case .endedLink, .fails: true
+        case .works, .mayEndLink, nil: false
+        }
+    }
+
+    /// Notes that a device has not answered the exchange of the MTU, or has ended the link instead.
+    mutating func noteNoMTU(of peer: DeviceAddress, hasEndedLink: Bool) {
+        let isFirst = hasEndedLink && exchanges[peek: peer] != .mayEndLink
+        note(isFirst ? .endedLink : .fails, with: peer)
+    }
+
+    /// Notes that a device has answered the exchange of the MTU, or that a link without it was no better.
+    mutating func noteMTU(of peer: DeviceAddress) {
+        if exchanges[peek: peer] != nil { note(.works, with: peer) }
+    }
+
+    /// Notes that a link to a device is set up without the exchange of the MTU.
+    mutating func noteLinkWithoutMTU(to peer: DeviceAddress) {
+        if exchanges[peek: peer] == .endedLink { note(.mayEndLink, with: peer) }
     }
 
     /// Records why a link ended, and how many packets it had accepted but not sent, for callers that still
