@@ -1025,6 +1025,13 @@ extension ClientSession {
         if held.taken(value, by: subscriber) { confirmationsOwed += 1 }
     }
 
+    /// Records that a subscriber has received the values that another one, of the same characteristic, has not taken.
+    /// Their confirmation waits for it if those of later ones do.
+    package mutating func handOverValues(from subscriber: SubscriptionID, to other: SubscriptionID) {
+        guard subscriptions[other]?.holdsConfirmation == true else { return }
+        held.handOver(from: subscriber, to: other)
+    }
+
     /// Confirms indications that were not taken within 25 s, because the server would otherwise give up the
     /// link.
     mutating func expire(at now: Instant) { confirmationsOwed += held.expire(at: now) }

@@ -66,6 +66,17 @@ private func value(_ handle: AttributeHandle, _ octets: [UInt8]) -> ReceivedValu
     #expect(held.taken(first, by: two) == true)
 }
 
+@Test("a subscriber that receives the values of another one is waited for in its place")
+func handedOverValueIsWaitedFor() {
+    var table = SubscriptionTable()
+    let (one, two) = (table.subscribe(to: 3, .indicate), table.subscribe(to: 3, .indicate))
+    var held = PendingConfirmations()
+    let first = held.hold(for: [one], at: .zero)
+    held.handOver(from: one, to: two)
+    #expect(held.released(by: one) == 0)
+    #expect(held.taken(first, by: two) == true)
+}
+
 @Test func unsolicitedPDUsExpandToReceivedValues() throws {
     let now = Instant.zero + .seconds(3)
     let full = ATTUnsolicited.notification(3, value: counting(20)).values(mtu: .default, at: now)

@@ -125,6 +125,13 @@ extension Adapter {
             to: characteristics, holdingConfirmation: options.confirmation == .whenTaken)
         link.feeds[feed]?.subscriptions += keys
         for key in keys { link.streams[key] = buffer }
+        for feed in link.feeds.values where earlier.contains(where: { $0 === feed.buffer }) {
+            for old in feed.subscriptions {
+                let handle = link.gatt.session.characteristic(of: old)?.valueHandle
+                let new = keys.first { link.gatt.session.characteristic(of: $0)?.valueHandle == handle }
+                if let new { link.gatt.session.handOverValues(from: old, to: new) }
+            }
+        }
         let taken = earlier.flatMap { $0.takeAll() } + early
         let inOrder = taken.enumerated().sorted {
             ($0.element.received, $0.offset) < ($1.element.received, $1.offset)

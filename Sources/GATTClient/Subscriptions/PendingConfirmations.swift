@@ -47,6 +47,13 @@ package struct PendingConfirmations: Sendable {
         return true
     }
 
+    /// Makes a subscriber take the values in place of another one, which is then no longer waited for.
+    package mutating func handOver(from taker: SubscriptionID, to other: SubscriptionID) {
+        for index in held.indices where held[index].takers.remove(taker) != nil {
+            held[index].takers.insert(other)
+        }
+    }
+
     /// Removes a subscriber, which takes no more values. Returns the number of confirmations to send now.
     package mutating func released(by taker: SubscriptionID) -> Int {
         for index in held.indices { held[index].takers.remove(taker) }

@@ -124,6 +124,53 @@ struct RestoredSubscriptionTests {
         }
     }
 
+    @Test(
+        "an indication of a restored stream is confirmed when it is taken from the stream that takes it over")
+    func takenOverIndicationIsConfirmedWhenTaken() async throws {
+        try await LivesAndDeaths.run { world in
+            let server = PeripheralManager(world.peer)
+            try await server.publish([
+                GATTService(
+                    Sample.service,
+                    characteristics: [Sample.value, Sample.other].map {
+                        GATTCharacteristic($0, properties: [.indicate], value: .stored([1]))
+                    })
+            ])
+            let advertising = try await world.peer.advertise(maximumLinks: 2)
+            let peer = Peripheral.Identifier(await world.peer.address)
+            let first = try await world.rise()
+            do {
+                let device = try await world.manager(first).connect(to: peer)
+                let stream = try await device.values(
+                    of: try await device.indicating(), indications: true, confirming: .whenTaken)
+                await world.die(first)
+                withExtendedLifetime(stream) {}
+            }
+            await world.bed.wait(.seconds(60))
+
+            let second = try await world.rise()
+            let central = try await world.manager(second)
+            await world.bed.wait(.seconds(10))
+            let device = try await central.connect(to: peer)
+            let all = try await device.indicating()
+            let isConfirmed = Lock(false)
+            let updating = world.bed.task {
+                let reached = try await server.update(all[0].valueHandle, to: [9])
+                #expect(reached.count == 1)
+                isConfirmed.withLock { $0 = true }
+            }
+            await world.bed.wait(.seconds(5))
+            let stream = try await device.values(of: all, indications: true, confirming: .whenTaken)
+            await world.bed.wait(.seconds(5))
+            #expect(!isConfirmed.withLock { $0 })
+            #expect(try await stream.next(within: .zero)?.value == [9])
+            try await updating.value
+            #expect(isConfirmed.withLock { $0 })
+            await world.die(second)
+            await advertising.stop()
+        }
+    }
+
     @Test func dismissingEndsUnclaimedSubscription() async throws {
         try await LivesAndDeaths.run { world in
             try await world.peer.serve(maximumLinks: 2)
@@ -151,6 +198,13 @@ struct RestoredSubscriptionTests {
             #expect(try await Self.subscriptions(after: second, in: world).isEmpty)
             withExtendedLifetime(device) {}
         }
+    }
+}
+
+extension Peripheral {
+    fileprivate func indicating() async throws(BLEError) -> [RemoteCharacteristic] {
+        let database = try await discover()
+        return [Sample.value, Sample.other].flatMap { database.characteristics($0) }
     }
 }
 
