@@ -77,6 +77,20 @@ import VirtualController
         await next.close()
     }
 
+    @Test("an air that is closed while it begins to listen leaves no socket")
+    func airClosedWhileItBeginsToListen() async throws {
+        let lock = path + ".lock"
+        let held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(flock(held, LOCK_EX) == 0)
+        let air = AirServer(on: .shared, seed: 1)
+        let listening = Task { [path] in try await air.listen(at: .unix(path: path)) }
+        await air.close()
+        unlink(lock)
+        close(held)
+        await #expect(throws: BLEError.port(.ended)) { try await listening.value }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func idleWaitIsCancellable() async throws {
         try await VirtualTestbed.run { bed in
             _ = try await bed.adapter("client")

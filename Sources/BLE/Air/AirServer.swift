@@ -22,6 +22,7 @@ public actor AirServer {
     private var air: VirtualAir
     private var ports: [VirtualAir.ControllerID: any PacketPort] = [:]
     private var listeners: [Listener] = []
+    private var isClosed = false
     private var timer: LoopTimer?
     private var emptied: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waits = 0
@@ -68,10 +69,14 @@ public actor AirServer {
     }
 
     /// Takes ownership of a stream socket that already listens, and accepts connections on it. `folder` is the
-    /// one in which a Unix socket was bound.
+    /// one in which a Unix socket was bound. Closes the socket, and throws, if the air has ended.
     package func listen(on descriptor: CInt, in folder: OpenFolder? = nil) throws(PortError) {
         let listener = StreamSockets.listener(descriptor, in: folder, on: loop) { [weak self] connection in
             self?.assumeIsolated { $0.accept(connection) }
+        }
+        guard !isClosed else {
+            listener.close()
+            throw .ended
         }
         try listener.start { _ in }
         listeners.append(listener)
@@ -129,8 +134,9 @@ public actor AirServer {
         }
     }
 
-    /// Ends the air and with it the port of every host.
+    /// Ends the air and with it the port of every host. A `listen` that is under way throws `PortError.ended`.
     public func close() {
+        isClosed = true
         for listener in listeners { listener.close() }
         for port in ports.values { port.close() }
         listeners.removeAll()

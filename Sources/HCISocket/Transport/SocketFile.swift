@@ -81,16 +81,13 @@ struct SocketFile: Sendable {
                 // A holder that was killed has removed nothing.
                 await loop.sleep(for: limit) ? attempt() : .success(nil)
             }
-            var first: Swift.Result<CInt?, PortError>?
+            // The lock can be taken just when the time ends, but not twice.
+            var outcome = Swift.Result<CInt?, PortError>.success(nil)
             for await result in group {
-                if first == nil {
-                    first = result
-                    group.cancelAll()
-                } else if case .success(let second?) = result {
-                    close(second)
-                }
+                group.cancelAll()
+                if case .success(nil) = outcome { outcome = result }
             }
-            return first ?? .success(nil)
+            return outcome
         }
         withExtendedLifetime(watch) {}
         guard let descriptor = try outcome.get() else { throw .held("\(path).lock", after: limit) }
