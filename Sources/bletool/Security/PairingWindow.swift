@@ -27,6 +27,9 @@ final class PairingWindow: Sendable {
     }
 
     private let state = Lock(State())
+    private let loop: EventLoop
+
+    init(on loop: EventLoop = .shared) { self.loop = loop }
 
     /// Handles SIGUSR1 from now on: if `opens` is false, by a note. Without a handler, the signal would end a server
     /// that does not expect it.
@@ -50,7 +53,7 @@ final class PairingWindow: Sendable {
     }
 
     /// Opens the window, again for its whole length if it is open.
-    private func open() {
+    func open() {
         let opened: (console: Console, number: Int)? = state.withLock { state in
             guard let console = state.console else {
                 state.isWanted = true
@@ -62,8 +65,8 @@ final class PairingWindow: Sendable {
         }
         guard let (console, number) = opened else { return }
         _ = console.show(PairingWindowEvent(isOpen: true))
-        Task(executorPreference: EventLoop.shared) { [self] in
-            if await EventLoop.shared.sleep(for: Self.length) { timeIsOver(number) }
+        Task(executorPreference: loop) { [self] in
+            if await loop.sleep(for: Self.length) { timeIsOver(number) }
         }
     }
 

@@ -72,6 +72,16 @@ private struct User: PairingDelegate {
     }
 }
 
+/// A delegate that agrees to replace bonds, and records them.
+private struct Replacing: PairingDelegate {
+    let asked = Lock<[Bond?]>([])
+
+    func authorizePairing(with peer: DeviceAddress, replacing bond: Bond?) async -> Bool {
+        asked.withLock { $0.append(bond) }
+        return true
+    }
+}
+
 /// The kernel's requests, the questions that the user then receives, and the replies of a user who agrees or refuses.
 private let questions: [(UInt16, [UInt8], String, yes: ManagementCommand, no: ManagementCommand)] = [
     (
@@ -180,6 +190,40 @@ private func security(_ user: User, _ bonds: Bond...) throws -> SecurityOptions 
             }
             #expect(problem == .adapter(.pairedBy(bluetoothDaemon: 4711)))
             #expect(socket.required.isEmpty && host.commands.isEmpty)
+        }
+    }
+
+    @Test("the delegate receives the bond that a pairing would replace, and a failed pairing is an event")
+    func replacedBondAndFailureAreReported() async throws {
+        let (user, known) = (Replacing(), bond(isAuthenticated: false))
+        var options = SecurityOptions()
+        options.delegate = user
+        options.managesKernelPairing = true
+        try options.bonds.insert(known)
+        try await run(options) { host in
+            let events = PeripheralManager(host.adapter).events()
+            let socket = KernelSocket(on: host.loop)
+            _ = await host.link(to: lamp, as: .peripheral, over: socket)
+            host.kernel.emit(0x000f, lampOctets + [1, 0, 0, 0, 0])
+            await host.wait(.seconds(1))
+            #expect(user.asked.withLock { $0 } == [known])
+            host.kernel.emit(0x0011, lampOctets + [5])
+            var short = longTermKey(kind: 2)
+            short[10] = 7
+            host.kernel.emit(0x000a, short)
+            await host.wait(.seconds(1))
+            socket.lose()
+            var (failures, end): ([BLEError], BLEError?) = ([], nil)
+            for try await event in events {
+                if case .pairingFailed(_, let error) = event { failures.append(error) }
+                if case .disconnected(_, _, let error) = event {
+                    end = error
+                    break
+                }
+            }
+            let refusal = BLEError.pairing(.local(.encryptionKeySize))
+            #expect(failures == [.kernelPairing(.authenticationFailed), refusal])
+            #expect(end == refusal)
         }
     }
 
