@@ -230,48 +230,48 @@ struct ErrorTableTests {
         Row(.adapter(.closed), .adapter, "read: the adapter was closed"),
         Row(
             .permission(.netRaw, for: .open(0)), .permission, "opening hci0: needs CAP_NET_RAW",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netRaw, for: .sendCommands(.kernel(.index(0)))), .permission,
             "sending commands to hci0: needs CAP_NET_RAW",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netRaw, for: .connect), .permission, "connecting: needs CAP_NET_RAW",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netRaw, for: .listen), .permission, "listening for centrals: needs CAP_NET_RAW",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netRaw, for: .record(0)), .permission, "recording hci0: needs CAP_NET_RAW",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netRaw, for: .record(nil)), .permission,
             "recording the kernel's adapters: needs CAP_NET_RAW",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netAdmin, for: .switchPower(0, on: true)), .permission,
             "switching hci0 on: needs CAP_NET_ADMIN",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netAdmin, for: .cyclePower(0)), .permission,
             "switching hci0 off and on: needs CAP_NET_ADMIN",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netAdmin, for: .switchLowEnergy(0, on: true)), .permission,
             "switching LE on for hci0: needs CAP_NET_ADMIN",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netAdmin, for: .takeUserChannel(0)), .permission,
             "taking hci0 from the kernel: needs CAP_NET_ADMIN",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netAdmin, for: .setUpPairing(0)), .permission,
             "setting up pairing on hci0: needs CAP_NET_ADMIN",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .permission(.netAdmin, for: .restorePairing(0)), .permission,
             "setting pairing on hci0 back: needs CAP_NET_ADMIN",
-            hint: "\(Grant.command), or run as root"),
+            hint: Grant.hint()),
         Row(
             .fileAccess(path: "/dev/ttyACM0"), .permission,
             "read: this user may not read and write /dev/ttyACM0",

@@ -85,18 +85,13 @@ public struct Diagnosis: Hashable, Sendable {
 
     /// Reads the capabilities of the process, bluetoothd, the radio switches and the serial ports.
     init(_ files: SystemFiles) {
-        let status = (files.text("/proc/self/status") ?? "").split(separator: "\n")
-        func value(_ name: String) -> String {
-            let line = status.first { $0.hasPrefix(name + ":") }?.dropFirst(name.count + 1) ?? ""
-            return String(line.drop { $0 == " " || $0 == "\t" })
-        }
-        let effective = UInt64(value("CapEff"), radix: 16) ?? 0
+        let effective = UInt64(files.processStatus("CapEff"), radix: 16) ?? 0
         let ports = files.names(in: "/dev").filter { name in
             ["ttyACM", "ttyUSB", "ttyAMA", "serial"].contains { name.hasPrefix($0) && name != $0 }
         }
         self.init(
             capabilities: Set(Capability.allCases.filter { effective >> $0.bit & 1 == 1 }),
-            hasNoNewPrivileges: value("NoNewPrivs") == "1", bluetoothDaemon: files.bluetoothDaemon,
+            hasNoNewPrivileges: files.hasNoNewPrivileges, bluetoothDaemon: files.bluetoothDaemon,
             switches: files.radioSwitches,
             serialPorts: ports.map {
                 SerialPort(path: "/dev/\($0)", isAccessible: files.mayUse("/dev/\($0)"))
@@ -104,7 +99,21 @@ public struct Diagnosis: Hashable, Sendable {
     }
 }
 
+extension Diagnosis {
+    /// Whether this process cannot get capabilities from a file.
+    package static var hasNoNewPrivileges: Bool { SystemFiles().hasNoNewPrivileges }
+}
+
 extension SystemFiles {
+    /// Returns what the kernel reports of this process under a name; empty without it.
+    fileprivate func processStatus(_ name: String) -> String {
+        let status = (text("/proc/self/status") ?? "").split(separator: "\n")
+        let line = status.first { $0.hasPrefix(name + ":") }?.dropFirst(name.count + 1) ?? ""
+        return String(line.drop { $0 == " " || $0 == "\t" })
+    }
+
+    fileprivate var hasNoNewPrivileges: Bool { processStatus("NoNewPrivs") == "1" }
+
     /// Whether this process may read and write a file.
     fileprivate func mayUse(_ path: String) -> Bool { access(root + path, R_OK | W_OK) == 0 }
 }

@@ -79,13 +79,10 @@ extension DoctorReport {
             let all = Capability.allCases.map(\.rawValue).joined(lastBy: "and")
             return Check(name: "capabilities", status: .ok, message: "this process has \(all)")
         }
-        let fix =
-            diagnosis.hasNoNewPrivileges
-            ? "no_new_privs keeps this process from getting capabilities from its file: start it with them"
-            : "\(Grant.command), or run as root"
         return Check(
             name: "capabilities", status: .problem,
-            message: "this process lacks \(missing.joined(lastBy: "and"))", fix: fix, kind: .permission)
+            message: "this process lacks \(missing.joined(lastBy: "and"))",
+            fix: Grant.hint(hasNoNewPrivileges: diagnosis.hasNoNewPrivileges), kind: .permission)
     }
 
     /// Returns the checks of radios with notes in place of problems if another adapter can be used.

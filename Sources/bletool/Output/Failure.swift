@@ -122,7 +122,7 @@ extension Failure {
         case .permission(let capability, let operation):
             self.init(
                 .permission, "\(operation)", "needs \(capability)",
-                hint: "\(Grant.command), or run as root")
+                hint: Grant.hint())
         case .fileAccess(let path):
             self.init(.permission, doing, "\(error)", hint: "\(Grant.command(file: path)), then log in again")
         case .unknownIdentity:
@@ -345,6 +345,13 @@ enum Grant {
     /// The command that gives this user the capabilities.
     static var command: String {
         PermittedCopy()?.grant ?? "sudo setcap cap_net_raw,cap_net_admin+ep bletool"
+    }
+
+    /// Returns how this process gets the capabilities.
+    static func hint(hasNoNewPrivileges: Bool = Diagnosis.hasNoNewPrivileges) -> String {
+        hasNoNewPrivileges
+            ? "no_new_privs keeps this process from getting capabilities from its file: start it with them"
+            : "\(command), or run as root"
     }
 
     /// Returns the command that adds the user to the group of a device's file.
