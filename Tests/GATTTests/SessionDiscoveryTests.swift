@@ -69,6 +69,30 @@ struct SessionDiscoveryTests {
         #expect(try other.end(of: second)?.get().hash == nil)
     }
 
+    @Test("what a server refused to show for want of security is discovered again on a more secure link")
+    func securityMakesRefusedPartsDiscoverable() throws {
+        for (code, isFoundAgain) in [("05", true), ("0a", false)] {
+            var client = server.client
+            let ticket = try discover(&client)
+            _ = client.sent()
+            var asked = client.ask("01 08 0100 0a")
+            while let request = asked.first {
+                let (opcode, first) = (request.prefix(2), request.dropFirst(2).prefix(4))
+                if request == "100100ffff0028" {
+                    asked = client.ask("11 06 0100 0500 0f18")
+                } else {
+                    asked = client.ask("01 \(opcode) \(first) \(request.hasSuffix("0328") ? code : "0a")")
+                }
+                guard let wanted = client.connection.session.securing else { continue }
+                client.connection.session.securityEnded(.unavailable, for: wanted)
+                asked = client.sent()
+            }
+            #expect(try client.end(of: ticket)?.get().faults.count == (isFoundAgain ? 1 : 0))
+            client.connection.session.noteSecurity()
+            #expect((client.connection.session.currentDatabase == nil) == isFoundAgain)
+        }
+    }
+
     @Test func concurrentDiscoveriesShareOneProcedure() throws {
         var client = server.client
         let tickets = try (0..<3).map { _ in try discover(&client) }

@@ -94,5 +94,5 @@ async def odd(radio, server):
         peripheral.l2cap_channel_manager.on_pdu = server.received
         peripheral.on("connection", lambda connection: server.started(server))
         await peripheral.start_advertising(
-            auto_restart=True, advertising_interval_min=50, advertising_interval_max=50)
+            advertising_data=bytes.fromhex("020106" "04094f6464"), auto_restart=True, advertising_interval_min=50, advertising_interval_max=50)
         yield server

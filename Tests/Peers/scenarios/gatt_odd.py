@@ -70,6 +70,11 @@ async def no_exchange(radio):
             expect(events[-1]["value"], "57", "the level")
             assert "exchange of the MTU" in client.messages, client.messages
         expect(sum(request.startswith("02") for request in server.requests), 1, "requests for the MTU")
+        # A device that is named is looked for in steps, each of which has a limit of its own.
+        server.requests.clear()
+        [value] = await bletool("gatt", "name:Odd", "read", "2a19", "--adapter", radio)
+        expect(value["value"], "57", "the level of a device that is named")
+        expect(sum(request.startswith("02") for request in server.requests), 1, "requests for the MTU")
 
 
 async def errors_about_others(radio):
