@@ -32,15 +32,16 @@ public func withAdapter<Success: Sendable>(
     let opened = Lock<Adapter?>(nil)
     let chosen = Lock(specification)
     let once = { @Sendable () async throws -> Success in
-        let wanted: AdapterSpecification
-        if let chosen = chosen.withLock({ $0 }) {
-            wanted = chosen
+        let wanted = chosen.withLock { $0 }
+        let adapter: Adapter
+        if let wanted {
+            adapter = try await Adapter.open(wanted, options: options)
         } else {
-            wanted = try await .firstKernelAdapter()
+            adapter = try await Adapter.open(try await .firstKernelAdapter(), options: options)
+            // Another adapter can be the first one later, or have the index, and must not be switched on then.
+            let address = await adapter.address.value
+            chosen.withLock { $0 = .kernel(.address(address)) }
         }
-        // Another adapter can be the first one later, and must not be switched on then.
-        chosen.withLock { $0 = wanted }
-        let adapter = try await Adapter.open(wanted, options: options)
         opened.withLock { $0 = adapter }
         do {
             let result = try await body(adapter)
