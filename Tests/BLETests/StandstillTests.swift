@@ -6,6 +6,27 @@ import Testing
 
 /// Testbeds in which nothing can happen any more.
 @Suite(.timeLimit(.minutes(10))) struct StandstillTests {
+    @Test("a bed whose caller is cancelled waits until the body has put things in order")
+    func cancelledCallerWaitsForBody() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let isOrdered = Lock(false)
+        let running = Task {
+            try await VirtualTestbed.run { bed in
+                let adapter = try await bed.adapter("central")
+                let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+                begin.yield()
+                for await _ in never {}
+                continuation.finish()
+                await adapter.close()
+                isOrdered.withLock { $0 = true }
+            }
+        }
+        for await _ in begun { break }
+        running.cancel()
+        _ = await running.result
+        #expect(isOrdered.withLock { $0 })
+    }
+
     @Test("a test that waits for what cannot happen ends, and names what it waits for")
     func waitIsNamed() async throws {
         let error = await #expect(throws: VirtualTestbed.Standstill.self) {

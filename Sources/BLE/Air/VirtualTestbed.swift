@@ -71,7 +71,8 @@ public struct VirtualTestbed: Sendable {
     ) async throws -> Success {
         let loop = try EventLoop(name: "testbed", clock: .virtual)
         let adapters = Adapters()
-        let (ended, end) = AsyncStream.makeStream(of: Result<Success, any Error>.self)
+        let isOver = Lock(false)
+        let (ended, ending) = AsyncStream.makeStream(of: Result<Success, any Error>.self)
         let running = Task(executorPreference: loop) {
             let bed = VirtualTestbed(
                 air: AirServer(on: loop, seed: seed, conditions: conditions), adapters: adapters)
@@ -80,23 +81,29 @@ public struct VirtualTestbed: Sendable {
             for adapter in adapters.all.withLock({ $0 }).reversed() { await adapter.close() }
             await bed.air.close()
             // The adapters retain the loop, which must not retain them.
+            isOver.withLock { $0 = true }
             loop.forgetStillness()
             adapters.all.withLock { $0 = [] }
-            end.yield(result)
+            ending.yield(result)
         }
         let stands = Lock<Standstill?>(nil)
         loop.execute {
+            guard !isOver.withLock({ $0 }) else { return }
             loop.whenStill(for: standstill) {
                 let standing = Standstill(waits: adapters.waits)
                 stands.withLock { $0 = standing }
                 running.cancel()
                 // Not every wait can be cancelled.
-                loop.whenStill(for: standstill) { end.yield(.failure(standing)) }
+                loop.whenStill(for: standstill) { ending.yield(.failure(standing)) }
             }
         }
-        var iterator = ended.makeAsyncIterator()
+        // The end of the body is awaited also when the caller is cancelled, so that the body can put things in order.
+        let end = Task {
+            for await result in ended { return result }
+            return .failure(CancellationError())
+        }
         let result = await withTaskCancellationHandler {
-            await iterator.next(isolation: nil) ?? .failure(CancellationError())
+            await end.value
         } onCancel: {
             running.cancel()
         }
