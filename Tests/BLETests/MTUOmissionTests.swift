@@ -98,6 +98,34 @@ struct MTUOmissionTests {
         }
     }
 
+    @Test("another user of a link without the exchange does not make it either")
+    func sharedLinkStaysWithoutExchange() async throws {
+        try await TwoHosts.altered { hosts, port in
+            port.alter(silencing(.exchangeMTUResponse))
+            let manager = PeripheralManager(hosts.server)
+            let events = manager.events()
+            let ending = hosts.bed.task {
+                var count = 0
+                for try await case .connected(let central, _) in events {
+                    count += 1
+                    guard count == 1 else { continue }
+                    await hosts.bed.wait(.milliseconds(500))
+                    await manager.disconnect(central)
+                }
+            }
+            let address = try await hosts.find()
+            let first = try await hosts.central.connect(to: address)
+            port.forget()
+            let second = try await hosts.central.connect(to: address)
+            #expect(!port.hasReceived([0x02]))
+            #expect(try await second.mtu == 23)
+            #expect(try await first.mtu == 23)
+            await first.disconnect()
+            await second.disconnect()
+            ending.cancel()
+        }
+    }
+
     @Test("a limit of the caller that passes during the exchange says so")
     func limitDuringExchange() async throws {
         try await TwoHosts.altered { hosts, port in

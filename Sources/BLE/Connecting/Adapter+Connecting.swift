@@ -223,7 +223,12 @@ extension Adapter {
         on id: LinkID, _ stage: Lock<BLEError.Activity>
     ) async throws(BLEError) {
         let link = try link(id)
-        guard !clients.omitsMTU(to: link.peer) else { return }
+        guard !link.omitsMTU else { return }
+        guard !clients.omitsMTU(to: link.peer) else {
+            // Also other users of this link must not make the exchange, even if it is tried again on the next one.
+            link.omitsMTU = true
+            return
+        }
         let (began, limit) = (loop.now, mtuLimit(of: link))
         // After an error, the stage is what the caller waited for.
         stage.withLock { $0 = .mtuExchange }
@@ -266,7 +271,7 @@ extension Adapter {
     private func confirmEstablishment(of id: LinkID) async throws(BLEError) {
         let link = try link(id)
         guard kernel == nil, link.role == .central,
-            link.gatt.configuration.receiveMTU == .default || clients.omitsMTU(to: link.peer),
+            link.gatt.configuration.receiveMTU == .default || link.omitsMTU,
             link.remoteFeatures == nil
         else { return }
         do throws(BLEError) {

@@ -44,6 +44,8 @@ final class Link {
     var remoteFeatures: LEFeatures?
 
     var gatt: GATTConnection
+    /// Whether the exchange of the MTU is omitted, because the device does not answer it.
+    var omitsMTU = false
     var reassembler = ACLReassembler()
     var signaling: LESignaling
     /// Pairing; unused on links of the kernel, which pairs itself.
