@@ -81,11 +81,13 @@ struct SocketFile: Sendable {
                 // A holder that was killed has removed nothing.
                 await loop.sleep(for: limit) ? attempt() : .success(nil)
             }
-            // The lock can be taken just when the time ends, but not twice.
             var outcome = Swift.Result<CInt?, PortError>.success(nil)
             for await result in group {
                 group.cancelAll()
-                if case .success(nil) = outcome { outcome = result }
+                // The lock can be taken just when the other attempt has failed, but not twice.
+                if case .success(_?) = outcome { continue }
+                if case .success(nil) = result { continue }
+                outcome = result
             }
             return outcome
         }
