@@ -49,6 +49,15 @@ struct ContractTests {
         // The number of devices is printed even if it is 0. Then follow commands of other tools and unknown
         // options.
         ("scan --duration 10ms --adapter virtual", 0, "bletool: scan: 0 devices"),
+        // --timeout ends a verb also while it looks for the device.
+        (
+            "gatt name:Absent read 2a19 --timeout 200ms --connect-timeout 60s --adapter virtual", 2,
+            "not found within 200ms"
+        ),
+        (
+            "gatt name:Absent dump --timeout 200ms --connect-timeout 60s --adapter virtual", 2,
+            "not found within 200ms"
+        ),
         ("-V", 1, "hint: the command for this is bletool --version"),
         ("version", 1, "the command for this is bletool --version"),
         ("hcitool", 1, "the command for this is bletool adapters, scan or gatt"),

@@ -244,11 +244,14 @@ struct BenchCommand: RadioCommand {
     private func operation(on attribute: RemoteAttribute) throws(Failure) -> BenchEvent.Operation {
         if read != nil { return .read }
         if let write {
-            guard let properties = attribute.characteristic?.properties, attribute.isValue else {
-                return withoutResponse ? .writeWithoutResponse : .write
-            }
+            // As in gatt write, a handle is used as it is.
+            guard let properties = attribute.characteristic?.properties, attribute.isValue,
+                case .uuids? = try ConnectedDevice.paths(wanted).first
+            else { return withoutResponse ? .writeWithoutResponse : .write }
             guard !withoutResponse || properties.contains(.writeWithoutResponse) else {
-                throw Failure(.input, write, "its server drops writes without a response")
+                throw Failure(
+                    .input, write, "its server drops writes without a response",
+                    hint: "to write it all the same, give its handle, \(attribute.handle)")
             }
             let isOnlyCommand = !properties.contains(.write) && properties.contains(.writeWithoutResponse)
             return withoutResponse || isOnlyCommand ? .writeWithoutResponse : .write

@@ -36,6 +36,7 @@ struct GATTDumpCommand: GATTVerb {
     func run(_ radio: Radio) async throws(Failure) {
         try checkPath()
         try await options.pairing.outOfBand.writeOffer(of: radio)
+        let radio = radio.sharingTimeLimit()
         var connection = try options.link.connection()
         connection.encryptsIfBonded = encryptsIfBonded
         let (limit, onCoded) = (try options.link.timeLimit(), connection.phys == [.leCoded])

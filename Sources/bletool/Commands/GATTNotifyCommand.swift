@@ -68,13 +68,21 @@ struct GATTNotifyCommand: GATTVerb {
     func run(_ device: ConnectedDevice) async throws(Failure) {
         let listeners = try await listeners(on: device)
         let (what, wanted, indicate, shown) = (what, count, indicate, Counter())
+        let isListening = Lock(false)
         let limit = try limit(device.radio)
         let ended = try await device.radio.attempt(what) { () throws(BLEError) in
             try await device.radio.limitedWhileRead(limit) { () throws(BLEError) in
-                try await listeners.listen(device, indicate: indicate, until: wanted, shown)
+                try await listeners.listen(device, indicate: indicate, until: wanted, shown) {
+                    isListening.withLock { $0 = true }
+                }
             }
         }
         try checkCount(shown, ended, limit)
+        if !ended, limit != (try bletool.duration(duration, of: "--duration")),
+            !isListening.withLock({ $0 }), let time = device.radio.timeLimit
+        {
+            throw Failure(.timeout, what, "not subscribed to within \(time.text)")
+        }
     }
 
     private var what: String { attributes.joined(separator: " ") }
@@ -218,11 +226,13 @@ extension [Listener] {
     /// Shows the values of all listeners in the order of arrival, until `wanted` values were shown. `shown` counts
     /// those of all links.
     fileprivate func listen(
-        _ device: ConnectedDevice, indicate: Bool, until wanted: Int?, _ shown: Counter
+        _ device: ConnectedDevice, indicate: Bool, until wanted: Int?, _ shown: Counter,
+        subscribed: () -> Void = {}
     ) async throws(BLEError) {
         let stream = try await device.peripheral.values(
             of: map(\.characteristic), indications: indicate, buffer: .newest(Self.room),
             requiringConfiguration: false)
+        subscribed()
         for listener in self {
             listener.characteristic.warnIfUnsubscribable(indicate: indicate, on: device.console)
         }

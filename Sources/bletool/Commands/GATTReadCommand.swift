@@ -190,7 +190,8 @@ extension ConnectedDevice {
             attribute.isValue
             ? attribute.characteristic?.descriptors.first { $0.uuid == 0x2904 }?.handle : nil
         guard let described else { return ValueType(of: uuid) }
-        let presentation = try? await attempt("\(described)") { [peripheral] () throws(BLEError) in
+        let presentation = try await attemptUnlessRefused("\(described)") {
+            [peripheral] () throws(BLEError) in
             try await peripheral.read(described)
         }
         return ValueType(of: uuid, presentation: presentation)

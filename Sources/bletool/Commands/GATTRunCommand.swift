@@ -18,9 +18,10 @@ struct GATTRunCommand: GATTVerb {
             A wait lasts at most --within DURATION, else --timeout, else 30s.
 
             The whole file is checked before the radio is used, and the script ends at the first line that \
-            fails. With -, lines are read from stdin as they arrive, so that a program can respond to what \
-            it receives. Unless stdout is a terminal, the results are JSON objects that give the number of \
-            their line.
+            fails. A tree or dump that shows faults of the device's database is no such line, but the status \
+            at the end is that of the faults. With -, lines are read from stdin as they arrive, so that a \
+            program can respond to what it receives. Unless stdout is a terminal, the results are JSON \
+            objects that give the number of their line.
             """)
 
     @OptionGroup var options: GATTOptions

@@ -7,7 +7,7 @@ import HCISocket
 /// A connected device that a verb of `gatt` uses.
 struct ConnectedDevice: Sendable {
     let peripheral: Peripheral
-    let radio: Radio
+    var radio: Radio
     /// The output of the command.
     var console: Console
     /// The function that receives each value that is read or received.
@@ -31,6 +31,8 @@ struct ConnectedDevice: Sendable {
     ) async throws(Failure) -> Result {
         try await radio.attempt(what) { () throws(BLEError) in
             let late = BLEError.timedOut(.operation, after: radio.timeLimit ?? .zero)
+            // An operation that begins could have an effect although its time is over.
+            if radio.timeLeft == .zero { throw late }
             return try await withDeadline(radio.timeLeft, on: radio.adapter.loop, orThrow: late, body)
         }
     }
@@ -70,10 +72,22 @@ struct ConnectedDevice: Sendable {
     func uuid(of attribute: RemoteAttribute) async throws(Failure) -> BluetoothUUID? {
         if let uuid = attribute.uuid { return uuid }
         let handle = attribute.handle
-        let found = try? await attempt("\(handle)") { [peripheral] () throws(BLEError) in
+        let found = try await attemptUnlessRefused("\(handle)") { [peripheral] () throws(BLEError) in
             try await peripheral.run(DiscoverDescriptors(in: AttributeRange(handle, handle)))
         }
         return found?.first?.uuid
+    }
+
+    /// As `attempt`, but returns nil for all failures except the end of the time, after which nothing else is done.
+    func attemptUnlessRefused<Result: Sendable>(
+        _ what: String, _ body: @escaping @Sendable () async throws(BLEError) -> Result
+    ) async throws(Failure) -> Result? {
+        do throws(Failure) {
+            return try await attempt(what, body)
+        } catch {
+            if error.kind == .timeout { throw error }
+            return nil
+        }
     }
 
     /// Parses the arguments that name attributes.

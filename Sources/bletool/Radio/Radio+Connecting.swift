@@ -7,17 +7,17 @@ extension Radio {
     func connect(
         to selector: DeviceSelector, _ options: ConnectionOptions, within limit: Duration?
     ) async throws(Failure) -> Peripheral {
-        let limit = limit ?? connectingLimit
+        let wanted = limit ?? connectingLimit
         var options = options
         // Only the time limit ends the attempts, because a peripheral that other hosts connect to as well
         // accepts this host sooner or later.
         options.establishmentAttempts = .max
         let onCoded = options.phys == [.leCoded]
-        var address = try await find(selector, within: limit, onCoded: onCoded)
-        // The search for the device has used a part of `--timeout`.
-        let end = adapter.loop.now + min(limit, timeLeft ?? limit)
+        var address = try await find(selector, within: wanted, onCoded: onCoded)
+        let (time, limit) = cut(wanted)
+        let end = adapter.loop.now + time
         // A device that is given by its name can have another address since it was found, and is looked for again.
-        var step = if case .name = selector { Duration.seconds(5) } else { limit }
+        var step = if case .name = selector { Duration.seconds(5) } else { wanted }
         while true {
             let left = adapter.loop.now.duration(until: end)
             let isBonded = await adapter.isBonded(with: address)
@@ -55,6 +55,12 @@ extension Radio {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Returns the part of a time limit that `--timeout` leaves, and the limit to name when it is over.
+    private func cut(_ limit: Duration) -> (time: Duration, named: Duration) {
+        guard let left = sharedTimeLeft, left < limit else { return (limit, limit) }
+        return (left, timeLimit ?? limit)
     }
 
     /// The default time limit for connecting.
@@ -108,6 +114,7 @@ extension Radio {
         _ selector: DeviceSelector, within limit: Duration, onCoded: Bool = false
     ) async throws(Failure) -> DeviceAddress {
         if let address = await known(selector) { return address }
+        let (limit, named) = cut(limit)
         var options = selector.scanOptions
         if onCoded { options.phys = [.le1M, .leCoded] }
         var wasReceived = false
@@ -127,7 +134,7 @@ extension Radio {
         }
         if wasReceived { throw Failure(.notFound, "\(selector)", "it advertises, but is not connectable") }
         throw Failure(
-            .notFound, "\(selector)", "not found within \(limit.text)",
+            .notFound, "\(selector)", "not found within \(named.text)",
             hint: "is it advertising? bletool scan\(onCoded ? " --phy 1m,coded" : "") shows whether it is")
     }
 

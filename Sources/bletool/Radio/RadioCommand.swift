@@ -70,6 +70,9 @@ struct Radio: Sendable {
         deadline.map { max(.zero, adapter.loop.now.duration(until: $0)) } ?? timeLimit
     }
 
+    /// What is left of `--timeout` if it limits the operations of a command together; otherwise nil.
+    var sharedTimeLeft: Duration? { deadline == nil ? nil : timeLeft }
+
     /// Returns the radio for a command whose operations share one time limit, from now on.
     func sharingTimeLimit() -> Radio {
         var radio = self

@@ -49,6 +49,7 @@ struct ScriptFile: Sendable {
                 }
             }
         }
+        await runner.noteUnreportedEnd()
         // Each of them has been shown.
         guard let last = failures.last else { return }
         let count = failures.count == 1 ? "1 line" : "\(failures.count) lines"

@@ -13,8 +13,8 @@ actor ScriptRunner {
     private var collector: ValueCollector?
     private var reader: Task<Void, Never>?
     private var subscriptions: [AttributeHandle: Subscription] = [:]
-    /// Whether the subscriptions have ended, and no step has failed for it.
-    private var hasUnreportedEnd = false
+    /// Why the subscriptions have ended, if no step has failed for it.
+    private var unreportedEnd: BLEError?
 
     private struct Subscription {
         let event: SubscribedEvent
@@ -40,10 +40,11 @@ actor ScriptRunner {
     func run(_ step: ScriptStep, line: Int) async throws(Failure) {
         var device = device
         device.console.line = line
+        device.radio = device.radio.sharingTimeLimit()
         switch step {
         case .verb(let verb): try await verb.run(device)
         case .subscribe(let step): try await subscribe(step, device)
-        case .unsubscribe(let attribute): try await unsubscribe(attribute)
+        case .unsubscribe(let attribute): try await unsubscribe(attribute, device)
         case .wait(let step): try await wait(step, device)
         case .sleep(let duration): try await sleep(duration)
         }
@@ -51,7 +52,7 @@ actor ScriptRunner {
 
     /// Waits. The end of the link ends the pause, as does that of the subscriptions, whose values it is for.
     private func sleep(_ duration: Duration) async throws(Failure) {
-        guard collector != nil || hasUnreportedEnd else {
+        guard collector != nil || unreportedEnd != nil else {
             if let reason = try await end(within: duration) { throw lost(reason) }
             return
         }
@@ -68,12 +69,14 @@ actor ScriptRunner {
                 try await arrivals.take(where: isMeant)
             }
         } catch {
-            hasUnreportedEnd = false
+            if error != .cancelled { unreportedEnd = nil }
             throw Failure(error, while: doing)
         }
     }
 
-    private func characteristic(_ text: String) async throws(Failure) -> (RemoteCharacteristic, ValueType?) {
+    private func characteristic(
+        _ text: String, _ device: ConnectedDevice
+    ) async throws(Failure) -> (RemoteCharacteristic, ValueType?) {
         guard let attribute = try await device.resolve([text], describing: true, certainly: true).first,
             let characteristic = attribute.characteristic, attribute.isValue
         else { throw Failure(.input, text, "is not a characteristic, so it cannot notify") }
@@ -81,7 +84,7 @@ actor ScriptRunner {
     }
 
     private func subscribe(_ step: SubscribeStep, _ device: ConnectedDevice) async throws(Failure) {
-        let (characteristic, type) = try await characteristic(step.attribute)
+        let (characteristic, type) = try await characteristic(step.attribute, device)
         let handle = characteristic.valueHandle
         await end(handle)
         // The stream of the earlier subscriptions has ended, and they with it.
@@ -94,7 +97,7 @@ actor ScriptRunner {
                 isSubscribed: characteristic.descriptor(.clientCharacteristicConfiguration) != nil),
             type: type, console: device.console)
         do throws(Failure) {
-            let collector = try await runningCollector(step.attribute)
+            let collector = try await runningCollector(step.attribute, device)
             try await device.attempt(step.attribute) { () throws(BLEError) in
                 try await collector.add(characteristic, indications: indications)
             }
@@ -106,22 +109,23 @@ actor ScriptRunner {
     }
 
     /// Returns the collector of this link's values, which shows them from the first subscription on.
-    private func runningCollector(_ what: String) async throws(Failure) -> ValueCollector {
+    private func runningCollector(
+        _ what: String, _ device: ConnectedDevice
+    ) async throws(Failure) -> ValueCollector {
         if let collector { return collector }
         let new = try await device.attempt(what) { [peripheral = device.peripheral] () throws(BLEError) in
             try await ValueCollector(of: peripheral)
         }
+        noteUnreportedEnd()
         collector = new
-        hasUnreportedEnd = false
         arrivals.begin()
-        reader = Task { [weak self, arrivals, values = new.values] in
+        reader = Task { [weak self, values = new.values] in
             do throws(BLEError) {
                 for try await value in values { await self?.show(value) }
             } catch .cancelled {
                 // The script has ended.
             } catch {
-                arrivals.end(error)
-                await self?.collectorEnded()
+                await self?.collectorEnded(error)
             }
         }
         return new
@@ -129,9 +133,20 @@ actor ScriptRunner {
 
     /// Notes that the stream of the subscriptions has ended. A `wait` or `sleep` fails with the reason; other
     /// subscriptions can follow.
-    private func collectorEnded() {
+    private func collectorEnded(_ error: BLEError) {
         collector = nil
-        hasUnreportedEnd = true
+        unreportedEnd = error
+        arrivals.end(error)
+    }
+
+    /// Notes that subscriptions have ended, if no step has failed for it. The end of the link is reported by whatever
+    /// uses the link next.
+    func noteUnreportedEnd() {
+        guard let error = unreportedEnd.take() else { return }
+        let failure = Failure(error, while: device.peripheral.address.text)
+        if failure.kind != .linkLost {
+            device.console.note("the subscriptions have ended: \(failure.message)")
+        }
     }
 
     /// Shows that a subscription is in effect: the server has answered, or a value has arrived before that.
@@ -153,8 +168,8 @@ actor ScriptRunner {
         arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
     }
 
-    private func unsubscribe(_ text: String) async throws(Failure) {
-        let handle = try await characteristic(text).0.valueHandle
+    private func unsubscribe(_ text: String, _ device: ConnectedDevice) async throws(Failure) {
+        let handle = try await characteristic(text, device).0.valueHandle
         guard subscriptions[handle] != nil else {
             throw Failure(.input, text, "nothing has subscribed to it")
         }
@@ -180,7 +195,9 @@ actor ScriptRunner {
             throw Failure(.input, "wait", "nothing is subscribed to", hint: "subscribe ATTR comes first")
         }
         var handle: AttributeHandle?
-        if let attribute = step.attribute { handle = try await characteristic(attribute).0.valueHandle }
+        if let attribute = step.attribute {
+            handle = try await characteristic(attribute, device).0.valueHandle
+        }
         let (isIndication, wanted) = (step.awaited == .indication, handle)
         let came = try await arrival(within: limit, while: "wait") {
             $0.isIndication == isIndication && (wanted == nil || $0.handle == wanted)
