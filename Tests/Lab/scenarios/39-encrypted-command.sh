@@ -31,4 +31,12 @@ wait_for 10 unlinked
 check 'a command on a link without encryption is sent' write_command 1 0304
 wait_for 10 unlinked
 check 'the server ignores the command' test "$(grep -c '"event":"write"' serve.out)" = 1
+
+check 'a command that does not know the bond uses the link without encryption' output '"uuid":"fff1"' \
+    bletool gatt "$peripheral/public" tree --adapter hci1 --json --connect-timeout "$(units 40)s" --state-dir /scratch/other
+wait_for 10 unlinked
+bluetoothd
+check 'beside bluetoothd, a device whose bond is here is not used: status 3' exits 3 run beside from_central gatt tree
+check 'the message names bluetoothd' grep -q bluetoothd beside.err
+finish bluetoothd KILL >/dev/null
 check 'Ctrl-C ends the server' ends serve 'signal INT' INT
