@@ -53,13 +53,16 @@ struct ServiceManagerTests {
     func cancelledServiceReportsStopping() async throws {
         let socket = try NotifySocket()
         let manager = try #require(Self.manager(["NOTIFY_SOCKET": socket.name]))
+        let isCancelled = Lock(false)
         let service = Task {
             await manager.notifyingEnd {
-                while !Task.isCancelled { await Task.yield() }
+                while !isCancelled.withLock({ $0 }) { await Task.yield() }
                 return socket.next()
             }
         }
+        // Returns after the report, which can follow `Task.isCancelled`.
         service.cancel()
+        isCancelled.withLock { $0 = true }
         #expect(await service.value == "STOPPING=1")
         #expect(socket.next() == nil)
     }
