@@ -6,6 +6,23 @@ import Testing
 
 /// Devices that do not survive, or do not answer, the exchange of the MTU.
 struct MTUOmissionTests {
+    /// Makes the server end some of its links, half a second after they begin. Links are counted from 1.
+    private func endLinks(
+        of hosts: TwoHosts, where isEnded: @escaping @Sendable (Int) -> Bool
+    ) -> Task<Void, any Error> {
+        let manager = PeripheralManager(hosts.server)
+        let events = manager.events()
+        return hosts.bed.task {
+            var count = 0
+            for try await case .connected(let central, _) in events {
+                count += 1
+                guard isEnded(count) else { continue }
+                await hosts.bed.wait(.milliseconds(500))
+                await manager.disconnect(central)
+            }
+        }
+    }
+
     @Test(
         "a device that does not answer the exchange is connected once more without it, and from then on always"
     )
@@ -34,17 +51,7 @@ struct MTUOmissionTests {
     func refusedExchange(endings: Int) async throws {
         try await TwoHosts.altered { hosts, port in
             port.alter(silencing(.exchangeMTUResponse))
-            let manager = PeripheralManager(hosts.server)
-            let events = manager.events()
-            let ending = hosts.bed.task {
-                var count = 0
-                for try await case .connected(let central, _) in events {
-                    count += 1
-                    guard count <= endings else { continue }
-                    await hosts.bed.wait(.milliseconds(500))
-                    await manager.disconnect(central)
-                }
-            }
+            let ending = endLinks(of: hosts) { $0 <= endings }
             let address = try await hosts.find()
             let device = try await hosts.central.connect(to: address)
             let refused = await failure { () throws(BLEError) in
@@ -69,17 +76,7 @@ struct MTUOmissionTests {
     func coincidentEnd(isRepeated: Bool) async throws {
         try await TwoHosts.altered { hosts, port in
             port.alter(silencing(.exchangeMTUResponse))
-            let manager = PeripheralManager(hosts.server)
-            let events = manager.events()
-            let ending = hosts.bed.task {
-                var count = 0
-                for try await case .connected(let central, _) in events {
-                    count += 1
-                    guard count == 1 || count == 3 && isRepeated else { continue }
-                    await hosts.bed.wait(.milliseconds(500))
-                    await manager.disconnect(central)
-                }
-            }
+            let ending = endLinks(of: hosts) { $0 == 1 || $0 == 3 && isRepeated }
             let address = try await hosts.find()
             let first = try await hosts.central.connect(to: address)
             #expect(try await first.mtu == 23)
@@ -102,17 +99,7 @@ struct MTUOmissionTests {
     func sharedLinkStaysWithoutExchange() async throws {
         try await TwoHosts.altered { hosts, port in
             port.alter(silencing(.exchangeMTUResponse))
-            let manager = PeripheralManager(hosts.server)
-            let events = manager.events()
-            let ending = hosts.bed.task {
-                var count = 0
-                for try await case .connected(let central, _) in events {
-                    count += 1
-                    guard count == 1 else { continue }
-                    await hosts.bed.wait(.milliseconds(500))
-                    await manager.disconnect(central)
-                }
-            }
+            let ending = endLinks(of: hosts) { $0 == 1 }
             let address = try await hosts.find()
             let first = try await hosts.central.connect(to: address)
             port.forget()
