@@ -6,6 +6,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // ByteReader hands out spans; Swift 6.2 requires the lifetime of each value that reads or writes octets.
+    .enableExperimentalFeature("Lifetimes"),
 ]
 /// Targets that parse what comes from outside: every unsafe construct must be marked, and there is none.
 let safe = strict + [.strictMemorySafety()]
@@ -68,8 +70,8 @@ let package = Package(
             ? [.package(url: "https://github.com/apple/swift-asn1", versions("1.7.0", locked: "1.7.4"))]
             : []),
     targets: [
-        // Values and bytes. `Lifetimes` lets ByteReader hand out spans; no other target needs it.
-        .target(name: "BLECore", swiftSettings: safe + [.enableExperimentalFeature("Lifetimes")]),
+        // Values and bytes.
+        .target(name: "BLECore", swiftSettings: safe),
         .target(name: "AssignedNumbers", dependencies: ["BLECore"], swiftSettings: safe),
         // The contents of advertisements: AD structures, beacons, and what fits into a packet.
         .target(name: "BLEAdvertising", dependencies: ["BLECore"], swiftSettings: safe),
@@ -198,7 +200,7 @@ let package = Package(
             name: "FixtureTests",
             dependencies: [
                 "bletool", "Recordings", "GATTServer", "VirtualController", "ATT", "HCI", "BLEAdvertising",
-                "BLECore",
+                "BLECore", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -131,6 +131,7 @@ extension ATTRequest: PacketCodable {
 }
 
 extension ByteReader {
+    @_lifetime(self: copy self)
     fileprivate mutating func executeFlag() throws(DecodeError) -> ATTExecuteFlag {
         let flag = try u8("flags")
         guard let known = ATTExecuteFlag(rawValue: flag) else {

@@ -168,6 +168,7 @@ extension ATTErrorResponse {
 extension ByteReader {
     /// Reads the list of a Find Information Response. Format 1 has 16-bit UUIDs, format 2 has 128-bit ones
     /// (3.4.3.2).
+    @_lifetime(self: copy self)
     fileprivate mutating func information() throws(DecodeError) -> ATTEntryList<ATTInformation> {
         let format = try u8("format")
         guard format == 1 || format == 2 else { throw invalid("format", value: format, width: 1) }

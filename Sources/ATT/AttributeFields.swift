@@ -79,20 +79,24 @@ extension AttributeType: ExpressibleByIntegerLiteral, CustomStringConvertible {
 }
 
 extension ByteReader {
+    @_lifetime(self: copy self)
     mutating func handle(_ field: String = "attribute handle") throws(DecodeError) -> AttributeHandle {
         AttributeHandle(try u16(field))
     }
 
+    @_lifetime(self: copy self)
     mutating func range() throws(DecodeError) -> AttributeRange {
         AttributeRange(try handle("starting handle"), try handle("ending handle"))
     }
 
+    @_lifetime(self: copy self)
     mutating func attributeType(_ field: String) throws(DecodeError) -> AttributeType {
         let isLong = remaining == 16
         return AttributeType(try attUUID(field), isLong: isLong)
     }
 
     /// Reads the handles of a Read Multiple Request: two or more, and nothing else.
+    @_lifetime(self: copy self)
     mutating func handles() throws(DecodeError) -> [AttributeHandle] {
         let octets = restInPlace()
         guard octets.count >= 4, octets.count.isMultiple(of: 2) else {
@@ -109,13 +113,16 @@ extension ByteReader {
 }
 
 extension OutputSpan where Element == UInt8 {
+    @_lifetime(self: copy self)
     mutating func handle(_ handle: AttributeHandle) { u16(handle.rawValue) }
 
+    @_lifetime(self: copy self)
     mutating func range(_ range: AttributeRange) {
         handle(range.start)
         handle(range.end)
     }
 
+    @_lifetime(self: copy self)
     mutating func handles(_ list: [AttributeHandle]) {
         for each in list { handle(each) }
     }

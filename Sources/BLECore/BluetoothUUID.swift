@@ -127,6 +127,7 @@ extension BluetoothUUID {
 extension ByteReader {
     /// Reads a UUID of `width`, least significant octet first.
     @inlinable
+    @_lifetime(self: copy self)
     package mutating func uuid(_ width: UUIDWidth, _ field: String) throws(DecodeError) -> BluetoothUUID {
         switch width {
         case .two: BluetoothUUID(try u16(field))
@@ -137,6 +138,7 @@ extension ByteReader {
 
     /// Reads a UUID that takes up all remaining octets, which are 2 or 16 as in ATT requests.
     @inlinable
+    @_lifetime(self: copy self)
     package mutating func attUUID(_ field: String) throws(DecodeError) -> BluetoothUUID {
         switch remaining {
         case 2: BluetoothUUID(try u16(field))
@@ -150,6 +152,7 @@ extension OutputSpan where Element == UInt8 {
     /// Writes a UUID in `width` octets. A width below the UUID's own, `BluetoothUUID.width`, cuts it to its
     /// low bits.
     @inlinable
+    @_lifetime(self: copy self)
     package mutating func uuid(_ uuid: BluetoothUUID, width: UUIDWidth) {
         switch width {
         case .two: u16(UInt16(truncatingIfNeeded: uuid.value &>> 96))

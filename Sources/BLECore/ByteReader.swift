@@ -45,6 +45,7 @@ public struct ByteReader: ~Escapable {
     }
 
     @inlinable
+    @_lifetime(self: copy self)
     mutating func advance(_ count: Int, _ field: String) throws(DecodeError) -> Int {
         guard count >= 0, count <= remaining else {
             throw failure(field, .truncated(needed: count, available: remaining))
@@ -56,6 +57,7 @@ public struct ByteReader: ~Escapable {
 
     /// Reads one octet as an unsigned number.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u8(_ field: String) throws(DecodeError) -> UInt8 {
         let at = try advance(1, field)
         return bytes[at]
@@ -63,42 +65,49 @@ public struct ByteReader: ~Escapable {
 
     /// Reads one octet as a signed number, in two's complement.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func i8(_ field: String) throws(DecodeError) -> Int8 {
         Int8(bitPattern: try u8(field))
     }
 
     /// Reads two octets as a signed number, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func i16(_ field: String) throws(DecodeError) -> Int16 {
         Int16(bitPattern: try u16(field))
     }
 
     /// Reads four octets as a signed number, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func i32(_ field: String) throws(DecodeError) -> Int32 {
         Int32(bitPattern: try u32(field))
     }
 
     /// Reads two octets, the most significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func bigEndian16(_ field: String) throws(DecodeError) -> UInt16 {
         try u16(field).byteSwapped
     }
 
     /// Reads four octets, the most significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func bigEndian32(_ field: String) throws(DecodeError) -> UInt32 {
         try u32(field).byteSwapped
     }
 
     /// Reads eight octets, the most significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func bigEndian64(_ field: String) throws(DecodeError) -> UInt64 {
         try u64(field).byteSwapped
     }
 
     /// Reads two octets, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u16(_ field: String) throws(DecodeError) -> UInt16 {
         let at = try advance(2, field)
         return UInt16(bytes[at]) | UInt16(bytes[at &+ 1]) &<< 8
@@ -106,6 +115,7 @@ public struct ByteReader: ~Escapable {
 
     /// Reads three octets, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u24(_ field: String) throws(DecodeError) -> UInt32 {
         let at = try advance(3, field)
         return UInt32(bytes[at]) | UInt32(bytes[at &+ 1]) &<< 8 | UInt32(bytes[at &+ 2]) &<< 16
@@ -113,24 +123,28 @@ public struct ByteReader: ~Escapable {
 
     /// Reads four octets, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u32(_ field: String) throws(DecodeError) -> UInt32 {
         UInt32(truncatingIfNeeded: try unsigned(octets: 4, field))
     }
 
     /// Reads six octets, the least significant first, as in Bluetooth addresses.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u48(_ field: String) throws(DecodeError) -> UInt64 {
         try unsigned(octets: 6, field)
     }
 
     /// Reads eight octets, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u64(_ field: String) throws(DecodeError) -> UInt64 {
         try unsigned(octets: 8, field)
     }
 
     /// Reads sixteen octets, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func u128(_ field: String) throws(DecodeError) -> UInt128 {
         guard remaining >= 16 else { throw failure(field, .truncated(needed: 16, available: remaining)) }
         let low = try unsigned(octets: 8, field)
@@ -140,6 +154,7 @@ public struct ByteReader: ~Escapable {
 
     /// Reads `count` octets, up to 8, as an unsigned number, the least significant first.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func unsigned(octets count: Int, _ field: String) throws(DecodeError) -> UInt64 {
         let at = try advance(count, field)
         var value: UInt64 = 0
@@ -151,6 +166,7 @@ public struct ByteReader: ~Escapable {
 
     /// Reads `count` octets into a new array.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func bytes(_ count: Int, _ field: String) throws(DecodeError) -> [UInt8] {
         let at = try advance(count, field)
         return [UInt8](copying: bytes.extracting(at..<(at &+ count)))
@@ -159,6 +175,7 @@ public struct ByteReader: ~Escapable {
     /// Reads `count` octets without copying them.
     @inlinable
     @_lifetime(copy self)
+    @_lifetime(self: copy self)
     public mutating func span(_ count: Int, _ field: String) throws(DecodeError) -> Span<UInt8> {
         let at = try advance(count, field)
         return bytes.extracting(at..<(at &+ count))
@@ -166,6 +183,7 @@ public struct ByteReader: ~Escapable {
 
     /// Copies all remaining octets, of which there can be none.
     @inlinable
+    @_lifetime(self: copy self)
     public mutating func rest() -> [UInt8] {
         defer { position = bytes.count }
         return [UInt8](copying: bytes.extracting(offset..<bytes.count))
@@ -174,6 +192,7 @@ public struct ByteReader: ~Escapable {
     /// Returns all remaining octets in place, of which there can be none.
     @inlinable
     @_lifetime(copy self)
+    @_lifetime(self: copy self)
     public mutating func restInPlace() -> Span<UInt8> {
         let start = offset
         position = bytes.count

@@ -39,10 +39,14 @@ extension TourCentral {
                 "a connect without limit: \(before), cancelled, \(await central.state(of: absent))")
         }
         var events = central.connectionEvents().makeAsyncIterator()
-        do { _ = try await central.connect(to: absent, timeout: .seconds(1)) } catch
-            BLEError.timedOut(.connecting, _), BLEError.connectFailed
-        {
-            Program.printLine("a connect with a limit: no link, \(word(try await events.next()))")
+        do {
+            _ = try await central.connect(to: absent, timeout: .seconds(1))
+        } catch {
+            switch error {
+            case .timedOut(.connecting, _), .connectFailed:
+                Program.printLine("a connect with a limit: no link, \(word(try await events.next()))")
+            default: throw error
+            }
         }
     }
 

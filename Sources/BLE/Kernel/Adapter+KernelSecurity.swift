@@ -44,7 +44,7 @@ extension Adapter {
     /// with a device if it lacks the key, so it has to have the keys of the bonds.
     func encryptByKernel(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
-        guard let bond = link.protection.bond ?? bond(with: link.peer) else { return }
+        guard let bond = knownBond(of: link) else { return }
         guard link.role == .peripheral || bond.centralKey != nil else {
             throw .invalidRequest(.noEncryptionKey(link.peer))
         }

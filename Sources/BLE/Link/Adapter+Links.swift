@@ -332,14 +332,7 @@ extension Adapter {
         guard kernel == nil, let id = linkOfHandle[header.handle], let link = links[id] else { return }
         let now = loop.now
         do throws(ACLReassemblyError) {
-            try link.reassembler.receive(header.boundary, data) { channel, payload in
-                switch channel {
-                case .att: link.gatt.receive(payload, at: now)
-                case .leSignaling: link.signaling.receive(payload, at: now)
-                case .securityManager: link.pairing.receive(payload, at: now)
-                default: log.debug("ignoring a frame on channel \(channel)")
-                }
-            }
+            try link.receive(header.boundary, data, at: now, log)
         } catch {
             log.warning("dropping data of \(link.peer): \(error)")
         }

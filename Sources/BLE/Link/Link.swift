@@ -5,6 +5,7 @@ import GATTClient
 import GATTServer
 import HCI
 import HCISocket
+import Logging
 import SMP
 
 /// Identifies a link of an adapter; never reused.
@@ -180,6 +181,20 @@ final class Link {
         earlier(
             earlier(gatt.deadline, earlier(signaling.deadline, pairing.deadline)),
             earlier(ending.deadline, procedures.deadline))
+    }
+
+    /// Handles data from a controller that this host runs itself: a fragment of an L2CAP frame.
+    func receive(
+        _ boundary: ACLPacket.Boundary, _ data: Span<UInt8>, at now: Instant, _ log: Logger
+    ) throws(ACLReassemblyError) {
+        try reassembler.receive(boundary, data) { channel, payload in
+            switch channel {
+            case .att: gatt.receive(payload, at: now)
+            case .leSignaling: signaling.receive(payload, at: now)
+            case .securityManager: pairing.receive(payload, at: now)
+            default: log.debug("ignoring a frame on channel \(channel)")
+            }
+        }
     }
 
     /// Sends the next frame of the kernel's bearer; false when there is none.

@@ -54,9 +54,13 @@ extension Adapter {
     /// encryption of the links stays as it is until its next change.
     func renewBonds() {
         for link in links.values {
-            let known = link.protection.bond?.id
-            let bond = known.map { store.record($0)?.bond } ?? newBond(of: link)
-            if bond == nil, let known { clients.cache.forget(known.peer) }
+            let bond: Bond?
+            if let known = link.protection.bond?.id {
+                bond = store.record(known)?.bond
+                if bond == nil { clients.cache.forget(known.peer) }
+            } else {
+                bond = newBond(of: link)
+            }
             link.protection.renew(bond)
             protect(link)
         }
@@ -76,7 +80,7 @@ extension Adapter {
     /// prove the identity of their peers.
     func withholdBonds() {
         for link in links.values {
-            if let bond = link.protection.bond ?? bond(with: link.peer) { _ = isProven(bond, of: link) }
+            if let bond = knownBond(of: link) { _ = isProven(bond, of: link) }
         }
     }
 
@@ -109,6 +113,12 @@ extension Adapter {
 
     /// Returns the bond with the device that has this address, or the identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
+
+    /// Returns the bond that the link uses, or else the one with its peer's address.
+    func knownBond(of link: Link) -> Bond? {
+        if let bond = link.protection.bond { return bond }
+        return bond(with: link.peer)
+    }
 
     /// Returns the bond of a link's peer, which has the address `onAir` on the air if that is known. As a central, a
     /// peer is a stranger if the bond's device has only claimed its address: the claim must not keep the true owner

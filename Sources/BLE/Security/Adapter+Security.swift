@@ -55,7 +55,7 @@ extension Adapter {
     func encryptIfBonded(_ id: LinkID) async throws(BLEError) {
         let link = try link(id)
         guard case .acl(let handle) = link.channel else { return try await encryptByKernel(id) }
-        guard link.protection.bond ?? bond(with: link.peer) != nil, !link.security.isBonded else { return }
+        guard knownBond(of: link) != nil, !link.security.isBonded else { return }
         guard link.role == .central else {
             // Only the central encrypts. It may have pretended to be the bonded device.
             guard link.protection.bond != nil else { throw .bondLost(link.peer) }
@@ -147,9 +147,9 @@ extension Adapter {
     /// or the bond's.
     func longTermKeyRequested(_ event: LELongTermKeyRequest) {
         guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
-        let key = link.protection.key(named: event.diversifier, event.random) {
-            bondOfStranger(link, byKey: event.diversifier, event.random)
-        }
+        let isStranger = link.protection.bond == nil
+        let stranger = isStranger ? bondOfStranger(link, byKey: event.diversifier, event.random) : nil
+        let key = link.protection.key(named: event.diversifier, event.random) { stranger }
         if key == nil { log.info("\(link.peer) requests encryption with a key that is not stored") }
         let id = link.id
         Task(executorPreference: loop) { await self.reply(key, to: event.connection, on: id) }

@@ -79,7 +79,9 @@ public struct BoundedStream<Element: Sendable>: AsyncSequence, Sendable {
             try await Self.next(buffer, finish)
         }
 
+        #if compiler(>=6.3)
         @specialized(where Element == Advertisement)
+        #endif
         private nonisolated(nonsending) static func next(
             _ buffer: StreamBuffer<Element>, _ finish: Finish?
         ) async throws(BLEError) -> Element? {

@@ -79,7 +79,9 @@ final class StreamBuffer<Element: Sendable>: Sendable {
 
     /// Adds a value, or passes it to the consumer that waits. `policy` determines what happens to it when
     /// there is no room.
+    #if compiler(>=6.3)
     @specialized(where Element == Advertisement)
+    #endif
     func yield(_ value: Element) {
         let size = octets(value)
         let outcome = state.withLock { state -> Outcome in
@@ -143,7 +145,9 @@ final class StreamBuffer<Element: Sendable>: Sendable {
     /// Returns the next value; nil after the end. Runs where its caller does, so that an available value
     /// costs no suspension. Advertisements can arrive by the hundred thousand a second: for them the code is
     /// specialized, without the lookups of generic code at run time.
+    #if compiler(>=6.3)
     @specialized(where Element == Advertisement)
+    #endif
     nonisolated(nonsending) func next() async throws(BLEError) -> Element? {
         if !Task.isCancelled, let ready = takeReady() { return try ready.get() }
         let result = await withTaskCancellationHandler {

@@ -101,11 +101,13 @@ public struct RuuviMeasurement: Hashable, Sendable {
 
 extension ByteReader {
     /// Reads two octets, the most significant first.
+    @_lifetime(self: copy self)
     fileprivate mutating func big(_ field: String) throws(DecodeError) -> UInt16 {
         try u16(field).byteSwapped
     }
 
     /// Reads two octets, the most significant first; nil for 0xFFFF, which stands for no value.
+    @_lifetime(self: copy self)
     fileprivate mutating func unsigned(_ field: String) throws(DecodeError) -> UInt16? {
         let value = try big(field)
         return value == .max ? nil : value
@@ -113,6 +115,7 @@ extension ByteReader {
 
     /// Reads two octets as a signed number, the most significant first; nil for the least number, which
     /// stands for no value.
+    @_lifetime(self: copy self)
     fileprivate mutating func signed(_ field: String) throws(DecodeError) -> Int16? {
         let value = Int16(bitPattern: try big(field))
         return value == .min ? nil : value

@@ -134,7 +134,8 @@ struct AdvertisingPlanner {
                 AdvertisingPlan.Overflow(field: $0.field, action: .scanResponse, octets: $0.octets)
             }
             let draft = Draft(
-                data: kept[..<fixed] + cut.data + kept[fixed...], scanResponse: cut.scanResponse + gone,
+                data: Array(kept[..<fixed]) + cut.data + Array(kept[fixed...]),
+                scanResponse: cut.scanResponse + gone,
                 overflow: left + cut.overflow)
             best = (draft, dropped, moved)
         }

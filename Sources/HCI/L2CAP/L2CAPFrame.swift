@@ -41,6 +41,7 @@ extension L2CAPFrame: PacketCodable {
 
 extension OutputSpan where Element == UInt8 {
     /// Writes the header of a frame with `payloadLength` octets, at most 65,535.
+    @_lifetime(self: copy self)
     mutating func l2capHeader(_ channel: L2CAPChannelID, payloadLength: Int) {
         u16(UInt16(clamping: payloadLength))
         u16(channel.rawValue)

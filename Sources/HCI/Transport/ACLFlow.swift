@@ -245,6 +245,7 @@ extension ACLFlow {
 
 extension OutputSpan where Element == UInt8 {
     /// Writes the header of a packet with `count` octets of data, at most 65,535.
+    @_lifetime(self: copy self)
     mutating func aclHeader(_ handle: ConnectionHandle, _ boundary: ACLPacket.Boundary, count: Int) {
         u16(handle.rawValue | UInt16(boundary.rawValue) << 12)
         u16(UInt16(clamping: count))

@@ -54,6 +54,7 @@ struct ClassicEvent: Hashable, Sendable {
 
 extension ByteReader {
     /// Reads an address of BR/EDR, which is always public.
+    @_lifetime(self: copy self)
     fileprivate mutating func publicAddress() throws(DecodeError) -> DeviceAddress {
         var value: UInt64 = 0
         for index in 0..<6 { value |= UInt64(try u8("BD_ADDR")) << UInt64(8 * index) }

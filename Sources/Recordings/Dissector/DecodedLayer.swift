@@ -264,13 +264,13 @@ extension DecodedLayer {
         switch type {
         case .acl? where bytes.count >= 5:
             let count = min(bytes.count - 5, 0xffff)
-            whole = bytes.prefix(3) + [UInt8](littleEndian: UInt16(count)) + bytes[5..<(5 + count)]
+            whole = Array(bytes[..<3]) + [UInt8](littleEndian: UInt16(count)) + Array(bytes[5..<(5 + count)])
         case .command? where bytes.count >= 4:
             let count = min(bytes.count - 4, 0xff)
-            whole = bytes.prefix(3) + [UInt8(count)] + bytes[4..<(4 + count)]
+            whole = Array(bytes[..<3]) + [UInt8(count)] + Array(bytes[4..<(4 + count)])
         case .event? where bytes.count >= 3:
             let count = min(bytes.count - 3, 0xff)
-            whole = bytes.prefix(2) + [UInt8(count)] + bytes[3..<(3 + count)]
+            whole = Array(bytes[..<2]) + [UInt8(count)] + Array(bytes[3..<(3 + count)])
         default: break
         }
         guard let packet = try? HCIPacket(whole) else {

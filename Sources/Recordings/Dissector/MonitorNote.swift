@@ -103,11 +103,13 @@ extension DecodedLayer {
 }
 
 extension ByteReader {
+    @_lifetime(self: copy self)
     fileprivate mutating func address() throws(DecodeError) -> DeviceAddress {
         DeviceAddress(try u48("address"), type: .public)
     }
 
     /// Reads `count` octets and returns the text in them up to the first zero.
+    @_lifetime(self: copy self)
     fileprivate mutating func text(_ count: Int, _ field: String) throws(DecodeError) -> String {
         String(decoding: try bytes(count, field).prefix { $0 != 0 }, as: UTF8.self)
     }

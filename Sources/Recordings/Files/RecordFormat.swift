@@ -66,6 +66,7 @@ struct RecordHeader {
 
 extension ByteReader {
     /// Reads four octets in the byte order of the file.
+    @_lifetime(self: copy self)
     mutating func word(_ field: String, bigEndian: Bool) throws(DecodeError) -> UInt32 {
         bigEndian ? try bigEndian32(field) : try u32(field)
     }

@@ -264,7 +264,7 @@ struct BLETool: ParsableCommand {
         let verbs = configuration.subcommands.first { $0.configuration.commandName == command }?
             .configuration.subcommands.compactMap { $0.configuration.commandName }
         let count = rest.dropFirst().first.map { verbs?.contains($0) ?? false } ?? false ? 2 : 1
-        return rest.prefix(count) + globals + rest.dropFirst(count)
+        return Array(rest.prefix(count)) + globals + Array(rest.dropFirst(count))
     }
 
     /// Returns the names of the program, and of the command and subcommand that the arguments name, if any.

@@ -47,12 +47,13 @@ struct HelpText {
                 help.lines[$0]
             }
         }
-        return
-            (["OPTIONS OF COMMANDS THAT USE A RADIO, before or after the command's name:"]
-            + lines(ofRadio: true)
-            + ["", "OPTIONS OF ALL COMMANDS, before or after the command's name:"] + lines(ofRadio: false)
-            + ["", "OPTIONS OF THE VERBS OF gatt, after the verb:"] + optionsOfVerbs)
-            .joined(separator: "\n")
+        var text: [Substring] = ["OPTIONS OF COMMANDS THAT USE A RADIO, before or after the command's name:"]
+        text += lines(ofRadio: true)
+        text += ["", "OPTIONS OF ALL COMMANDS, before or after the command's name:"]
+        text += lines(ofRadio: false)
+        text += ["", "OPTIONS OF THE VERBS OF gatt, after the verb:"]
+        text += optionsOfVerbs
+        return text.joined(separator: "\n")
     }
 
     /// The lines of the options that all verbs of `gatt` take.

@@ -55,16 +55,19 @@ struct DeviceImage: Sendable {
     /// The handle and type of every attribute, with the properties of values. Two servers with the same
     /// layout look the same to a client that knows one of them.
     var layout: [LayoutRow] {
-        database.services.flatMap { service in
-            [LayoutRow(service.handle, service.isPrimary ? 0x2800 : 0x2801, end: service.endHandle)]
-                + service.includes.map { LayoutRow($0.handle, 0x2802) }
-                + service.characteristics.flatMap { characteristic in
-                    [
-                        LayoutRow(characteristic.handle, 0x2803),
-                        LayoutRow(characteristic.valueHandle, characteristic.uuid, characteristic.properties),
-                    ] + characteristic.descriptors.map { LayoutRow($0.handle, $0.uuid) }
-                }
-        }.sorted { $0.handle < $1.handle }
+        var rows: [LayoutRow] = []
+        for service in database.services {
+            rows.append(
+                LayoutRow(service.handle, service.isPrimary ? 0x2800 : 0x2801, end: service.endHandle))
+            rows += service.includes.map { LayoutRow($0.handle, 0x2802) }
+            for characteristic in service.characteristics {
+                rows.append(LayoutRow(characteristic.handle, 0x2803))
+                rows.append(
+                    LayoutRow(characteristic.valueHandle, characteristic.uuid, characteristic.properties))
+                rows += characteristic.descriptors.map { LayoutRow($0.handle, $0.uuid) }
+            }
+        }
+        return rows.sorted { $0.handle < $1.handle }
     }
 }
 

@@ -124,6 +124,7 @@ extension Management {
 
 extension ByteReader {
     /// Reads a device; nil if it is a BR/EDR device.
+    @_lifetime(self: copy self)
     mutating func peer() throws(DecodeError) -> DeviceAddress? {
         let value = try u48("address")
         let type = try u8("address type")
@@ -136,6 +137,7 @@ extension ByteReader {
     }
 
     /// Reads a device, which must be an LE device.
+    @_lifetime(self: copy self)
     mutating func lowEnergyPeer() throws(DecodeError) -> DeviceAddress {
         guard let peer = try peer() else { throw invalid("address type", value: UInt8(0), width: 1) }
         return peer
@@ -144,6 +146,7 @@ extension ByteReader {
 
 extension OutputSpan<UInt8> {
     /// Writes the six octets of the address and its type: 1 for public, 2 for random.
+    @_lifetime(self: copy self)
     mutating func peer(_ address: DeviceAddress) {
         u48(address.value)
         u8(address.type.rawValue + 1)

@@ -212,12 +212,14 @@ extension ManagementCommand: PacketEncodable {
 }
 
 extension ByteReader {
+    @_lifetime(self: copy self)
     fileprivate mutating func isOn() throws(DecodeError) -> Bool {
         let value = try u8("switch")
         guard value <= 1 else { throw invalid("switch", value: value, width: 1) }
         return value == 1
     }
 
+    @_lifetime(self: copy self)
     fileprivate mutating func choice<Choice: RawRepresentable<UInt8>>(
         _ field: String
     ) throws(DecodeError) -> Choice {
@@ -226,6 +228,7 @@ extension ByteReader {
         return choice
     }
 
+    @_lifetime(self: copy self)
     fileprivate mutating func list<Element: PacketDecodable>() throws(DecodeError) -> [Element] {
         var elements: [Element] = []
         for _ in 0..<(try u16("count")) { elements.append(try Element(decoding: &self)) }
@@ -234,6 +237,7 @@ extension ByteReader {
 }
 
 extension OutputSpan<UInt8> {
+    @_lifetime(self: copy self)
     fileprivate mutating func list(_ elements: [some PacketEncodable]) {
         u16(UInt16(truncatingIfNeeded: elements.count))
         for element in elements { element.encode(into: &self) }

@@ -37,12 +37,14 @@ struct ManagementForm: Sendable {
 extension ByteReader {
     /// Reads the fields of a form. Older kernels send fewer fields, and newer kernels send more: the octets
     /// can end before any field, and octets after the last known field become the field `more`.
+    @_lifetime(self: copy self)
     fileprivate mutating func fields(_ form: String) throws(DecodeError) -> DecodedFields {
         var fields = try known(form)
         if remaining > 0 { fields.append("more", .octets(rest())) }
         return fields
     }
 
+    @_lifetime(self: copy self)
     private mutating func known(_ form: String) throws(DecodeError) -> DecodedFields {
         var fields: DecodedFields = [:]
         for field in form.split(separator: " ") where remaining > 0 {
@@ -53,6 +55,7 @@ extension ByteReader {
         return fields
     }
 
+    @_lifetime(self: copy self)
     private mutating func value(_ kind: Substring, _ name: String) throws(DecodeError) -> FieldValue {
         switch kind {
         case "u8": .number(Int(try u8(name)))
@@ -74,6 +77,7 @@ extension ByteReader {
     }
 
     /// Reads a field of a kind with a number of octets, or a list.
+    @_lifetime(self: copy self)
     private mutating func longer(_ kind: Substring, _ name: String) throws(DecodeError) -> FieldValue {
         if let star = kind.firstIndex(of: "*") {
             let count = kind[..<star] == "u8" ? Int(try u8(name)) : Int(try u16(name))
@@ -85,6 +89,7 @@ extension ByteReader {
             : .octets(try bytes(count, name))
     }
 
+    @_lifetime(self: copy self)
     private mutating func list(_ element: String, _ count: Int) throws(DecodeError) -> FieldValue {
         var values: [FieldValue] = []
         for _ in 0..<count {
@@ -99,6 +104,7 @@ extension ByteReader {
         return .list(values)
     }
 
+    @_lifetime(self: copy self)
     private mutating func peer(_ name: String) throws(DecodeError) -> String {
         let value = try u48(name)
         let type = try u8("type of \(name)")
@@ -109,10 +115,12 @@ extension ByteReader {
         }
     }
 
+    @_lifetime(self: copy self)
     private mutating func structures(_ count: Int, _ name: String) throws(DecodeError) -> FieldValue {
         .fields(DecodedFields(summaryOf: AdvertisingData(try bytes(count, name))))
     }
 
+    @_lifetime(self: copy self)
     private mutating func advertising(_ name: String) throws(DecodeError) -> FieldValue {
         let count = Int(try u8("octets of \(name)"))
         let responseCount = Int(try u8("octets of the scan response"))
