@@ -46,7 +46,15 @@ private func shorts(_ count: Int) -> [BluetoothUUID] {
     (0..<count).map { BluetoothUUID(0x1800 + UInt16($0)) }
 }
 
-let planSamples: [PlanSample] = [
+/// Returns a structure with this length.
+private func structure(of length: UInt8) -> [UInt8] {
+    [length] + [UInt8](repeating: 0x99, count: Int(length))
+}
+private let longResponse: [UInt8] = (0..<6).flatMap { _ in structure(of: 249) } + structure(of: 149)
+
+let planSamples = plainContent + shortenedNames + appleRules + scanResponses + extendedPackets + rawPackets
+
+private let plainContent: [PlanSample] = [
     PlanSample(what: "nothing", content: content { _ in }, data: ["flags 3"], hex: "020106"),
     PlanSample(what: "nothing", content: content { _ in }, kind: .scannable, hex: ""),
     PlanSample(
@@ -86,8 +94,10 @@ let planSamples: [PlanSample] = [
     PlanSample(
         what: "a short name is not shortened", content: content { $0.name = "n" }, policy: .shortenName,
         data: ["flags 3", "name 3"]),
+]
 
-    // Shorter names.
+// Shorter names.
+private let shortenedNames: [PlanSample] = [
     PlanSample(
         what: "a long name", content: kitchen, policy: .shortenName,
         data: ["flags 3", "services 4", "name 24"], overflow: ["name shortened 4"],
@@ -101,8 +111,10 @@ let planSamples: [PlanSample] = [
         content: content { $0.name = "home " + "👨‍👩‍👧‍👦" + "👍🏽" },
         policy: .shortenName, data: ["flags 3", "name 7"], overflow: ["name shortened 33"],
         hex: "020106 0608 686f6d6520"),
+]
 
-    // Apple's rules.
+// Apple's rules.
+private let appleRules: [PlanSample] = [
     PlanSample(
         what: "all fields fit",
         content: content {
@@ -131,8 +143,10 @@ let planSamples: [PlanSample] = [
         what: "a second vendor service",
         content: content { $0.services = [vendor, BluetoothUUID(vendor.value + 1), 0x180f] }, policy: .apple,
         data: ["flags 3", "services 4", "services 18"], overflow: ["services dropped 16"]),
+]
 
-    // The scan response.
+// The scan response.
+private let scanResponses: [PlanSample] = [
     PlanSample(
         what: "a long name", content: kitchen, policy: .scanResponse, data: ["flags 3", "services 4"],
         response: ["name 28"], overflow: ["name scan-response 28"]),
@@ -197,8 +211,10 @@ let planSamples: [PlanSample] = [
         }, kind: .scannable, policy: .scanResponse,
         data: ["flags 3", "services 28"], response: ["services 6", "appearance 4", "name 12"],
         overflow: ["name scan-response 12", "appearance scan-response 4", "services scan-response 6"]),
+]
 
-    // Extended packets.
+// Extended packets.
+private let extendedPackets: [PlanSample] = [
     PlanSample(
         what: "a long name", content: kitchen, policy: .extended,
         extended: ["flags 3", "services 4", "name 28"], overflow: ["name extended 28"]),
@@ -230,8 +246,10 @@ let planSamples: [PlanSample] = [
         what: "a name longer than a structure",
         content: content { $0.name = String(repeating: "n", count: 300) }, kind: .nonconnectable,
         policy: .shortenName, isExtended: true, extended: ["name 256"], overflow: ["name shortened 46"]),
+]
 
-    // Raw packets.
+// Raw packets.
+private let rawPackets: [PlanSample] = [
     PlanSample(
         what: "raw, padded", content: content { $0.raw = octets("020106 0000") }, data: ["raw 5"],
         hex: "020106 0000"),
@@ -252,15 +270,12 @@ let planSamples: [PlanSample] = [
         }, policy: .shortenName, data: ["flags 3", "name 28"], response: ["rawScanResponse 3"],
         overflow: ["name shortened 14"]),
     PlanSample(
-        what: "long raw", content: content { $0.raw = [33] + [UInt8](repeating: 0x99, count: 33) },
+        what: "long raw", content: content { $0.raw = structure(of: 33) },
         policy: .extended, extended: ["raw 34"], overflow: ["raw extended 34"]),
     PlanSample(
         what: "the scan response of a scannable extended set",
-        content: content {
-            $0.rawScanResponse =
-                Array(repeating: [249] + [UInt8](repeating: 0x99, count: 249), count: 6)
-                .flatMap(\.self) + [149] + [UInt8](repeating: 0x99, count: 149)
-        }, kind: .scannable, isExtended: true, extended: ["rawScanResponse 1650"]),
+        content: content { $0.rawScanResponse = longResponse }, kind: .scannable, isExtended: true,
+        extended: ["rawScanResponse 1650"]),
 ]
 
 @Suite struct AdvertisingPlanTests {

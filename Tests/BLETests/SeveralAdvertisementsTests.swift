@@ -454,7 +454,8 @@ extension TwoHosts {
         for _ in 0..<1000 {
             do {
                 return try await peripheral.advertise(request)
-            } catch BLEError.limit {
+            } catch {
+                guard case .limit = error else { throw error }
                 await Task.yield()
             }
         }
@@ -481,7 +482,8 @@ extension TwoHosts {
             options.repeats = .all
             _ = try await central.first(options, within: limit, where: isMeant)
             return true
-        } catch BLEError.notFound {
+        } catch {
+            guard case .notFound = error else { throw error }
             return false
         }
     }

@@ -1,5 +1,6 @@
 import HCI
 import Recordings
+import TestSupport
 import Testing
 
 /// The directions that are guessed for a pcap file without directions, compared with those of the recording.
@@ -15,12 +16,11 @@ struct PcapTests {
     }
 
     private func pcap(_ records: [Record]) -> [UInt8] {
-        func word(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (8 * $0) & 0xff) } }
-        var file = word(0xa1b2_c3d4) + [2, 0, 4, 0] + word(0) + word(0) + word(0xffff) + word(187)
+        var file = words(0xa1b2_c3d4) + [2, 0, 4, 0] + words(0, 0, 0xffff, 187)
         for record in records {
             guard case .packet(_, let bytes) = record.content else { continue }
             let (seconds, rest) = record.time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-            file += word(Int(seconds)) + word(Int(rest)) + word(bytes.count) + word(bytes.count) + bytes
+            file += words(Int(seconds), Int(rest), bytes.count, bytes.count) + bytes
         }
         return file
     }

@@ -58,8 +58,8 @@ import Testing
         var random = SplitMix64(seed: 4)
         var reported = 0
         for _ in 0..<20_000 {
-            let parameters =
-                [[0x02, 0x0b, 0x0d].randomElement(using: &random) ?? 0x02, 1] + random.bytes(upTo: 40)
+            let subevent: UInt8 = [0x02, 0x0b, 0x0d].randomElement(using: &random) ?? 0x02
+            let parameters: [UInt8] = [subevent, 1] + random.bytes(upTo: 40)
             var reports = 0
             let whole = (try? AdvertisingReport.forEach(in: parameters.span) { _ in reports += 1 }) != nil
             reported += reports

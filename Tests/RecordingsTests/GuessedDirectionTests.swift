@@ -6,10 +6,9 @@ import Testing
 
 /// Returns a pcap file of H4 packets without directions, one packet per microsecond.
 private func pcap(_ packets: [[UInt8]]) -> [UInt8] {
-    func word(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (8 * $0) & 0xff) } }
-    var file = word(0xa1b2_c3d4) + [2, 0, 4, 0] + word(0) + word(0) + word(0xffff) + word(187)
+    var file = words(0xa1b2_c3d4) + [2, 0, 4, 0] + words(0, 0, 0xffff, 187)
     for (index, packet) in packets.enumerated() {
-        file += word(0) + word(index) + word(packet.count) + word(packet.count) + packet
+        file += words(0, index, packet.count, packet.count) + packet
     }
     return file
 }

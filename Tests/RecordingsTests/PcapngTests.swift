@@ -134,10 +134,8 @@ struct PcapngTests {
         file.interface(254)
         // Adapter 2, opcode 2 is a command; opcode 12 is a note. Both are always big-endian.
         file.packet([0, 2, 0, 2, 3, 0x0c, 0], ticks: 1)
-        file.add(
-            2,
-            file.half(0) + file.half(9) + file.word(0) + file.word(2) + file.word(6) + file.word(6)
-                + [0xff, 0xff, 0, 12, 0x41, 0, 0, 0])
+        let header = [0, 9].flatMap { file.half($0) } + [0, 2, 6, 6].flatMap { file.word($0) }
+        file.add(2, header + [0xff, 0xff, 0, 12, 0x41, 0, 0, 0])
         file.add(3, file.word(5) + [0, 2, 0, 8, 0, 0, 0, 0])
         let found = try items(file.bytes)
         let time = RecordingTime(microseconds: 1)

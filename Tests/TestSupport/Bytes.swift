@@ -6,6 +6,11 @@ package func octets(_ hex: String) -> [UInt8] {
     return bytes
 }
 
+/// Returns the numbers as 32 bits each, least significant octet first.
+package func words(_ numbers: Int...) -> [UInt8] {
+    numbers.flatMap { number in (0..<4).map { UInt8(number >> (8 * $0) & 0xff) } }
+}
+
 /// Returns `count` octets that increase by one from `first`, with 0 after 255.
 package func counting(_ count: Int, from first: UInt8 = 0) -> [UInt8] {
     (0..<count).map { first &+ UInt8(truncatingIfNeeded: $0) }

@@ -45,6 +45,8 @@ struct BondCrashTests {
         return folder
     }
 
+    // Before Swift 6.3, no value can be passed to the process of a test.
+    #if compiler(>=6.3)
     @Test("a kill before each step of a write leaves the old or the new bond", arguments: BondWrite.allCases)
     func killBeforeEachStepKeepsOldOrNewBond(
         _ write: BondWrite
@@ -81,4 +83,5 @@ struct BondCrashTests {
             #expect(after.record(SampleBonds.id)?.bond == expected, "step \(step)")
         }
     }
+    #endif
 }

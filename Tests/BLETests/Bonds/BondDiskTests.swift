@@ -48,10 +48,12 @@ struct BondDiskTests {
             // A database of an earlier bond is removed before the new bond is in place.
             let between: [Disk.Step] =
                 isNew ? [.remove("\(local)/C0:11:22:33:44:55-random.database")] : []
-            #expect(
-                seen.withLock { $0 } == first + [
-                    .create("\(path).new"), .write("\(path).new"), .synchronize("\(path).new"),
-                ] + between + [.rename("\(path).new", to: path), .synchronize(local)])
+            let writing: [Disk.Step] = [
+                .create("\(path).new"), .write("\(path).new"), .synchronize("\(path).new"),
+            ]
+            let last: [Disk.Step] = [.rename("\(path).new", to: path), .synchronize(local)]
+            let expected: [Disk.Step] = first + writing + between + last
+            #expect(seen.withLock { $0 } == expected)
         }
     }
 

@@ -15,8 +15,9 @@ private let stranger: [UInt8] = [9, 9, 9, 9, 9, 0xc9, 2]
 
 /// Returns the parameters of New Long Term Key for a key of LE Secure Connections with the value 0x77.
 private func longTermKey(kind: UInt8) -> [UInt8] {
-    [1] + lampOctets + [kind, 0, 16] + [UInt8](repeating: 0, count: 10) + [0x77]
-        + [UInt8](repeating: 0, count: 15)
+    let names: [UInt8] = [kind, 0, 16] + [UInt8](repeating: 0, count: 10)
+    let value: [UInt8] = [0x77] + [UInt8](repeating: 0, count: 15)
+    return [1] + lampOctets + names + value
 }
 
 private func bond(isAuthenticated: Bool) -> Bond {

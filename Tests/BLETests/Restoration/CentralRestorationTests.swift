@@ -367,8 +367,8 @@ private func follow(
         let values = try await session.values(of: sample)
         do {
             for try await value in values { take(value.value) }
-        } catch BLEError.disconnected {
-            continue
+        } catch {
+            guard case .disconnected = error else { throw error }
         }
     }
 }

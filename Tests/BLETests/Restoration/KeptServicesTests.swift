@@ -75,7 +75,8 @@ struct KeptServicesTests {
         do {
             _ = try await CentralManager(world.peer).first(within: limit) { $0.name == "peer" }
             return true
-        } catch BLEError.notFound {
+        } catch {
+            guard case .notFound = error else { throw error }
             return false
         }
     }
