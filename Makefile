@@ -83,6 +83,9 @@ suites: setup ## builds the packages that `make test` does not build: fuzz targe
 	cd Benchmarks && $(SWIFT) build -c release --scratch-path ../.build-bench
 	Tests/Outside/run
 
+swift62: setup ## runs the tests of `make test` with Swift 6.2, in a Debian system of its own in .build-swift62; as root
+	Tests/Swift62/run
+
 races: setup ## runs the libraries on many threads under ThreadSanitizer
 	Tests/Races/run
 
@@ -92,4 +95,4 @@ docs: setup ## builds the documentation as a site in .build/docs, and checks eve
 check: ## checks format, lint rules, forbidden constructs and links
 	Scripts/check
 
-.PHONY: help release install installed small size setup build demo test verify plain outside pace model memory lab peers dissectors speed bench fuzz suites races docs check
+.PHONY: help release install installed small size setup build demo test verify plain outside swift62 pace model memory lab peers dissectors speed bench fuzz suites races docs check
