@@ -556,6 +556,23 @@ private let capabilities: [IOCapability] = [
         }
     }
 
+    @Test("on an encrypted link, a write without response takes the place of a signed one")
+    func signedWriteOnEncryptedLink() async throws {
+        try await PairedHosts.run { hosts in
+            let device = try await hosts.connect()
+            try await device.pair()
+            let noted = try #require(try await device.discover().characteristics(0xaa04).first)
+            #expect(noted.properties == [.read, .authenticatedSignedWrites])
+            try await device.writeSigned([5], to: noted)
+            #expect(try await device.read(noted) == [5])
+            // Without a signature, the characteristic has no write that needs no response.
+            let refused = await failure { () throws(BLEError) in
+                try await device.writeWithoutResponse([6], to: noted)
+            }
+            #expect(refused == .invalidRequest(.noWriteWithoutResponse(noted.valueHandle)))
+        }
+    }
+
     @Test func signedWriteRequiresBond() async throws {
         try await PairedHosts.run { hosts in
             let device = try await hosts.connect()

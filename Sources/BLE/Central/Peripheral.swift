@@ -182,8 +182,22 @@ extension Peripheral {
         try await adapter.command(.write(checked.handle, value: value), about: [checked], on: link)
     }
 
-    private func commandTarget(_ attribute: some AttributeReference) throws(BLEError) -> CheckedHandle {
-        guard attribute.declaredProperties?.contains(.writeWithoutResponse) ?? true else {
+    /// Writes a value without a response to a characteristic that accepts signed writes, on a link that is encrypted, where
+    /// a signature is of no use (Core Specification 5.4, Vol 3, Part C, 10.4.1).
+    func writeInPlaceOfSigned(
+        _ value: [UInt8], to attribute: some AttributeReference
+    ) async throws(BLEError) {
+        let checked = try commandTarget(
+            attribute, offering: [.writeWithoutResponse, .authenticatedSignedWrites])
+        try await adapter.command(.write(checked.handle, value: value), about: [checked], on: link)
+    }
+
+    /// Returns the handle for a command. Throws if the characteristic is known to have none of these properties.
+    private func commandTarget(
+        _ attribute: some AttributeReference,
+        offering properties: CharacteristicProperties = .writeWithoutResponse
+    ) throws(BLEError) -> CheckedHandle {
+        guard attribute.declaredProperties.map({ !$0.isDisjoint(with: properties) }) ?? true else {
             throw .invalidRequest(.noWriteWithoutResponse(attribute.valueHandle))
         }
         return CheckedHandle(attribute)

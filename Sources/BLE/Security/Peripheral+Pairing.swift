@@ -46,7 +46,7 @@ extension Peripheral {
         _ value: [UInt8], to attribute: some AttributeReference
     ) async throws(BLEError) {
         guard try await security.level == .open else {
-            return try await writeWithoutResponse(value, to: attribute)
+            return try await writeInPlaceOfSigned(value, to: attribute)
         }
         let (key, counter) = try await adapter.signature(of: link)
         try await writeSigned(value, to: attribute, with: key, counter: counter)
