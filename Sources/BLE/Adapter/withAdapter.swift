@@ -1,6 +1,7 @@
 import BLECore
 import Glibc
 import HCISocket
+import Logging
 
 /// Opens an adapter, runs `body` and closes the adapter, whether `body` returns or throws: scans and advertising
 /// stop, links end, and a kernel adapter that was off is off again. A program calls it in `main`:
@@ -20,7 +21,8 @@ import HCISocket
 ///   - specification: the adapter; nil selects the kernel's first adapter.
 ///   - options: how to open it.
 ///   - reopens: whether to go on after a kernel adapter was switched off: `body` ends with
-///     `BLEError.adapter(.poweredOff)`, and runs again on the adapter when another program has switched it on.
+///     `BLEError.adapter(.poweredOff)`, and runs again on the adapter when another program has switched it on. The
+///     wait for that is logged as a warning.
 ///   - signals: the signals that end the program.
 ///   - body: the work to do with the adapter.
 /// - Throws: `BLEError` when the adapter cannot be opened, and what `body` throws.
@@ -73,6 +75,7 @@ extension Adapter {
     fileprivate static func untilPowered(
         _ specification: AdapterSpecification?, _ options: AdapterOptions
     ) async throws(BLEError) {
+        Logger(label: "ble").warning("the adapter is off: waiting until it has power")
         for try await change in try await changes(of: options.kernel, on: options.loop) {
             switch change {
             case .added(let adapter), .changed(let adapter):

@@ -54,7 +54,7 @@ background beacon "$examples/beacon" hci0
 check 'the beacon is on the air' wait_for 15 grep -q '^on air as ' beacon.out
 check 'the scanner receives the beacon' wait_for 15 output 4c000215f7826da6 received
 mgmt 0 power off >/dev/null
-check 'the beacon reports that its adapter is off' wait_for 15 grep -q '^the adapter is off' beacon.out
+check 'the beacon reports that its adapter is off' wait_for 15 grep -q 'the adapter is off: waiting' beacon.err
 check 'the beacon uses almost no processor time meanwhile' idle beacon
 check 'the beacon leaves the adapter off' not output 'current settings:.* powered' mgmt 0 info
 mgmt 0 power on >/dev/null
