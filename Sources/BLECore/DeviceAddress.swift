@@ -70,6 +70,14 @@ public struct DeviceAddress: Hashable, Sendable {
     }
 }
 
+extension DeviceAddress: Comparable {
+    /// Orders by the 48 bits, a public address before a random one.
+    @inlinable
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.value, left.type.rawValue) < (right.value, right.type.rawValue)
+    }
+}
+
 extension DeviceAddress: CustomStringConvertible {
     /// The address as `AA:BB:CC:DD:EE:FF`, without the type.
     public var text: String {

@@ -1,11 +1,15 @@
 /// Identifies an operation that cannot end at once, from its beginning to its one end.
-package struct TicketID: Hashable, Sendable {
+package struct TicketID: Hashable, Comparable, Sendable {
     /// The link, identified by the number of the client at its other end.
     package let link: UInt64
     /// The number of the operation; each is used once on a link.
     package let number: UInt64
 
     init(link: UInt64, number: UInt64) { (self.link, self.number) = (link, number) }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.link, left.number) < (right.link, right.number)
+    }
 }
 
 /// An operation, with the type of its result.

@@ -74,6 +74,7 @@ package struct GATTServer: Sendable {
         mutating func databaseChanged(_ range: AttributeRange) {
             state.databaseChanged(range)
             fixed.databaseChanged()
+            // In any order, as nothing is sent here.
             for bearer in others.keys { others[bearer]?.databaseChanged() }
         }
     }
@@ -261,6 +262,7 @@ extension GATTServer {
     }
 
     private mutating func changed(_ range: AttributeRange) {
+        // In any order, as nothing is sent here.
         for client in clients.keys { clients[client]?.databaseChanged(range) }
     }
 
@@ -338,13 +340,13 @@ extension GATTServer {
     package func deliveries(
         of updates: [ValueUpdate], truncating: Bool = false
     ) -> [(client: ClientID, delivery: Delivery)] {
-        var clients = updates.first.flatMap { shared.subscribers[$0.handle] } ?? []
+        var receivers = updates.first.flatMap { shared.subscribers[$0.handle] } ?? []
         if updates.count > 1 {
-            clients = Set(updates.flatMap { shared.subscribers[$0.handle] ?? [] }).sorted {
+            receivers = Set(updates.flatMap { shared.subscribers[$0.handle] ?? [] }).sorted {
                 $0.rawValue < $1.rawValue
             }
         }
-        return clients.compactMap { client in
+        return receivers.compactMap { client in
             let delivery = delivery(of: updates, to: client, truncating: truncating)
             return delivery.isEmpty ? nil : (client, delivery)
         }

@@ -613,7 +613,7 @@ struct ConnectingTests {
 
 extension Adapter {
     /// The connection handles of the adapter's links.
-    fileprivate var handles: [ConnectionHandle] { Array(linkOfHandle.keys) }
+    fileprivate var handles: [ConnectionHandle] { links.compactMap(\.handle) }
 }
 
 extension ScanTiming {

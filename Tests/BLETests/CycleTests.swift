@@ -228,6 +228,6 @@ extension Adapter {
     }
 
     fileprivate func endLinks() async {
-        for link in Array(links.keys) { await endLink(link) }
+        for link in links.map(\.id) { await endLink(link) }
     }
 }

@@ -207,12 +207,12 @@ private struct Hesitant: PairingDelegate {
 }
 
 extension Adapter {
-    fileprivate var claims: [Bond] { links.values.compactMap(\.protection.claim) }
+    fileprivate var claims: [Bond] { links.compactMap(\.protection.claim) }
 
     /// The security of each link, oldest first.
     var securityOfLinks: [LinkSecurity] {
-        links.values.sorted { $0.id.number < $1.id.number }.map(\.security)
+        links.map(\.security)
     }
 
-    fileprivate var bondsOfLinks: [UInt128?] { links.values.map { $0.protection.bond?.peerIdentityKey } }
+    fileprivate var bondsOfLinks: [UInt128?] { links.map { $0.protection.bond?.peerIdentityKey } }
 }

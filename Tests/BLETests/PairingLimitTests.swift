@@ -103,6 +103,6 @@ extension Adapter {
     /// Deletes the record of failed pairings, as if this device kept none.
     fileprivate func forgetAttempts() {
         security.attempts = RepeatedAttempts()
-        for link in links.values { link.pairing.attempts = PairingAttempts() }
+        for link in links { link.pairing.attempts = PairingAttempts() }
     }
 }

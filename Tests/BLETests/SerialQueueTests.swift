@@ -10,7 +10,7 @@ extension Adapter {
     /// The one link of this adapter. No other task uses its queue: connecting is over.
     private var onlyLink: Link {
         get throws(BLEError) {
-            guard let link = links.values.first else { throw .notFound(.device(within: nil)) }
+            guard let link = links.first else { throw .notFound(.device(within: nil)) }
             return link
         }
     }

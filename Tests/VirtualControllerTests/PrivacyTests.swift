@@ -17,7 +17,7 @@ import VirtualController
         bench.scanExtended(on: stranger)
         bench.perform(LESetResolvablePrivateAddressTimeout(seconds: 1), on: advertiser)
         bench.advertisePrivately(on: advertiser, towards: friend, [], data: [1])
-        bench.run(for: .milliseconds(3050))
+        bench.run(for: .milliseconds(3600))
         #expect(bench.extendedReports(friend).map(\.address) == [bench.resolved(advertiser)], "one device")
         let seen = bench.extendedReports(stranger).map(\.address)
         #expect(seen.count > 25 && Set(seen).count == 4, "another address each second")

@@ -29,12 +29,12 @@ struct AcceptList {
     /// contents are unknown until `settle`.
     mutating func begin(_ devices: Set<DeviceAddress>) -> Changes {
         defer { contents = nil }
-        guard let contents else { return Changes(clears: true, additions: Array(devices)) }
+        guard let contents else { return Changes(clears: true, additions: devices.sorted()) }
         if contents == devices { return Changes() }
         // Clearing is one command, and the list is seldom long.
         return contents.isSubset(of: devices)
-            ? Changes(additions: Array(devices.subtracting(contents)))
-            : Changes(clears: true, additions: Array(devices))
+            ? Changes(additions: devices.subtracting(contents).sorted())
+            : Changes(clears: true, additions: devices.sorted())
     }
 
     /// Records that the controller's list holds `devices`.

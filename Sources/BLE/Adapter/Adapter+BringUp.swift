@@ -31,10 +31,13 @@ extension Adapter {
             // No identity is stored for an address that is not used again.
             security.identity =
                 isLasting
-                ? try await security.options.bonds.identity(at: identity)
-                : LocalIdentity(address: identity, identityKey: .random(in: 1 ... .max))
+                ? try await security.options.bonds.identity(orNew: newIdentity()) : newIdentity()
         }
         try await setUpPrivacy()
+    }
+
+    private func newIdentity() -> LocalIdentity {
+        LocalIdentity(address: identity, identityKey: .newIdentityKey(using: &random))
     }
 
     /// Reads the controller's version, features, commands and limits.
@@ -116,8 +119,10 @@ extension Adapter {
             (nil, .stream) where !security.options.keepsStreamAddress,
             (nil, nil) where !security.options.keepsStreamAddress:
             isLasting = false
-            address = .randomStatic(.random(in: .min ... .max))
-        case (nil, _): address = try await security.options.bonds.staticAddress(of: name)
+            address = .randomStatic(random.next())
+        case (nil, _):
+            address = try await security.options.bonds.staticAddress(
+                of: name, orNew: .randomStatic(random.next()))
         }
         _ = try await run(LESetRandomAddress(address: address))
         identity = address

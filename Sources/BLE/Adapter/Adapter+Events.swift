@@ -56,7 +56,7 @@ extension Adapter {
             kernelLinks.end(event.connection, event.reason)
             linkMadeRoomForAdvertising()
             meetPostponed()
-        } else if let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
+        } else if let link = links[event.connection] {
             drop(link, .status(event.reason))
         }
     }
@@ -70,7 +70,7 @@ extension Adapter {
                 log.warning("the controller reports an impossible number of completed packets: \(error)")
             }
             // The link can send its waiting frames now.
-            if let link = linkOfHandle[connection.connection].flatMap({ links[$0] }) { flush(link) }
+            if let link = links[connection.connection] { flush(link) }
         }
     }
 
@@ -95,7 +95,7 @@ extension Adapter {
     }
 
     private func received(_ event: ReadRemoteVersionInformationComplete) {
-        if event.status == .success, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
+        if event.status == .success, let link = links[event.connection] {
             link.remoteVersion = RemoteVersion(
                 version: event.version, company: event.company, subversion: event.subversion)
         }
@@ -103,7 +103,7 @@ extension Adapter {
     }
 
     private func received(_ event: LEReadRemoteFeaturesComplete) {
-        if event.status == .success, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) {
+        if event.status == .success, let link = links[event.connection] {
             link.remoteFeatures = event.features
         }
         end(.features, on: event.connection, event.status, of: .leReadRemoteFeatures)

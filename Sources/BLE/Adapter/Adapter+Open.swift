@@ -337,7 +337,9 @@ extension Adapter {
         }
         await connectingIdle()
         await radioIdle()
-        let endings = links.keys.map { id in Task(executorPreference: loop) { await self.endLink(id) } }
+        let endings = links.map(\.id).map { id in
+            Task(executorPreference: loop) { await self.endLink(id) }
+        }
         for ending in endings { await ending.value }
         await radioIdle()
         shutDown(.adapter(.closed))

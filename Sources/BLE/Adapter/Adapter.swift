@@ -62,6 +62,8 @@ public actor Adapter {
     let idle = PendingOperations<UInt64, Void>()
     let power = PendingOperations<UInt64, Void>()
     private var lastNumber: UInt64 = 0
+    /// The source of what this host chooses at random.
+    var random: HostRandom
 
     // Current activity.
     var identity: DeviceAddress
@@ -76,9 +78,7 @@ public actor Adapter {
     var advertising = AdvertisingState()
     var initiator = Initiator()
     var connecting = ConnectState()
-    var links: [LinkID: Link] = [:]
-    var linkOfHandle: [ConnectionHandle: LinkID] = [:]
-    var nextLink = LinkID(number: 1)
+    var links = LinkTable()
     /// How connection parameter requests of peers are handled.
     var parameterRequests = ParameterRequestPolicy.accept
     /// The maximum length of an ATT packet on new links, in octets.
@@ -132,6 +132,7 @@ public actor Adapter {
         self.userChannel = userChannel
         self.identity = identity
         self.capture = capture
+        random = HostRandom(seed: options.seed)
         security = SecurityState(options.security)
         bondClock = options.security.bonds.clock
         privacy = Privacy(options.privacy)
@@ -167,7 +168,7 @@ public actor Adapter {
         } else {
             abandonRadio()
         }
-        for link in links.values {
+        for link in links {
             if case .socket(let channel) = link.channel { channel.port.close() }
         }
         connecting.end()
@@ -321,7 +322,7 @@ extension Adapter {
         expireAdvertiser(at: now)
         expireSynchronizer(at: now)
         expireRecovery(at: now)
-        for link in links.values {
+        for link in links {
             guard let deadline = link.deadline, deadline <= now else { continue }
             expire(link, at: now)
             flush(link)
@@ -333,7 +334,7 @@ extension Adapter {
         wakeForAdvertiser()
         wake(by: synchronizer.deadline)
         wake(by: recovery.deadline)
-        for link in links.values { wake(by: link.deadline) }
+        for link in links { wake(by: link.deadline) }
         loadOwedKeys()
     }
 
@@ -397,7 +398,7 @@ extension Adapter {
         timer?.set(nil)
         privacyTimer?.set(nil)
         bondWatch = nil
-        for link in Array(links.values) { drop(link, .unknown) }
+        for link in links { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))
         connects.resumeAll(with: .failure(reason))
         endScans(.failure(reason))

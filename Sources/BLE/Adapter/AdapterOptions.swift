@@ -39,6 +39,9 @@ public struct AdapterOptions: Sendable {
     public var transportFaults: [TransportFault] = []
     /// The kernel that has the adapters.
     var kernel: any Kernel = LinuxKernel()
+    /// The seed of everything that the host chooses at random, for tests; nil for the system's random numbers. With a seed
+    /// the keys are predictable, hence `package`.
+    package var seed: UInt64?
 
     /// Creates options: by default the shared loop, no capture, and the user's own air.
     public init(

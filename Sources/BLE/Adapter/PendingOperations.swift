@@ -11,7 +11,14 @@ enum WaitBeginning<Key: Sendable, Success: Sendable>: Sendable {
 
 /// Tasks that wait for results of their adapter, each under a key. Confined to that actor.
 final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
-    private var continuations: [Key: CheckedContinuation<Result<Success, BLEError>, Never>] = [:]
+    private var continuations: [Key: Wait] = [:]
+    private var lastNumber: UInt64 = 0
+
+    private struct Wait {
+        /// Ascends with each wait: where several end, they do so in the order in which they began.
+        let number: UInt64
+        let continuation: CheckedContinuation<Result<Success, BLEError>, Never>
+    }
 
     var count: Int { continuations.count }
 
@@ -55,7 +62,8 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
                     case .pending(let key):
                         assert(continuations[key] == nil, "a key has one waiter")
                         turn.key = key
-                        continuations[key] = continuation
+                        lastNumber += 1
+                        continuations[key] = Wait(number: lastNumber, continuation: continuation)
                     }
                     then()
                 } catch {
@@ -75,17 +83,14 @@ final class PendingOperations<Key: Hashable & Sendable, Success: Sendable> {
 
     /// Ends the wait under `key`, if there is one.
     func resume(_ key: Key, with result: Result<Success, BLEError>) {
-        continuations.removeValue(forKey: key)?.resume(returning: result)
+        continuations.removeValue(forKey: key)?.continuation.resume(returning: result)
     }
 
-    func resumeAll(with result: Result<Success, BLEError>) {
-        let all = continuations
-        continuations.removeAll()
-        for continuation in all.values { continuation.resume(returning: result) }
-    }
+    func resumeAll(with result: Result<Success, BLEError>) { resume(where: { _ in true }, with: result) }
 
     /// Ends the waits whose keys satisfy `isMeant`.
     func resume(where isMeant: (Key) -> Bool, with result: Result<Success, BLEError>) {
-        for key in continuations.keys.filter(isMeant) { resume(key, with: result) }
+        let meant = continuations.filter { isMeant($0.key) }.sorted { $0.value.number < $1.value.number }
+        for (key, _) in meant { resume(key, with: result) }
     }
 }

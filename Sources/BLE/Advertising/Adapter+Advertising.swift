@@ -110,7 +110,7 @@ extension Adapter {
     /// The number of connected centrals. The raw socket reports the kernel's links before their sockets
     /// arrive.
     private var connectedCentrals: Int {
-        max(links.values.count { $0.role == .peripheral }, kernelLinks.peripheralCount)
+        max(links.count { $0.role == .peripheral }, kernelLinks.peripheralCount)
     }
 
     /// Whether one more advertisement would be refused.

@@ -302,13 +302,13 @@ extension Advertiser {
     /// Ends all advertisements with this result.
     mutating func endAll(_ end: Result<AdvertisingEnd, BLEError>) {
         for entry in entries { finish(entry.id, end) }
-        for handle in slots.keys { slots[handle]?.silence = nil }
+        for handle in handles { slots[handle]?.silence = nil }
     }
 
     /// Lets the commands for an advertisement be sent at once, also to a controller that did not answer
     /// before.
     private mutating func askAgain(of id: AdvertisingID) {
-        for handle in slots.keys where slots[handle]?.owner == id && slots[handle]?.hasRefused == false {
+        for handle in handles where slots[handle]?.owner == id && slots[handle]?.hasRefused == false {
             slots[handle]?.silence = nil
         }
     }
@@ -392,7 +392,7 @@ extension Advertiser {
 
     /// Clears all waiting times and drops the current change, which dates from before the recovery.
     private mutating func giveUpChange() {
-        for handle in slots.keys {
+        for handle in handles {
             slots[handle]?.hold = nil
             slots[handle]?.silence = nil
             slots[handle]?.silences = 0
@@ -1010,7 +1010,9 @@ extension Advertiser {
     /// because its time limit has passed.
     mutating func legacyTerminated(_ status: HCIStatus) {
         guard family == .legacy,
-            let set = slots.first(where: { $1.request.isConnectable && $1.air.isPossible })?.key
+            let set = handles.first(where: {
+                slots[$0].map { $0.request.isConnectable && $0.air.isPossible } ?? false
+            })
         else { return }
         terminated(set, status)
     }
@@ -1028,7 +1030,7 @@ extension Advertiser {
     /// During a recovery these commands are the kernel's own, and all sets are started again afterwards.
     mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
         guard !isRecovering, let ended = ForeignAdvertising.ended(by: command, under: family) else { return }
-        let named = slots.keys.filter { ended.sets?.contains($0) ?? true }
+        let named = handles.filter { slots[$0] != nil && ended.sets?.contains($0) ?? true }
         for handle in named where slots[handle]?.air == .off {
             if let hold = slots[handle]?.hold { slots[handle]?.hold = max(hold, now + Self.settlingTime) }
         }
@@ -1054,7 +1056,7 @@ extension Advertiser {
     }
 
     private mutating func pass(to now: Instant) {
-        for handle in slots.keys {
+        for handle in handles {
             if let silence = slots[handle]?.silence, silence <= now { slots[handle]?.silence = nil }
             if let hold = slots[handle]?.hold, hold <= now { slots[handle]?.hold = nil }
         }

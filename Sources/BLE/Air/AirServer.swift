@@ -138,7 +138,7 @@ public actor AirServer {
     public func close() {
         isClosed = true
         for listener in listeners { listener.close() }
-        for port in ports.values { port.close() }
+        for (_, port) in ports.sorted(by: { $0.key.number < $1.key.number }) { port.close() }
         listeners.removeAll()
         ports.removeAll()
         timer?.set(nil)
@@ -181,7 +181,7 @@ public actor AirServer {
         guard ports.isEmpty else { return }
         let waiting = emptied
         emptied.removeAll()
-        for continuation in waiting.values { continuation.resume() }
+        for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
     }
 
     private func receive(_ packet: Span<UInt8>, from id: VirtualAir.ControllerID) {

@@ -27,6 +27,12 @@ public struct VirtualTestbed: Sendable {
     /// The adapters that were opened through a testbed.
     private final class Adapters: Sendable {
         let all = Lock<[Adapter]>([])
+        private let random: Lock<SplitMix64>
+
+        init(seed: UInt64) { random = Lock(SplitMix64(seed: ~seed)) }
+
+        /// Returns the seed of the next adapter.
+        func nextSeed() -> UInt64 { random.withLock { $0.next() } }
 
         /// What each adapter waits for. Call this on their loop.
         var waits: [String] {
@@ -58,7 +64,7 @@ public struct VirtualTestbed: Sendable {
     /// Runs `body`, then closes all adapters that were opened through the testbed.
     ///
     /// - Parameters:
-    ///   - seed: determines everything that is random on the air.
+    ///   - seed: determines everything that is random, on the air and in the hosts, also their keys.
     ///   - conditions: the effects of the air on packets.
     ///   - standstill: the real time after which a testbed in which nothing is due is given up. It has to be longer than
     ///     the work that the test does elsewhere than on the loop.
@@ -70,7 +76,7 @@ public struct VirtualTestbed: Sendable {
         _ body: @escaping @Sendable (VirtualTestbed) async throws -> Success
     ) async throws -> Success {
         let loop = try EventLoop(name: "testbed", clock: .virtual)
-        let adapters = Adapters()
+        let adapters = Adapters(seed: seed)
         let isOver = Lock(false)
         let (ended, ending) = AsyncStream.makeStream(of: Result<Success, any Error>.self)
         let running = Task(executorPreference: loop) {
@@ -128,6 +134,7 @@ public struct VirtualTestbed: Sendable {
     ) async throws(BLEError) -> Adapter {
         var options = options
         options.loop = loop
+        options.seed = options.seed ?? adapters.nextSeed()
         let adapter = try await Adapter.open(on: port, name: name, options: options)
         adapters.all.withLock { $0.append(adapter) }
         return adapter

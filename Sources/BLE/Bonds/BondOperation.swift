@@ -44,9 +44,7 @@ struct BondBatch: Sendable {
 
     /// Restores an earlier batch, of which nothing was written.
     mutating func restore(_ earlier: BondBatch) {
-        for (id, operation) in earlier.operations {
-            operations[id] = operations[id].map { operation.followed(by: $0) } ?? operation
-        }
+        operations.merge(earlier.operations) { later, operation in operation.followed(by: later) }
         databases.merge(earlier.databases) { later, _ in later }
         reservations.formUnion(earlier.reservations)
         failures.merge(earlier.failures) { later, _ in later }

@@ -36,8 +36,7 @@ public final class BondStore: Sendable {
         var counters: [BondID: Range<UInt32>] = [:]
         /// The failed pairings with a fixed passkey, by identity of this host.
         var failures: [DeviceAddress: PasskeyFailures] = [:]
-        var watchers: [UInt64: StreamBuffer<BondChange>] = [:]
-        var nextWatcher: UInt64 = 0
+        var watchers = Watchers<BondChange>()
     }
 
     /// The errors of files that could not be read when the store was opened. All other bonds are in the store.
@@ -63,7 +62,7 @@ public final class BondStore: Sendable {
     }
 
     deinit {
-        for watcher in state.withLock({ $0.watchers.values.map { $0 } }) { watcher.finish() }
+        for watcher in state.withLock({ $0.watchers.buffers }) { watcher.finish() }
     }
 }
 
@@ -236,8 +235,8 @@ extension BondStore {
     /// when that is on the disk.
     public func clearPasskeyFailures() async throws(BLEError) {
         state.withLock { state in
-            for local in state.failures.keys {
-                if folder != nil { state.pending.failures[local] = .some(nil) }
+            if folder != nil {
+                state.pending.failures.merge(state.failures.mapValues { _ in nil }) { _, cleared in cleared }
             }
             state.failures = [:]
         }
@@ -253,12 +252,8 @@ extension BondStore {
     /// `records` and begin again. It also ends when the store is released.
     public func changes() -> BoundedStream<BondChange> {
         let buffer = StreamBuffer<BondChange>(.overflow(limit: 1024))
-        let number = state.withLock { state in
-            state.nextWatcher += 1
-            state.watchers[state.nextWatcher] = buffer
-            return state.nextWatcher
-        }
-        buffer.onEnd { [weak self] in self?.state.withLock { $0.watchers[number] = nil } }
+        let number = state.withLock { $0.watchers.add(buffer) }
+        buffer.onEnd { [weak self] in self?.state.withLock { $0.watchers.remove(number) } }
         return BoundedStream(buffer)
     }
 
@@ -270,7 +265,7 @@ extension BondStore {
         var change = BondChange()
         let (result, watchers) = try state.withLock { (state) throws(Failure) in
             let result = try body(&state, &change)
-            return (result, change.isNothing ? [] : Array(state.watchers.values))
+            return (result, change.isNothing ? [] : state.watchers.buffers)
         }
         for watcher in watchers { watcher.yield(change) }
         return result
@@ -391,6 +386,7 @@ extension BondStore {
             state.isScheduled = false
             defer { state.pending = BondBatch() }
             var batch = state.pending
+            // In any order: each has a place of its own.
             for id in batch.reservations { batch.fallbacks[id] = state.table[id] }
             return batch
         }
@@ -406,10 +402,11 @@ extension BondStore {
     /// Takes over the state of the disk, which other processes may have changed.
     func take(_ outcome: BondOutcome) {
         changing { state, change in
+            // In any order: each has a place of its own.
             for (local, failures) in outcome.failures where state.pending.failures[local] == nil {
                 state.failures[local] = failures
             }
-            for (id, record) in outcome.records {
+            for (id, record) in outcome.records.sorted(by: { $0.key < $1.key }) {
                 // Counters belong to a key: they are not valid for the key of a pairing that was made
                 // meanwhile.
                 if let counters = outcome.reserved[id], let record, state.table[id]?.bond == record.bond {
@@ -508,8 +505,9 @@ extension BondStore {
     /// Returns the identity that this host distributes with `address`. The first call makes it, and it is on the
     /// disk before the call returns, because peers keep its key for as long as their bonds last.
     package func identity(at address: DeviceAddress) async throws(BLEError) -> LocalIdentity {
-        // Zero is excluded: it means that no resolvable addresses are used.
-        try await identity(orNew: LocalIdentity(address: address, identityKey: .random(in: 1 ... .max)))
+        var random = SystemRandomNumberGenerator()
+        return try await identity(
+            orNew: LocalIdentity(address: address, identityKey: .newIdentityKey(using: &random)))
     }
 
     /// Returns the stored identity with the address of `made`; stores and returns `made` if there is none.
@@ -526,12 +524,14 @@ extension BondStore {
         }
     }
 
-    /// Returns the random static address of an adapter without a public one. The first call makes it, and later
+    /// Returns the random static address of an adapter without a public one. The first call stores `made`, and later
     /// calls return the same address, because peers know this host by it. `adapter` identifies the adapter, for
     /// example by its device file.
-    package func staticAddress(of adapter: String) async throws(BLEError) -> DeviceAddress {
+    package func staticAddress(
+        of adapter: String, orNew made: DeviceAddress
+    ) async throws(BLEError) -> DeviceAddress {
         if let known = state.withLock({ $0.addresses[adapter] }) { return known }
-        var present = StaticAddress(.randomStatic(.random(in: .min ... .max)), of: adapter)
+        var present = StaticAddress(made, of: adapter)
         if let folder {
             present = try await offLoop { [present] () throws(BLEError) in
                 try await folder.address(orNew: present)
@@ -686,5 +686,12 @@ extension BondStore {
                 note(.update(record), of: id, in: &state)
             }
         }
+    }
+}
+
+extension UInt128 {
+    /// Returns a new identity resolving key. Zero is excluded: it means that no resolvable addresses are used.
+    static func newIdentityKey(using random: inout some RandomNumberGenerator) -> UInt128 {
+        .random(in: 1 ... .max, using: &random)
     }
 }

@@ -44,6 +44,7 @@ struct BondTable {
     /// Returns the newest bond that was made before `time`, without authentication, and whose peer has not had another
     /// link since. Strangers can make any number of such bonds, so that the older ones are more likely the user's.
     func leastUseful(before time: Timestamp) -> BondID? {
+        // In any order: no two have the same time and identifier.
         records.values.filter {
             !$0.bond.strength.isAuthenticated && $0.lastUsed == $0.created && $0.created < time
         }.max { ($0.created, $0.id) < ($1.created, $1.id) }?.id

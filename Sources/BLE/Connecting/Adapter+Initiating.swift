@@ -85,7 +85,7 @@ extension Adapter {
             kernelLinks.begin(
                 event.connection, to: event.peer.isResolved ? nil : event.peer.deviceAddress, radio,
                 isPeripheral: isPeripheral,
-                hasChannel: linkOfHandle[event.connection] != nil)
+                hasChannel: links[event.connection] != nil)
             if isPeripheral { expectChannel(of: event.connection) }
             return
         }
@@ -113,13 +113,13 @@ extension Adapter {
     /// Handles an existing link with the handle of a new kernel link. It is either the same link, whose
     /// channel arrived first, or an older one that has ended, although its channel is not closed yet.
     private func detachKernelLink(of handle: ConnectionHandle, _ radio: RadioParameters) {
-        guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        guard let link = links[handle] else { return }
         if link.radio == .unknown, kernelLinks.reason(of: handle) == nil {
             link.radio = radio
             noteParameters(of: link)
         } else {
-            linkOfHandle[handle] = nil
-            (link.handle, link.reason) = (nil, kernelLinks.reason(of: handle))
+            links.detach(handle)
+            link.reason = kernelLinks.reason(of: handle)
         }
     }
 
@@ -135,7 +135,7 @@ extension Adapter {
     /// Returns whether a connection is new: false when it is reported twice. Drops an older connection with
     /// the same handle, which has ended without an event.
     private func isNews(_ handle: ConnectionHandle, of names: [DeviceAddress]) -> Bool {
-        guard let old = linkOfHandle[handle].flatMap({ links[$0] }) else { return true }
+        guard let old = links[handle] else { return true }
         guard !names.contains(old.peer), !names.contains(identity(behind: old.peer)) else {
             log.warning("the controller reports connection \(handle) twice")
             return false

@@ -22,7 +22,7 @@ extension Adapter {
     /// Repeats the attempts that a power cycle has ended.
     func askKernelAgain() {
         guard kernel != nil else { return }
-        for peer in connecting.devices where !links.values.contains(where: { $0.peer == peer }) {
+        for peer in connecting.devices where !links.contains(where: { $0.peer == peer }) {
             seekAgain(peer)
         }
     }

@@ -26,6 +26,9 @@ struct ConnectState {
         /// The kernel's attempt, and the time at which the kernel was asked for it.
         var kernel: (any KernelAttempt)?
         var asked = Instant.zero
+
+        /// The number of the oldest request.
+        var number: UInt64 { requests.first?.ticket.number ?? 0 }
     }
 
     private var lastTicket: UInt64 = 0
@@ -41,8 +44,8 @@ struct ConnectState {
 
     // MARK: Requests
 
-    /// The devices that requests wait for.
-    var devices: [DeviceAddress] { Array(pending.keys) }
+    /// The devices that requests wait for, in the order of their oldest requests.
+    var devices: [DeviceAddress] { pending.sorted { $0.value.number < $1.value.number }.map(\.key) }
 
     /// Returns whether a request waits for a device.
     func isWaiting(for peer: DeviceAddress) -> Bool { pending[peer] != nil }
@@ -85,6 +88,7 @@ struct ConnectState {
 
     /// Removes a request. Returns its device if no other request waits for that device.
     mutating func leave(_ ticket: ConnectTicket) -> DeviceAddress? {
+        // In any order: a ticket waits for one device.
         for (peer, waiting) in pending where waiting.requests.contains(where: { $0.ticket == ticket }) {
             guard waiting.requests.count > 1 else { return peer }
             pending[peer]?.requests.removeAll { $0.ticket == ticket }
@@ -171,19 +175,19 @@ struct ConnectState {
     }
 
     /// Ends all searches, and keeps the addresses at which peers were found. Returns the peers that were
-    /// searched for.
-    mutating func endSearches() -> Set<DeviceAddress> {
+    /// searched for, in the order of their addresses.
+    mutating func endSearches() -> [DeviceAddress] {
         defer { searched = [] }
-        return searched
+        return searched.sorted()
     }
 
     private func addresses(of peer: DeviceAddress) -> [DeviceAddress] {
-        routes.filter { $0.value == peer }.map(\.key)
+        routes.filter { $0.value == peer }.map(\.key).sorted()
     }
 
     /// Drops all requests, and cancels the kernel's attempts.
     mutating func end() {
-        for waiting in pending.values { waiting.kernel?.cancel() }
+        for device in devices { pending[device]?.kernel?.cancel() }
         pending.removeAll()
         searched.removeAll()
         routes.removeAll()

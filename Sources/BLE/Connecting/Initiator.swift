@@ -59,6 +59,7 @@ struct Initiator: Sendable {
         let preset: ScanOptions.Preset
 
         var devices: Set<DeviceAddress> { peers.devices }
+        var inOrder: [DeviceAddress] { devices.sorted() }
     }
 
     private enum Peers: Hashable {
@@ -263,7 +264,7 @@ extension Initiator {
                 command = try Self.create(change.target, options, conditions)
             } catch {
                 endChange()
-                for device in change.target.devices { fail(device, error) }
+                for device in change.target.inOrder { fail(device, error) }
                 return nil
             }
         case .cancel:
@@ -426,7 +427,7 @@ extension Initiator {
         // The recovery of the controller starts all of this again.
         if conditions.isRecovering { return }
         askLater(under: conditions)
-        for device in target.devices { fail(device, command.error(.silent)) }
+        for device in target.inOrder { fail(device, command.error(.silent)) }
     }
 
     /// Repeats an unanswered cancel once, then treats the attempt as ended.
@@ -476,7 +477,7 @@ extension Initiator {
             isStale = false
             return wanted.first(where: isPeer)
         }
-        switch target.devices.first(where: isPeer) {
+        switch target.inOrder.first(where: isPeer) {
         case let device?:
             ended()
             turnEnd = nil

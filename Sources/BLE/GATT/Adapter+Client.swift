@@ -40,7 +40,10 @@ extension Adapter {
     private func cancel(_ ticket: TicketID) {
         guard let link = links[LinkID(number: ticket.link)] else { return }
         link.gatt.cancel(ticket)
-        for (ticket, task) in link.raising where ticket != link.gatt.session.securing { task.cancel() }
+        for (ticket, task) in link.raising.sorted(by: { $0.key < $1.key })
+        where ticket != link.gatt.session.securing {
+            task.cancel()
+        }
         pump(link)
     }
 

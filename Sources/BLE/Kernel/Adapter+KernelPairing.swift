@@ -163,7 +163,7 @@ extension Adapter {
     /// Handles the kernel's events of pairings and keys.
     func receivedPairingEvent(_ event: ManagementEvent) {
         guard let pairing = kernelPairing else { return }
-        if let made = pairing.take(event, as: identity, with: links.values.map(\.peer), at: loop.now) {
+        if let made = pairing.take(event, as: identity, with: links.map(\.peer), at: loop.now) {
             kernelPaired(made)
         }
         loadOwedKeys()
@@ -350,7 +350,7 @@ extension Adapter {
 
     /// Returns the links of this process to the device that the kernel knows by this address.
     private func links(to peer: DeviceAddress) -> [Link] {
-        links.values.filter { $0.peer == peer || kernelPairing?.identity(of: $0.peer) == peer }
+        links.filter { $0.peer == peer || kernelPairing?.identity(of: $0.peer) == peer }
     }
 
     private func kernelLink(to peer: DeviceAddress) -> Link? {

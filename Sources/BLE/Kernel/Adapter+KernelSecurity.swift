@@ -149,7 +149,7 @@ extension Adapter {
     /// received here, and before the next one on the raw socket, so the answer to any command shows that it
     /// has.
     func kernelEncryptionChanged(_ connection: ConnectionHandle, _ status: HCIStatus) {
-        guard let link = linkOfHandle[connection].flatMap({ links[$0] }) else { return }
+        guard let link = links[connection] else { return }
         let id = link.id
         switch status {
         case .success:

@@ -212,7 +212,7 @@ actor KernelManagement {
     private func finish(_ error: BLEError) {
         guard end == nil else { return }
         end = error
-        for ticket in Array(waiters.keys) { resume(ticket, .failure(error)) }
+        for ticket in waiters.keys.sorted() { resume(ticket, .failure(error)) }
         timer?.set(nil)
         ended.take()?(error)
     }

@@ -23,8 +23,7 @@ final class KernelPairing {
 
     /// Cancels all open questions to the user.
     func close() {
-        for question in questions.values { question.cancel() }
-        questions = [:]
+        for peer in questions.keys.sorted() { endQuestion(about: peer) }
         watch?.cancel()
     }
 }
@@ -60,7 +59,9 @@ extension KernelPairing {
         at now: Instant
     ) -> KernelKeyring.Pairing? {
         let made = keyring.take(event, as: local, with: links(), at: now)
-        for peer in questions.keys where !keyring.isPairing(peer, at: now) { endQuestion(about: peer) }
+        for peer in questions.keys.sorted() where !keyring.isPairing(peer, at: now) {
+            endQuestion(about: peer)
+        }
         return made
     }
 
@@ -109,7 +110,7 @@ extension KernelPairing {
         guard isSetUp else { return .none }
         let step = loads.next(quiet: keyring.quiet(after: now), at: now)
         if case .load(let replaced) = step {
-            for peer in replaced { keyring.replace(peer) }
+            for peer in replaced.sorted() { keyring.replace(peer) }
         }
         return step
     }

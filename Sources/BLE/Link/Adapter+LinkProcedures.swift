@@ -143,8 +143,10 @@ extension Adapter {
     func end(
         _ procedure: LinkProcedure, on handle: ConnectionHandle, _ status: HCIStatus, of command: HCIOpcode
     ) {
-        guard let id = linkOfHandle[handle] else { return }
-        end(procedure, on: id, status == .success ? .success(()) : .failure(.hci(status, command: command)))
+        guard let link = links[handle] else { return }
+        end(
+            procedure, on: link.id,
+            status == .success ? .success(()) : .failure(.hci(status, command: command)))
     }
 
     /// Fails the waits for procedures of a link that accepts no more of them.

@@ -82,7 +82,7 @@ extension Adapter {
     /// Applies what the controller has reported about the link with this handle.
     func changeLink(with handle: ConnectionHandle, _ change: (inout RadioParameters) -> Void) {
         kernelLinks.change(handle, change)
-        guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        guard let link = links[handle] else { return }
         let before = link.radio
         change(&link.radio)
         if link.radio != before { noteParameters(of: link) }

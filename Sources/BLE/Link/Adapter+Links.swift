@@ -28,8 +28,7 @@ extension Adapter {
         onAir: AddressesOnAir? = nil,
         radio: RadioParameters = .unknown, mtu: ATTMTU? = nil
     ) -> LinkID {
-        let id = nextLink
-        nextLink = LinkID(number: id.number + 1)
+        let id = links.nextID()
         // The kernel reports no address but the identity.
         let peerOnAir: DeviceAddress? = if case .acl = channel { onAir?.peer ?? peer } else { nil }
         let bond = bond(with: peer, onAir: peerOnAir, as: role)
@@ -41,12 +40,10 @@ extension Adapter {
         if let bond { isProven(bond, of: link) }
         link.pairing.attempts = security.attempts[bond?.peer ?? peer]
         link.gatt.holdsChanges = server.kept != nil || stateFolder != nil
-        links[id] = link
+        links.insert(link)
         log.debug("link to \(peer) as \(role)")
         switch channel {
-        case .acl(let handle):
-            linkOfHandle[handle] = id
-            acl.open(handle)
+        case .acl(let handle): acl.open(handle)
         case .socket(let channel):
             kernel?.lease.note(peer)
             do throws(PortError) {
@@ -63,7 +60,7 @@ extension Adapter {
 
     /// Removes the record of a link that has ended, and ends every wait on it.
     func drop(_ link: Link, _ reason: DisconnectReason) {
-        guard links.removeValue(forKey: link.id) != nil else { return }
+        guard let removed = links.remove(link) else { return }
         log.debug("link to \(link.peer) ended: \(reason)")
         let error = link.closing ?? .disconnected(reason)
         clients.noteEnd(
@@ -72,10 +69,7 @@ extension Adapter {
         case .acl(let handle): acl.close(handle)
         case .socket(let channel): channel.port.close()
         }
-        if let handle = link.handle, linkOfHandle[handle] == link.id {
-            linkOfHandle[handle] = nil
-            withdrawCommands(about: handle)
-        }
+        if let handle = removed.handle { withdrawCommands(about: handle) }
         endWaits(on: link, error)
         link.pairing.countFailure(at: loop.now)
         shareFailures(of: link)
@@ -90,7 +84,8 @@ extension Adapter {
         noteDisconnected(link, reason)
         linkMadeRoomForAdvertising()
         meetPostponed()
-        for name in Set([link.peer, link.identity]) { seekAgain(name) }
+        seekAgain(link.peer)
+        if link.identity != link.peer { seekAgain(link.identity) }
         // Other callers may wait for the peer by its identity.
         lookAgain()
     }
@@ -108,7 +103,7 @@ extension Adapter {
     private func endWaits(on link: Link, _ error: BLEError) {
         if error == .disconnected(.status(.authenticationFailure)) {
             // The kernel may report the end before the reason for which the link was not secured.
-            for ticket in link.raising.keys {
+            for ticket in link.raising.keys.sorted() {
                 operations.resume(ticket, with: .failure(.encryption(.authenticationFailure)))
             }
         }
@@ -329,7 +324,7 @@ extension Adapter {
 extension Adapter {
     /// Handles data from a controller that this host runs itself: a fragment of an L2CAP frame.
     func receive(_ data: Span<UInt8>, _ header: ACLHeader) {
-        guard kernel == nil, let id = linkOfHandle[header.handle], let link = links[id] else { return }
+        guard kernel == nil, let link = links[header.handle] else { return }
         let now = loop.now
         do throws(ACLReassemblyError) {
             try link.receive(header.boundary, data, at: now, log)
@@ -342,10 +337,8 @@ extension Adapter {
     /// Connects a link to its kernel socket.
     private func start(_ channel: L2CAPChannel, of link: Link) throws(PortError) {
         let id = link.id
-        link.handle = try? channel.port.connectionHandle()
-        if let handle = link.handle, kernelLinks.isTaken(handle, notBy: link.peer) { link.handle = nil }
-        if let handle = link.handle {
-            linkOfHandle[handle] = id
+        if let handle = try? channel.port.connectionHandle(), !kernelLinks.isTaken(handle, notBy: link.peer) {
+            links.assign(handle, to: link)
             link.radio = kernelLinks.channelCame(of: handle) ?? .unknown
         }
         try channel.port.start(
@@ -359,8 +352,7 @@ extension Adapter {
     /// Discards a link whose channel could not be used. Only the callers that wait for the link are notified.
     private func discard(_ link: Link, _ error: PortError) {
         log.warning("the link to \(link.peer) cannot be used: \(error)")
-        links[link.id] = nil
-        if let handle = link.handle, linkOfHandle[handle] == link.id { linkOfHandle[handle] = nil }
+        _ = links.remove(link)
         if case .socket(let channel) = link.channel { channel.port.close() }
         if link.role == .central { failPending(link.peer, .connectFailed(DisconnectReason(error))) }
     }

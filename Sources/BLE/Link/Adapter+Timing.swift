@@ -95,7 +95,7 @@ extension Adapter {
 
     /// Answers a request of the peer's controller for other parameters.
     func answer(_ event: LERemoteConnectionParameterRequest) {
-        guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
+        guard kernel == nil, let link = links[event.connection] else { return }
         let wanted = LEConnectionParameters(
             intervalMin: event.intervalMin, intervalMax: event.intervalMax, latency: event.latency,
             supervisionTimeout: event.supervisionTimeout)

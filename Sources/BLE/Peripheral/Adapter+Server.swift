@@ -35,7 +35,7 @@ extension Adapter {
         }
         mtu = options.mtu
         keepServices()
-        for link in links.values {
+        for link in links {
             if link.protection.isRecognized, let bond = link.protection.bond { restore(bond, of: link) }
         }
         reportServicesChanged()
@@ -223,7 +223,7 @@ extension Adapter {
     /// Sends Service Changed to clients that asked for it, to each when it has confirmed the one before.
     func reportServicesChanged() {
         reportServerEvents()
-        for link in links.values { reportServicesChanged(on: link) }
+        for link in links { reportServicesChanged(on: link) }
     }
 
     func reportServicesChanged(on link: Link) {

@@ -1,9 +1,13 @@
 import GATT
 
 /// Identifies a delivery on one link.
-struct DeliveryKey: Hashable, Sendable {
+struct DeliveryKey: Hashable, Comparable, Sendable {
     let link: LinkID
     let id: DeliveryID
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.link.number, left.id.rawValue) < (right.link.number, right.id.rawValue)
+    }
 }
 
 /// The updates of values whose deliveries have not all ended, and the outcomes of those that have.
@@ -47,12 +51,12 @@ struct OpenUpdates {
     /// Returns whether deliveries of an update have not ended.
     func isOpen(_ update: UInt64) -> Bool { open[update]?.deliveries.isEmpty == false }
 
-    func deliveries(on link: LinkID) -> [DeliveryKey] { updates.keys.filter { $0.link == link } }
+    func deliveries(on link: LinkID) -> [DeliveryKey] { updates.keys.filter { $0.link == link }.sorted() }
 
     /// Removes an update. Returns its outcome, and the deliveries that have not ended.
-    mutating func remove(_ update: UInt64) -> (outcome: Outcome, open: Set<DeliveryKey>) {
+    mutating func remove(_ update: UInt64) -> (outcome: Outcome, open: [DeliveryKey]) {
         let removed = open.removeValue(forKey: update) ?? ([], Outcome())
         for delivery in removed.deliveries { updates[delivery] = nil }
-        return (removed.outcome, removed.deliveries)
+        return (removed.outcome, removed.deliveries.sorted())
     }
 }

@@ -103,7 +103,7 @@ extension Adapter {
 
     /// Returns whether there is a link to a device, even if it is being ended.
     func hasLink(to peer: DeviceAddress) -> Bool {
-        links.values.contains { $0.peer == peer || $0.identity == peer }
+        links.contains { $0.peer == peer || $0.identity == peer }
     }
 
     /// Returns whether a device is searched for.

@@ -124,6 +124,8 @@ extension Adapter {
     }
 
     private func newPrivateAddress() -> DeviceAddress {
-        .resolvable(.random(in: .min ... .max), key: SecurityManager.aes128(key: localIdentity.identityKey))
+        .resolvable(
+            .random(in: .min ... .max, using: &random),
+            key: SecurityManager.aes128(key: localIdentity.identityKey))
     }
 }

@@ -69,7 +69,7 @@ extension Adapter {
         changed()
         if attempt.losesLinks {
             kernelLinks.removeAll()
-            for link in Array(links.values) { drop(link, .status(.hardwareFailure)) }
+            for link in links { drop(link, .status(.hardwareFailure)) }
         }
         Task(executorPreference: loop) { await self.carryOut(attempt) }
     }

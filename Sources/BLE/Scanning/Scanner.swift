@@ -96,7 +96,7 @@ struct Scanner: Sendable {
         let parameters: ScanParameters
         var steps: Deque<Step>
         /// The scans that the change begins.
-        var demands: Set<Demand> = []
+        var demands: [Demand] = []
         /// Whether this is the second try, after Command Disallowed.
         var isSecondTry = false
 
@@ -432,7 +432,7 @@ extension Scanner {
         }
         steps += [.setParameters(conditions.ownAddressType), .enable]
         change = Change(
-            parameters: wanted, steps: steps, demands: Set(demands.map(\.demand)),
+            parameters: wanted, steps: steps, demands: demands.map(\.demand),
             isSecondTry: takeover == .disallowed)
     }
 
@@ -492,7 +492,7 @@ extension Scanner {
     private mutating func refuse(
         _ change: Change, _ error: BLEError, under conditions: Conditions, _ acceptList: AcceptList
     ) {
-        var refused = Array(change.demands)
+        var refused = change.demands
         if case .hci(let status, _) = error {
             refused = possibleCauses(among: change.demands)
             if status.mayPass, !refused.isEmpty, accepted.isSuperset(of: refused) {
@@ -519,7 +519,7 @@ extension Scanner {
     /// Returns the demands that may have caused the refusal: of those that were added since the last scan,
     /// the ones that require more than a preset on LE 1M, else all of them; if none were added, those of all
     /// demands that require more than a preset, else all.
-    private func possibleCauses(among demands: Set<Demand>) -> [Demand] {
+    private func possibleCauses(among demands: [Demand]) -> [Demand] {
         let all = self.demands.filter { demands.contains($0.demand) }
         let new = all.filter { !accepted.contains($0.demand) }
         let choices = [new.filter(\.options.isSpecial), new, all.filter(\.options.isSpecial), all]

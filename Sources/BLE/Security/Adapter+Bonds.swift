@@ -45,7 +45,7 @@ extension Adapter {
     /// Forgets the failed pairings with a device whose bond was removed: the owner has made room for it to pair again.
     func forgetAttempts(of id: BondID) {
         security.attempts[id.peer] = PairingAttempts()
-        for link in links.values where link.protection.bond?.id == id || link.peer == id.peer {
+        for link in links where link.protection.bond?.id == id || link.peer == id.peer {
             link.pairing.forgetAttempts(at: loop.now)
         }
     }
@@ -53,7 +53,7 @@ extension Adapter {
     /// Updates the bonds of links after bonds were added, removed or changed, perhaps by another process. The
     /// encryption of the links stays as it is until its next change.
     func renewBonds() {
-        for link in links.values {
+        for link in links {
             let bond: Bond?
             if let known = link.protection.bond?.id {
                 bond = store.record(known)?.bond
@@ -79,7 +79,7 @@ extension Adapter {
     /// Removes the bonds from links that the kernel would encrypt with other keys, because that would not
     /// prove the identity of their peers.
     func withholdBonds() {
-        for link in links.values {
+        for link in links {
             if let bond = knownBond(of: link) { _ = isProven(bond, of: link) }
         }
     }

@@ -24,7 +24,7 @@ extension Adapter {
         }
         var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
-            policy: policy, identity: localIdentity)
+            policy: policy, identity: localIdentity, random: random.split())
         if let fixed = policy.fixedPasskey {
             let failures = security.options.bonds.failures(with: fixed, at: identity)
             if failures > 0 { manager.passkeyFailures[fixed] = failures }
@@ -46,7 +46,7 @@ extension Adapter {
         guard number > 0 else { return }
         // What is added up is what has failed on this link since then: the owner may have cleared the count.
         let count = security.options.bonds.addFailures(number, with: fixed, at: identity)
-        for other in links.values {
+        for other in links {
             (other.pairing.passkeyFailures[fixed], other.sharedFailures) = (count, count)
         }
         if count == SecurityManager.passkeyFailureLimit {
@@ -352,7 +352,7 @@ extension Adapter {
         if kernel != nil {
             // Until the answer, the kernel gets the bond's keys back.
             loadKeysSoon(insteadOf: [bond.peer])
-            let isClaimed = links.values.contains { $0.id != link.id && $0.protection.claim?.id == bond.id }
+            let isClaimed = links.contains { $0.id != link.id && $0.protection.claim?.id == bond.id }
             if isClaimed { return link.protection.refuseClaim() }
         }
         guard isNew else { return }

@@ -146,7 +146,7 @@ extension Adapter {
     /// Answers the controller's request for the key that the central uses: the one of the pairing under way,
     /// or the bond's.
     func longTermKeyRequested(_ event: LELongTermKeyRequest) {
-        guard kernel == nil, let link = linkOfHandle[event.connection].flatMap({ links[$0] }) else { return }
+        guard kernel == nil, let link = links[event.connection] else { return }
         let isStranger = link.protection.bond == nil
         let stranger = isStranger ? bondOfStranger(link, byKey: event.diversifier, event.random) : nil
         let key = link.protection.key(named: event.diversifier, event.random) { stranger }
@@ -173,7 +173,7 @@ extension Adapter {
         _ handle: ConnectionHandle, _ status: HCIStatus, isOn: Bool, isRefresh: Bool = false
     ) {
         guard kernel == nil else { return kernelEncryptionChanged(handle, status) }
-        guard let link = linkOfHandle[handle].flatMap({ links[$0] }) else { return }
+        guard let link = links[handle] else { return }
         let before = link.security
         if status == .success {
             link.protection.encryptionChanged(

@@ -5,8 +5,7 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
     private struct State {
         var value: Value
         var end: BLEError?
-        var watchers: [UInt64: StreamBuffer<Value>] = [:]
-        var next: UInt64 = 0
+        var watchers = Watchers<Value>()
     }
 
     private let state: Lock<State>
@@ -22,7 +21,7 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
             guard state.end == nil else { return ([], false) }
             let isNews = state.value != value
             (state.value, state.end) = (value, end)
-            return (Array(state.watchers.values), isNews)
+            return (state.watchers.buffers, isNews)
         }
         // Outside of the lock, because a stream that ends acquires it.
         for watcher in watchers {
@@ -34,15 +33,13 @@ final class ObservedValue<Value: Hashable & Sendable>: Sendable {
     /// Returns a stream of the present value, and of each different value from now on.
     func watch(_ policy: BufferPolicy) -> BoundedStream<Value> {
         let buffer = StreamBuffer<Value>(policy, merge: { _ in AnyHashable(0) })
-        let (number, end) = state.withLock { state -> (UInt64, BLEError?) in
+        let (number, end) = state.withLock { state -> (UInt64?, BLEError?) in
             // Under the lock, so that no change is reported before.
             buffer.yield(state.value)
-            state.next += 1
-            if state.end == nil { state.watchers[state.next] = buffer }
-            return (state.next, state.end)
+            return (state.end == nil ? state.watchers.add(buffer) : nil, state.end)
         }
         if let end { buffer.finish(.failure(end)) }
-        buffer.onEnd { [weak self] in self?.state.withLock { $0.watchers[number] = nil } }
+        if let number { buffer.onEnd { [weak self] in self?.state.withLock { $0.watchers.remove(number) } } }
         return BoundedStream(buffer)
     }
 }

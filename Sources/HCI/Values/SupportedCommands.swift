@@ -32,6 +32,7 @@ package struct SupportedCommands: HCIParameters, HCIField {
 
     private static let places: [HCIOpcode: (octet: Int, bit: Int)] = {
         var places: [HCIOpcode: (octet: Int, bit: Int)] = [:]
+        // In any order: each command has one place.
         for (octet, row) in rows {
             for (bit, opcode) in row.enumerated() {
                 if let opcode { places[opcode] = (octet, bit) }

@@ -175,7 +175,7 @@ extension VirtualAir {
     private mutating func reach(none: Bool) {
         for index in entries.indices {
             let own = entries[index].controller.id
-            for peer in Set(entries[index].controller.links.map(\.peer))
+            for peer in Set(entries[index].controller.links.map(\.peer)).sorted()
             where medium.rssi(between: own, and: peer) != nil {
                 change(index) { (controller, now) in
                     if none {

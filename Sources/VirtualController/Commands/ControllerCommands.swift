@@ -33,6 +33,7 @@ extension VirtualController {
                 lmpSubversion: configuration.subversion)
         },
         .answer(ReadLocalSupportedCommands.self) { controller, _, _ in
+            // In any order: each command has its bit.
             Returned(SupportedCommands(handlers.keys.filter(controller.supports)))
         },
         .answer(ReadLocalSupportedFeatures.self) { _, _, _ in

@@ -31,6 +31,8 @@ struct Advertiser: Sendable {
     /// The number of events so far. Advertising ends after `eventLimit` events; zero means no limit.
     private(set) var events = 0
     private var eventLimit = 0
+    /// The number of events since the set was created.
+    private var allEvents: UInt64 = 0
 
     struct End: Sendable {
         var time: Instant
@@ -84,16 +86,23 @@ struct Advertiser: Sendable {
     /// Sets the time of the event after `now`: the interval and a random delay of up to 10 ms (4.4.2.2.1), or
     /// 3.75 ms in the high duty cycle (4.4.2.4.3). After the last event, advertising ends within 2.5 ms,
     /// which leaves time for responses.
-    mutating func schedule(after now: Instant, _ random: inout SplitMix64) {
+    mutating func schedule(after now: Instant, jitter seed: UInt64) {
         nextEvent =
-            properties.contains(.highDutyCycle)
-            ? now + .microseconds(3750)
-            : now + interval + .microseconds(Int64.random(in: 0...10_000, using: &random))
+            now + (properties.contains(.highDutyCycle) ? .microseconds(3750) : interval + jitter(seed))
         events += 1
+        allEvents += 1
         let last = now + .microseconds(2500)
         if events == eventLimit, end.map({ last < $0.time }) ?? true {
             end = End(time: last, status: .limitReached)
         }
+    }
+
+    /// Returns the random delay of this event. It depends on the set and the number of the event alone, so that a run with
+    /// one command more has the same delays.
+    private func jitter(_ seed: UInt64) -> Duration {
+        var random = SplitMix64(
+            seed: seed ^ UInt64(handle.map { Int($0.rawValue) + 1 } ?? 0) << 48 ^ allEvents)
+        return .microseconds(Int64.random(in: 0...10_000, using: &random))
     }
 
     /// The minimum interval that the host allows and that has room for the data.
@@ -161,7 +170,7 @@ extension VirtualController {
             ? own.peer.map { settings.resolvingList.target($0, at: now, &random) } : nil
         transmit(
             .advertising(signal(of: settings.advertisers[index], at: target)), to: nil, at: own.power)
-        settings.advertisers[index].schedule(after: now, &random)
+        settings.advertisers[index].schedule(after: now, jitter: jitter)
     }
 
     /// Returns the signal of a set's advertising event or scan response.

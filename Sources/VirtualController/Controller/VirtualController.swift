@@ -86,12 +86,15 @@ public struct VirtualController: Sendable {
     private var toAir: Deque<Transmission> = []
     private var waitingReports = 0
     var random: SplitMix64
+    /// The seed of the delays between advertising events.
+    let jitter: UInt64
 
     /// Creates a controller in its state after power-on. The seed determines all random values.
     package init(_ configuration: Configuration = Configuration(), id: ID, seed: UInt64) {
         self.configuration = configuration
         self.id = id
         random = SplitMix64(seed: seed)
+        jitter = random.next()
     }
 
     /// The current connections, oldest first.

@@ -62,3 +62,10 @@ enum SampleBonds {
         return client
     }
 }
+
+extension BondStore {
+    /// Returns the random static address of an adapter, a new one if it has none.
+    func staticAddress(of adapter: String) async throws(BLEError) -> DeviceAddress {
+        try await staticAddress(of: adapter, orNew: .randomStatic(.random(in: .min ... .max)))
+    }
+}

@@ -118,7 +118,7 @@ extension BondFolder {
     ) throws(StateError) -> BondOutcome {
         try holding { () throws(StateError) in
             var outcome = BondOutcome()
-            for local in locals {
+            for local in locals.sorted() {
                 do throws(StateError) {
                     outcome.failures[local] = .some(try failures(at: local))
                 } catch {
@@ -126,7 +126,7 @@ extension BondFolder {
                 }
             }
             var setAside = SetAside(folder, disk, use)
-            for id in ids {
+            for id in ids.sorted() {
                 do throws(StateError) {
                     let found = try record(id)
                     // The record in this process's memory stays in use.
@@ -308,7 +308,7 @@ extension BondFolder {
         var databases: [BondID] = []
         var locals: Set<DeviceAddress> = []
         var setAside = SetAside(folder, disk, use)
-        for id in Set(batch.operations.keys).union(batch.reservations) {
+        for id in Set(batch.operations.keys).union(batch.reservations).sorted() {
             var record = try merged(batch.operations[id], into: id, or: batch.fallbacks[id], &setAside)
             if batch.reservations.contains(id) { outcome.reserved[id] = record?.reserveCounters() }
             outcome.records[id] = .some(record)
@@ -321,7 +321,7 @@ extension BondFolder {
                 databases.append(id)
             }
         }
-        for (id, database) in batch.databases {
+        for (id, database) in batch.databases.sorted(by: { $0.key < $1.key }) {
             let bonded = if let known = outcome.records[id] { known } else { try record(id) }
             guard bonded != nil else { continue }
             locals.insert(id.local)
@@ -331,7 +331,7 @@ extension BondFolder {
                 databases.append(id)
             }
         }
-        for (local, counted) in batch.failures {
+        for (local, counted) in batch.failures.sorted(by: { $0.key < $1.key }) {
             locals.insert(local)
             let known: PasskeyFailures?
             do throws(StateError) {
@@ -344,7 +344,7 @@ extension BondFolder {
             outcome.failures[local] = .some(counted?.merged(with: known))
         }
         var folders: [DeviceAddress: OpenFolder] = [:]
-        for local in locals { folders[local] = try madeFolder(of: local) }
+        for local in locals.sorted() { folders[local] = try madeFolder(of: local) }
         let made = folders
         func file(_ kind: BondFile, _ id: BondID) -> DiskFile? {
             made[id.local].map { kind.file(of: id, in: $0) }
@@ -353,12 +353,12 @@ extension BondFolder {
         // bond.
         let files =
             writes.compactMap { each in file(each.kind, each.id).map { (each.octets, $0) } }
-            + outcome.failures.compactMap { local, counted in
+            + outcome.failures.sorted { $0.key < $1.key }.compactMap { local, counted in
                 guard let counted, let folder = made[local] else { return nil }
                 return (counted.text, Self.failures(in: folder))
             }
         try replace(files) { () throws(StateError) in
-            for case (let local, nil) in outcome.failures {
+            for case (let local, nil) in outcome.failures.sorted(by: { $0.key < $1.key }) {
                 if let folder = made[local] { try disk.remove(Self.failures(in: folder)) }
             }
             for id in databases { if let file = file(.database, id) { try disk.remove(file) } }
@@ -367,7 +367,7 @@ extension BondFolder {
         // damaged.
         for file in leftovers { try disk.remove(file) }
         for id in bonds { if let file = file(.bond, id) { try disk.remove(file) } }
-        for folder in made.values { try disk.synchronize(folder) }
+        for (_, folder) in made.sorted(by: { $0.key < $1.key }) { try disk.synchronize(folder) }
         return outcome
     }
 

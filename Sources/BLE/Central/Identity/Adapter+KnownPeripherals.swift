@@ -11,7 +11,7 @@ extension Adapter {
 
     /// Returns the link to a device, by its identity address or by its present address.
     func link(to peer: DeviceAddress) -> Link? {
-        let all = links.values.filter { $0.peer == peer || $0.identity == peer }
+        let all = links.filter { $0.peer == peer || $0.identity == peer }
         return all.first(where: \.isUsable) ?? all.first
     }
 
@@ -55,7 +55,7 @@ extension Adapter {
     func connected(with services: [BluetoothUUID]) async throws(BLEError) -> [KnownPeripheral] {
         if let end { throw end }
         // Nothing is asked of a bonded device before it has proved to be that device.
-        let usable = links.values.filter {
+        let usable = links.filter {
             $0.isUsable && ($0.security.isBonded || bond(with: $0.peer) == nil)
         }
         .map(\.id)

@@ -42,7 +42,7 @@ final class CentralRestoration: Sendable {
         let numbers = kept.value.links
         for device in restored.peripherals {
             let held = HeldLink(
-                device, numbers: numbers.filter { $0.value.id == device.id }.map(\.key), adapter)
+                device, numbers: numbers.filter { $0.value.id == device.id }.map(\.key).sorted(), adapter)
             state.withLock { $0.links[device.id] = held }
             held.begin()
         }
@@ -59,16 +59,17 @@ final class CentralRestoration: Sendable {
     func dismiss(_ id: Peripheral.Identifier?) {
         let (links, scans, owners) = state.withLock { state in
             let links = state.links.filter { id == nil || $0.key == id }
-            for id in links.keys { state.links[id] = nil }
+            state.links = state.links.filter { links[$0.key] == nil }
             defer { if id == nil { state.scans = [] } }
             let owners = state.owners.compactMap(\.request).filter { id == nil || $0.id == id }
             return (links, id == nil ? state.scans : [], owners)
         }
         kept.change { state in
-            for number in links.values.flatMap(\.numbers) { state.links[number] = nil }
+            let numbers = Set(links.values.flatMap(\.numbers))
+            state.links = state.links.filter { !numbers.contains($0.key) }
             for scan in scans { state.scans[scan.number] = nil }
         }
-        for link in links.values { link.end() }
+        for (_, link) in links.sorted(by: { $0.key.address < $1.key.address }) { link.end() }
         for owner in owners { owner.dismissRestored() }
     }
 

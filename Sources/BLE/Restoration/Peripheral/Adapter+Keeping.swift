@@ -17,14 +17,14 @@ extension Adapter {
     func keepServing(_ kept: KeptServing) throws(BLEError) {
         if let end { throw end }
         guard server.keep(kept) else { throw .invalidRequest(.serverRestored) }
-        for link in links.values { link.gatt.holdsChanges = true }
+        for link in links { link.gatt.holdsChanges = true }
     }
 
     /// Restores the kept values of services that were just published, whose attributes are not in `known`,
     /// and keeps the handles of all services.
     func keepServices(beside known: Set<AttributeHandle> = []) {
         guard let kept = server.kept else { return }
-        for (handle, value) in kept.state.value.values
+        for (handle, value) in kept.state.value.values.sorted(by: { $0.key < $1.key })
         where !known.contains(handle) && server.gatt.stores(handle) {
             // A value that no longer fits stays as the program has set it.
             try? server.gatt.setValue(value, of: handle)

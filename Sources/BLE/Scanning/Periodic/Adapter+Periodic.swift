@@ -40,7 +40,7 @@ extension Adapter {
         synchronizer.endAll()
         let ended = trains
         trains = [:]
-        for buffer in ended.values { buffer.finish(end) }
+        for (_, buffer) in ended.sorted(by: { $0.key.number < $1.key.number }) { buffer.finish(end) }
     }
 
     /// Submits the synchronizer's next command, and scans for as long as a search takes: the controller finds trains

@@ -96,6 +96,8 @@ struct PeriodicSynchronizer: Sendable {
     private var stale = 0
     /// Trains that are synchronized.
     private var syncs: [SyncHandle: Following] = [:]
+    /// The trains that are synchronized, in the order of their handles.
+    private var followed: [SyncHandle] { syncs.keys.sorted { $0.rawValue < $1.rawValue } }
     /// Trains that the controller follows and that have no consumer.
     private var unwanted = Deque<SyncHandle>()
     private var lastID: UInt64 = 0
@@ -125,7 +127,7 @@ extension PeriodicSynchronizer {
     mutating func follow(_ train: Train, _ options: PeriodicSyncOptions) -> PeriodicSyncID {
         lastID += 1
         let id = PeriodicSyncID(number: lastID)
-        if let handle = syncs.first(where: { $0.value.train == train })?.key {
+        if let handle = followed.first(where: { syncs[$0]?.train == train }) {
             syncs[handle]?.consumers.append(id)
         } else if let index = queue.indices.first(where: { queue[$0].train == train && isLookedFor($0) }) {
             queue[index].consumers.append(id)
@@ -137,9 +139,9 @@ extension PeriodicSynchronizer {
 
     /// Ends a consumer. The last consumer of a train ends the train, too.
     mutating func end(_ id: PeriodicSyncID) {
-        for (handle, sync) in syncs where sync.consumers.contains(id) {
+        if let handle = followed.first(where: { syncs[$0]?.consumers.contains(id) == true }) {
             syncs[handle]?.consumers.removeAll { $0 == id }
-            guard sync.consumers.count == 1 else { return }
+            guard syncs[handle]?.consumers.isEmpty == true else { return }
             syncs[handle] = nil
             unwanted.append(handle)
         }
@@ -156,7 +158,7 @@ extension PeriodicSynchronizer {
 
     /// Ends all consumers. Their trains are then terminated.
     mutating func endAll() {
-        unwanted += syncs.keys
+        unwanted += followed
         syncs = [:]
         queue.removeLast(queue.count - (search == nil ? 0 : 1))
         if search != nil {
@@ -243,7 +245,7 @@ extension PeriodicSynchronizer {
 
     /// The commands that end at once everything that the controller may do.
     var abandonment: [HCICommandPacket] {
-        var commands = (syncs.keys + unwanted).map { LEPeriodicAdvertisingTerminateSync(sync: $0).packet }
+        var commands = (followed + unwanted).map { LEPeriodicAdvertisingTerminateSync(sync: $0).packet }
         switch search?.phase {
         case .begun where search?.mayBeOn == false, .ending, nil: break
         default: commands.append(LEPeriodicAdvertisingCreateSyncCancel().packet)
@@ -368,7 +370,7 @@ extension PeriodicSynchronizer {
     /// Handles a reset of the controller: the trains that were followed are lost, and the searches for others
     /// start again.
     mutating func controllerWasReset() {
-        for sync in syncs.values {
+        for sync in followed.compactMap({ syncs[$0] }) {
             let lost = BLEError.syncLost(sync.train.advertiser, set: sync.train.set)
             events += sync.consumers.map { .ended($0, lost) }
         }

@@ -6,8 +6,10 @@ import HCI
 /// last long, such as pairing. It matches responses by code and index, and passes on the kernel's own events.
 package struct ManagementQueue: Machine {
     /// Identifies a submitted command.
-    package struct Ticket: Hashable, Sendable {
+    package struct Ticket: Hashable, Comparable, Sendable {
         let number: UInt64
+
+        package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
     }
 
     /// The result of a command, or another packet from the socket.

@@ -1,0 +1,75 @@
+import HCI
+
+/// The links of an adapter, in the order in which they were made, and the connection handles by which the controller
+/// names them.
+struct LinkTable: RandomAccessCollection {
+    /// The identifiers, in ascending order, and the link of each.
+    private var ids: [LinkID] = []
+    private var links: [Link] = []
+    /// A handle names one link: on kernel adapters a new link can get the handle of one whose channel is not closed yet.
+    private var linksByHandle: [ConnectionHandle: Link] = [:]
+    private var lastNumber: UInt64 = 0
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { links.count }
+
+    subscript(position: Int) -> Link { links[position] }
+
+    subscript(id: LinkID) -> Link? { index(of: id).map { links[$0] } }
+
+    /// Returns the link that has the handle now.
+    subscript(handle: ConnectionHandle) -> Link? { linksByHandle[handle] }
+
+    /// Returns the identifier for the next link.
+    mutating func nextID() -> LinkID {
+        lastNumber += 1
+        return LinkID(number: lastNumber)
+    }
+
+    /// Adds the link with the identifier that was returned last, and its handle, if that is known.
+    mutating func insert(_ link: Link) {
+        assert(link.id.number == lastNumber, "links are added in the order of their numbers")
+        ids.append(link.id)
+        links.append(link)
+        if let handle = link.handle { linksByHandle[handle] = link }
+    }
+
+    /// Gives a link its handle, which another link may have had until now.
+    mutating func assign(_ handle: ConnectionHandle, to link: Link) {
+        link.handle = handle
+        linksByHandle[handle] = link
+    }
+
+    /// Takes the handle from its link, because it names another connection now. Returns the link.
+    @discardableResult
+    mutating func detach(_ handle: ConnectionHandle) -> Link? {
+        let link = linksByHandle.removeValue(forKey: handle)
+        link?.handle = nil
+        return link
+    }
+
+    /// A link that has been removed.
+    struct Removal {
+        /// The handle, if no other link has got it.
+        let handle: ConnectionHandle?
+    }
+
+    /// Removes a link; nil when it is not in the table.
+    mutating func remove(_ link: Link) -> Removal? {
+        guard let index = index(of: link.id) else { return nil }
+        ids.remove(at: index)
+        links.remove(at: index)
+        guard let handle = link.handle, linksByHandle[handle] === link else { return Removal(handle: nil) }
+        linksByHandle[handle] = nil
+        return Removal(handle: handle)
+    }
+
+    private func index(of id: LinkID) -> Int? {
+        var (low, high) = (0, ids.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ids[middle].number < id.number { low = middle + 1 } else { high = middle }
+        }
+        return low < ids.count && ids[low] == id ? low : nil
+    }
+}
