@@ -119,6 +119,7 @@ extension Adapter {
         case .synchronizer: synchronizerAnswered(answer)
         case .privacy(let number): privacyAnswered(answer, to: number)
         case .link(let id): linkAnswered(answer, of: id)
+        case .existence(let id): existenceAnswered(answer, of: id)
         case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)
         }
     }

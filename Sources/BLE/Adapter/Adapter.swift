@@ -222,7 +222,7 @@ extension Adapter {
                     writable: { [weak self] in self?.assumeIsolated { $0.pumpController() } },
                     closed: { [weak self] error in self?.assumeIsolated { $0.portClosed(error) } },
                     wasReset: { [weak self] in self?.assumeIsolated { $0.handle(.lineLost) } },
-                    lost: { [log] in log.warnOfLostPackets($0, of: "the controller") }))
+                    lost: { [weak self] count in self?.assumeIsolated { $0.packetsWereLost(count) } }))
         } catch {
             throw .port(error)
         }

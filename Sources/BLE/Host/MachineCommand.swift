@@ -66,6 +66,8 @@ enum HostMachine: Sendable {
     case privacy(UInt64)
     /// The machine that ends a link.
     case link(LinkID)
+    /// The question whether a link still exists.
+    case existence(LinkID)
     /// The machine of a link's procedure.
     case procedure(LinkID, UInt64)
 }

@@ -234,6 +234,35 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
     }
 
+    /// Handles the loss of packets from the controller. The end of a link may be among them, so the controller of this host
+    /// is asked for each link, by its signal strength. The kernel reports the ends of its links on their sockets, too.
+    func packetsWereLost(_ count: Int) {
+        log.warnOfLostPackets(count, of: "the controller")
+        guard kernel == nil, end == nil else { return }
+        for link in links { askForExistence(of: link) }
+    }
+
+    private func askForExistence(of link: Link) {
+        guard let handle = link.handle, capabilities.commands.contains(.readRSSI) else { return }
+        guard link.doubt == .none else {
+            link.doubt = .toBeAskedAgain
+            return
+        }
+        link.doubt = .asked
+        submit(MachineCommand(ReadRSSI(connection: handle)), of: .existence(link.id))
+    }
+
+    func existenceAnswered(_ answer: CommandAnswer, of id: LinkID) {
+        guard let link = links[id] else { return }
+        if answer == .refused(.unknownConnectionIdentifier) {
+            log.info("the link to \(link.peer) has ended; the report of it was lost")
+            return drop(link, .unknown)
+        }
+        let isDoubtful = link.doubt == .toBeAskedAgain
+        link.doubt = .none
+        if isDoubtful { askForExistence(of: link) }
+    }
+
     /// Waits until everything that is queued for a link now has been sent: the bearer's queue, the queue of ACL
     /// data and what the controller has, or the socket's. Packets that are queued later, and those that still
     /// wait for room in the bearer's queue, do not extend the wait. Gives up after 2 s without progress,

@@ -19,6 +19,9 @@ final class OverflowingPort: PacketPort, @unchecked Sendable {
         }
     }
 
+    /// Reports that packets were dropped.
+    func lose(_ count: Int) { handlers?.lost(count) }
+
     var isWritable: Bool { inner.isWritable }
 
     func start(_ handlers: PacketPortHandlers) throws(PortError) {
