@@ -494,16 +494,12 @@ extension FakeKernel {
         }
         attempts.append(attempt)
         attempt.cancelled = { [weak self, weak attempt] in self?.cancel(attempt) }
-        Task(executorPreference: loop) { [weak self, weak attempt] in
-            guard await loop.sleep(for: Self.connectLimit), let attempt else { return }
-            self?.cancel(attempt)
-            attempt.end(.failure(.system(.timedOut, during: "connect")))
-        }
         if attempts.count == 1 { initiate() }
         return attempt
     }
 
-    /// Starts the first attempt in the queue.
+    /// Starts the first attempt in the queue. Its time limit begins now, so that one for an absent device does not keep
+    /// others from their turn.
     private func initiate() {
         guard let attempt = attempts.first else { return }
         if pausesAdvertising, isAdvertising {
@@ -528,6 +524,11 @@ extension FakeKernel {
                     peer: HCIAddress(attempt.peer), ownAddressType: .public, parameters: parameters))
         }
         attempt.isInitiating = true
+        Task(executorPreference: loop) { [weak self, weak attempt, loop] in
+            guard await loop.sleep(for: Self.connectLimit), let attempt else { return }
+            self?.cancel(attempt)
+            attempt.end(.failure(.system(.timedOut, during: "connect")))
+        }
     }
 
     private func cancel(_ attempt: FakeAttempt?) {

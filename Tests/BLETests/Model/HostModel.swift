@@ -39,6 +39,13 @@ final class HostModel: @unchecked Sendable {
         init(_ connect: Attempt<Peripheral>) { self.connect = connect }
     }
 
+    /// What a run has shown.
+    struct Outcome: Sendable {
+        /// The conditions that do not hold.
+        let complaints: [String]
+        let trace: HostTrace
+    }
+
     private final class Scan: @unchecked Sendable {
         // Sendable: accessed only on the loop.
         var seen: Set<DeviceAddress> = []
@@ -66,32 +73,88 @@ final class HostModel: @unchecked Sendable {
     private let bed: VirtualTestbed
     private let listener: Adapter
     private let hosts: [Host]
+    private let trace: HostTrace
     /// The operations that end others or use links, with their names.
     private var others: [(name: String, attempt: Attempt<Void>)] = []
     private var complaints: [String] = []
 
-    private init(_ bed: VirtualTestbed, _ listener: Adapter, _ hosts: [Host]) {
-        (self.bed, self.listener, self.hosts) = (bed, listener, hosts)
+    private init(_ bed: VirtualTestbed, _ listener: Adapter, _ hosts: [Host], _ trace: HostTrace) {
+        (self.bed, self.listener, self.hosts, self.trace) = (bed, listener, hosts, trace)
     }
 
-    /// Performs the steps in order, and returns a description of each condition that does not hold afterwards.
+    /// Performs the steps in order, and checks the conditions that must hold afterwards.
     static func run(
-        _ steps: [HostStep], hosts count: Int, extended: Bool, pace: Int?
-    ) async throws -> [String] {
-        try await VirtualTestbed.run(conditions: .init(packetsPerConnectionEvent: pace)) { bed in
+        _ steps: [HostStep], hosts count: Int, _ setting: HostSetting, keepsTrace: Bool = false
+    ) async throws -> Outcome {
+        try await VirtualTestbed.run(conditions: .init(packetsPerConnectionEvent: setting.pace)) { bed in
+            let trace = HostTrace(keepsLines: keepsTrace)
+            func options(_ name: String) -> AdapterOptions {
+                var options = AdapterOptions { [loop = bed.loop] direction, packet in
+                    trace.note(direction, packet, of: name, at: loop.now)
+                }
+                options.security.bonds = BondStore { [loop = bed.loop] in
+                    Timestamp(milliseconds: Int64(clamping: loop.now.nanoseconds / 1_000_000))
+                }
+                if setting.world == .privacy {
+                    options.privacy = PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60))
+                }
+                return options
+            }
             var hosts: [Host] = []
             for number in 0..<count {
-                let port = ScriptedPort(await bed.port(extended: extended), on: bed.loop)
-                let host = await Host(try await bed.host("host \(number)", on: port), port)
-                try await host.adapter.publishSample()
-                hosts.append(host)
+                let name = "host \(number)"
+                if setting.world == .kernel, number == 0 {
+                    hosts.append(try await kernelHost(on: bed, setting, options(name)))
+                } else {
+                    let port = ScriptedPort(await bed.port(extended: setting.isExtended), on: bed.loop)
+                    hosts.append(
+                        await Host(try await bed.adapter(name, on: port, options: options(name)), port))
+                }
+                try await hosts[number].adapter.publishSample()
             }
-            let model = HostModel(bed, try await bed.host("listener"), hosts)
+            let listener = try await bed.adapter(
+                "listener", on: await bed.port(), options: options("listener"))
+            if setting.world == .privacy { try await bond(hosts.map(\.adapter) + [listener]) }
+            let model = HostModel(bed, listener, hosts, trace)
             for step in steps { await model.take(step) }
             await model.settle()
             await model.check()
             await model.end()
-            return model.complaints
+            for host in hosts { await host.adapter.close() }
+            return Outcome(complaints: model.complaints, trace: trace)
+        }
+    }
+
+    /// Opens a kernel adapter, whose commands to its controller go through a script.
+    private static func kernelHost(
+        on bed: VirtualTestbed, _ setting: HostSetting, _ options: AdapterOptions
+    ) async throws -> Host {
+        let (loop, isExtended) = (bed.loop, setting.isExtended)
+        let controller = await bed.air.attach(
+            .init(publicAddress: FakeKernel.address, extended: isExtended ? .init() : nil))
+        let kernel = try FakeKernel(controller, on: loop, extended: isExtended, isOff: false)
+        let opened = Lock<ScriptedPort?>(nil)
+        kernel.wrapping = { raw in
+            let port = ScriptedPort(raw, on: loop)
+            opened.withLock { $0 = port }
+            return port
+        }
+        var options = options
+        (options.loop, options.kernel, options.seed) = (loop, kernel, 0)
+        let adapter = try await Adapter.open(.kernel(.index(FakeKernel.index)), options: options)
+        guard let port = opened.withLock({ $0 }) else { throw BLEError.adapter(.closed) }
+        return await Host(adapter, port)
+    }
+
+    /// Gives each two of the adapters a bond.
+    private static func bond(_ adapters: [Adapter]) async throws {
+        var lastKey: UInt128 = 0
+        for (index, one) in adapters.enumerated() {
+            for other in adapters[..<index] {
+                lastKey += 1
+                try await one.makeBond(with: await other.ownIdentity, key: lastKey)
+                try await other.makeBond(with: await one.ownIdentity, key: lastKey)
+            }
         }
     }
 }
@@ -99,18 +162,29 @@ final class HostModel: @unchecked Sendable {
 // MARK: - What happens
 
 extension HostModel {
+    /// Starts an operation. Its end is a line of the trace, with the error or, from `shown`, its value.
     private func begin<Value: Sendable>(
+        _ name: String, shown: @escaping @Sendable (Value) -> String = { _ in "done" },
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Attempt<Value> {
         let attempt = Attempt<Value>()
         attempt.task = Task(executorPreference: bed.loop) {
-            do { attempt.result = .success(try await body()) } catch { attempt.result = .failure(error) }
+            do {
+                let value = try await body()
+                attempt.result = .success(value)
+                self.note("\(name): \(shown(value))")
+            } catch {
+                attempt.result = .failure(error)
+                self.note("\(name): \(error)")
+            }
         }
         return attempt
     }
 
+    private func note(_ line: String) { trace.note(line, of: "model", at: bed.loop.now) }
+
     private func doBeside(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
-        others.append((name, begin(body)))
+        others.append((name, begin(name, body)))
     }
 
     private func take(_ step: HostStep) async {
@@ -118,7 +192,7 @@ extension HostModel {
         case .advertise(let number):
             let host = hosts[number]
             guard host.advertising == nil else { return }
-            host.advertising = begin { [adapter = host.adapter] in
+            host.advertising = begin("\(step)") { [adapter = host.adapter] in
                 try await adapter.advertise(maximumLinks: Self.links)
             }
         case .stopAdvertising(let number): stopAdvertising(hosts[number])
@@ -127,14 +201,14 @@ extension HostModel {
             guard host.scan == nil else { return }
             var options = ScanOptions()
             options.repeats = .all
-            host.scan = scan(by: host.adapter, options)
+            host.scan = scan(by: host.adapter, options, "\(step)")
         case .stopScan(let number):
             hosts[number].scan?.stream?.task?.cancel()
             hosts[number].scan = nil
         case .connect(let one, let other):
             guard hosts[one].users[other, default: []].count < 2 else { return }
             let (adapter, peer) = (hosts[one].adapter, hosts[other].adapter)
-            let user = User(begin { try await adapter.connect(to: peer, timeout: nil) })
+            let user = User(begin("\(step)") { try await adapter.connect(to: peer, timeout: nil) })
             hosts[one].users[other, default: []].append(user)
         case .leave(let one, let other):
             guard let user = hosts[one].users[other]?.popLast() else { return }
@@ -150,9 +224,10 @@ extension HostModel {
             guard let user = hosts[one].users[other]?.last, user.values == nil,
                 let device = user.connect.value
             else { return }
-            user.values = begin {
+            user.values = begin("\(step)") {
                 for try await received in try await device.values(of: try await device.sample()) {
                     user.last = received.value
+                    self.note("\(step): \(received.value.hex)")
                 }
             }
         case .unsubscribe(let one, let other):
@@ -162,11 +237,19 @@ extension HostModel {
         case .write(let one, let other):
             guard let device = hosts[one].users[other]?.last?.connect.value else { return }
             doBeside("\(step)") { try await device.write([9], to: try await device.sample()) }
+        case .pair(let one, let other):
+            guard let device = hosts[one].users[other]?.last?.connect.value else { return }
+            doBeside("\(step)") { try await device.pair() }
+        case .fail(let number):
+            hosts[number].isAltered = true
+            hosts[number].port.emit(HardwareError(hardwareCode: 1).packet)
         case .separate(let one, let other):
             await bed.setRSSI(nil, between: hosts[one].adapter, and: hosts[other].adapter)
         case .reunite(let one, let other):
             await bed.setRSSI(-50, between: hosts[one].adapter, and: hosts[other].adapter)
         case .alter(let number, let command, let fault):
+            // A kernel passes all events in order.
+            if fault == .delay, await hosts[number].adapter.kernel != nil { return }
             hosts[number].isAltered = true
             for opcode in command.opcodes {
                 hosts[number].port.script(opcode, fault.behavior(for: opcode), times: 1)
@@ -195,11 +278,13 @@ extension HostModel {
         }
     }
 
-    private func scan(by adapter: Adapter, _ options: ScanOptions) -> Scan {
+    private func scan(by adapter: Adapter, _ options: ScanOptions, _ name: String) -> Scan {
         let scan = Scan()
-        scan.stream = begin {
+        scan.stream = begin(name) {
             for try await found in CentralManager(adapter).scan(options) {
-                if let address = found.address { scan.seen.insert(address) }
+                if let address = found.identity ?? found.address { scan.seen.insert(address) }
+                self.note(
+                    "\(name): \(found.address?.description ?? "-") \(found.name ?? "-") \(found.rssi ?? 0)")
             }
         }
         return scan
@@ -212,6 +297,8 @@ extension HostModel {
     /// Ends all faults and separations, and waits for three minutes.
     private func settle() async {
         for host in hosts { host.port.removeRules() }
+        // A controller that is being reset has no address by which the air knows it.
+        await bed.wait(.seconds(10))
         for one in hosts.indices {
             for other in hosts.indices where other > one {
                 await bed.setRSSI(-50, between: hosts[one].adapter, and: hosts[other].adapter)
@@ -235,7 +322,7 @@ extension HostModel {
                 "host \(number) is\(onAir.contains(host.address) ? "" : " not") on air, with \(centrals) centrals"
             )
             for link in links { await check(link, of: number) }
-            for (other, users) in host.users {
+            for (other, users) in host.users.sorted(by: { $0.key < $1.key }) {
                 for user in users { await check(user, of: number, to: other, onAir) }
             }
             check(host.scan, of: number, onAir.subtracting([host.address]))
@@ -262,7 +349,7 @@ extension HostModel {
     private func heardAdvertisers() async -> Set<DeviceAddress> {
         var options = ScanOptions()
         options.repeats = .all
-        let scan = scan(by: listener, options)
+        let scan = scan(by: listener, options, "listener")
         for host in hosts { host.scan?.seen = [] }
         await bed.wait(.seconds(15))
         scan.stream?.task?.cancel()
@@ -293,8 +380,8 @@ extension HostModel {
         case nil:
             return expect(
                 !onAir.contains(hosts[other].address), "\(name) still connects to \(other), which is on air")
-        case .failure(BLEError.disconnected):
-            // The link ended before it was ready.
+        case .failure(BLEError.disconnected), .failure(BLEError.bondLost):
+            // The link ended before it was ready, or a pairing ended before both hosts had the bond.
             return
         case .failure(let error):
             return expect(
@@ -304,7 +391,7 @@ extension HostModel {
         }
         guard await hosts[number].adapter.modelLinks.contains(where: { $0.peer == hosts[other].address })
         else {
-            let end = begin { try await device.disconnection() }
+            let end = begin("end") { try await device.disconnection() }
             await bed.wait(.milliseconds(1))
             end.task?.cancel()
             expect(end.result != nil, "\(name) does not report that its link to \(other) has ended")
@@ -316,7 +403,7 @@ extension HostModel {
     }
 
     private func use(_ device: Peripheral, _ user: User, _ name: String, _ server: Adapter) async {
-        let round = begin {
+        let round = begin("round", shown: \.hex) {
             let value = try await device.sample()
             try await device.write([1], to: value)
             return try await device.read(value)
@@ -332,7 +419,7 @@ extension HostModel {
             return
         }
         expect(values.result == nil, "\(name): the values have ended: \(values.result.debugDescription)")
-        let update = begin { _ = try await manager.update(handle, to: [77]) }
+        let update = begin("update") { _ = try await manager.update(handle, to: [77]) }
         await bed.wait(.seconds(5))
         expect(update.result != nil, "\(name): an update does not end")
         expect(user.last == [77], "\(name): no value comes")
@@ -352,7 +439,9 @@ extension HostModel {
         for (number, host) in hosts.enumerated() {
             stopAdvertising(host)
             await take(.stopScan(number))
-            for (other, users) in host.users { for _ in users { await take(.leave(number, from: other)) } }
+            for (other, users) in host.users.sorted(by: { $0.key < $1.key }) {
+                for _ in users { await take(.leave(number, from: other)) }
+            }
         }
         await bed.wait(.seconds(60))
         for (name, attempt) in others { expect(attempt.result != nil, "\(name) has not ended at the end") }
@@ -372,9 +461,21 @@ extension Adapter {
         let role: LinkRole
     }
 
-    fileprivate var modelLinks: [ModelLink] { links.values.map { ModelLink(peer: $0.peer, role: $0.role) } }
+    fileprivate var modelLinks: [ModelLink] { links.map { ModelLink(peer: $0.identity, role: $0.role) } }
+
+    fileprivate var ownIdentity: LocalIdentity { localIdentity }
+
+    /// Makes the bond of a pairing with LE Secure Connections.
+    fileprivate func makeBond(with peer: LocalIdentity, key: UInt128) throws {
+        var bond = Bond(
+            with: peer.address, as: identity,
+            PairingStrength(isAuthenticated: true, isSecureConnections: true))
+        let key = LongTermKey(key, ediv: 0, random: 0)
+        (bond.centralKey, bond.peripheralKey, bond.peerIdentityKey) = (key, key, peer.identityKey)
+        _ = try security.options.bonds.insert(bond)
+    }
 
     fileprivate func central(at address: DeviceAddress) -> Central? {
-        links.values.first { $0.peer == address && $0.role == .peripheral }.map { Central($0) }
+        links.first { $0.identity == address && $0.role == .peripheral }.map { Central($0) }
     }
 }

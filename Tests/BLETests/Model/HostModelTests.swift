@@ -10,7 +10,7 @@ import Testing
 
     /// `make model` runs more sequences, beginning with another seed.
     private static let first = UInt64(setting("BLETOOL_MODEL_SEED") ?? 0)
-    private static let runs = UInt64(setting("BLETOOL_MODEL_RUNS") ?? 2)
+    private static let runs = setting("BLETOOL_MODEL_RUNS").map { UInt64($0) }
 
     /// Sequences that have failed once, with the fewest steps.
     private static let found: [(kind: Int, [HostStep])] = [
@@ -51,24 +51,28 @@ import Testing
     @Test("sequences that failed earlier pass", arguments: found.indices)
     func earlierFailuresPass(index: Int) async throws {
         let (kind, steps) = Self.found[index]
-        let complaints = try await HostModel.run(
-            steps, hosts: Self.hosts, extended: kind & 1 > 0, pace: kind & 2 > 0 ? 3 : nil)
-        #expect(complaints.isEmpty)
+        let outcome = try await HostModel.run(
+            steps, hosts: Self.hosts, HostSetting(kind))
+        #expect(outcome.complaints.isEmpty)
     }
 
-    @Test("in random sequences each operation succeeds or fails with a reason in the end", arguments: 0..<8)
-    func randomSequencesPass(kind: Int) async throws {
-        let (extended, pace, faults) = (kind & 1 > 0, kind & 2 > 0 ? 3 : nil as Int?, kind & 4 > 0)
-        for seed in Self.first..<Self.first + Self.runs {
-            var random = SplitMix64(seed: seed * 8 + UInt64(kind))
+    @Test(
+        "in random sequences each operation succeeds or fails with a reason in the end",
+        arguments: HostSetting.all)
+    func randomSequencesPass(setting: HostSetting) async throws {
+        let kind = setting.kind
+        for seed in Self.first..<Self.first + (Self.runs ?? (setting.world == .plain ? 2 : 1)) {
+            var random = SplitMix64(seed: seed * 8 + UInt64(kind % 8))
             let steps = HostStep.sequence(
-                of: Int.random(in: 5...40, using: &random), hosts: Self.hosts, faults: faults, &random)
-            func run(_ steps: [HostStep]) async throws -> [String] {
-                try await HostModel.run(steps, hosts: Self.hosts, extended: extended, pace: pace)
+                of: Int.random(in: 5...40, using: &random), hosts: Self.hosts, setting, &random)
+            func run(_ steps: [HostStep], keepsTrace: Bool = false) async throws -> HostModel.Outcome {
+                try await HostModel.run(steps, hosts: Self.hosts, setting, keepsTrace: keepsTrace)
             }
-            guard let first = try await run(steps).first else { continue }
-            let fewest = try await HostStep.fewest(of: steps) { try await !run($0).isEmpty }
-            let complaints = try await run(fewest)
+            let outcome = try await run(steps, keepsTrace: GoldenTraces.folder != nil)
+            GoldenTraces.compare(outcome.trace, kind: kind, seed: seed)
+            guard let first = outcome.complaints.first else { continue }
+            let fewest = try await HostStep.fewest(of: steps) { try await !run($0).complaints.isEmpty }
+            let complaints = try await run(fewest).complaints
             Issue.record("kind \(kind), seed \(seed): \(first); of \(fewest): \(complaints)")
         }
     }

@@ -18,6 +18,10 @@ enum HostStep: Hashable, Sendable {
     case subscribe(Int, to: Int)
     case unsubscribe(Int, from: Int)
     case write(Int, to: Int)
+    /// The user that connected last pairs with the second.
+    case pair(Int, to: Int)
+    /// The controller reports a hardware failure.
+    case fail(Int)
     /// The two hosts are out of each other's range.
     case separate(Int, Int)
     case reunite(Int, Int)
@@ -37,15 +41,17 @@ enum HostStep: Hashable, Sendable {
 extension HostStep {
     /// Returns a random sequence of `count` steps for `hosts` hosts.
     static func sequence(
-        of count: Int, hosts: Int, faults: Bool, _ random: inout SplitMix64
+        of count: Int, hosts: Int, _ setting: HostSetting, _ random: inout SplitMix64
     ) -> [HostStep] {
-        (0..<count).map { _ in step(hosts: hosts, faults: faults, &random) }
+        (0..<count).map { _ in step(hosts: hosts, setting, &random) }
     }
 
-    private static func step(hosts: Int, faults: Bool, _ random: inout SplitMix64) -> HostStep {
+    private static func step(
+        hosts: Int, _ setting: HostSetting, _ random: inout SplitMix64
+    ) -> HostStep {
         let one = Int.random(in: 0..<hosts, using: &random)
         let other = (one + Int.random(in: 1..<hosts, using: &random)) % hosts
-        switch Int.random(in: 0..<(faults ? 36 : 32), using: &random) {
+        switch Int.random(in: 0..<(setting.hasFaults ? 37 : 32), using: &random) {
         case 0..<4: return .advertise(one)
         case 4: return .stopAdvertising(one)
         case 5, 6: return .scan(one)
@@ -55,11 +61,14 @@ extension HostStep {
         case 15: return .expel(one, by: other)
         case 16, 17: return .subscribe(one, to: other)
         case 18: return .unsubscribe(one, from: other)
+        case 28 where setting.world == .pairing, 29 where setting.world == .pairing:
+            return .pair(one, to: other)
         case 19: return .write(one, to: other)
         case 20: return .separate(one, other)
         case 21: return .reunite(one, other)
         case 22..<32:
             return .wait(milliseconds: [0, 0, 1, 10, 100, 1000, 7000].randomElement(using: &random) ?? 0)
+        case 36: return .fail(one)
         default:
             return .alter(
                 one, Command.allCases.randomElement(using: &random) ?? .scan,
