@@ -170,6 +170,21 @@ import Testing
         #expect(flow.freePackets == 1)
     }
 
+    @Test("frames that are dropped are not continued, and the packets before count as before")
+    func framesAreDropped() throws {
+        var flow = Self.flow(length: 5, packets: 1, one, two)
+        try flow.enqueue([1, 2, 3, 4, 5, 6, 7], on: .att, of: one)
+        #expect(flow.packets().count == 1)
+        flow.dropFrames(of: one)
+        flow.dropFrames(of: two)
+        #expect(flow.queuedFrames(one) == 0 && flow.queuedOctets(one) == 0)
+        #expect(flow.unacknowledged(one) == 1 && flow.completedPackets(one) == 0)
+        try flow.complete(CompletedPackets(connection: one, count: 1))
+        #expect(flow.packets() == [] && flow.completedPackets(one) == 1)
+        try flow.enqueue([1], on: .att, of: one)
+        #expect(flow.packets().map(\.hex) == ["024000" + "0500" + "0100040001"])
+    }
+
     @Test func invalidCompletionsAreClampedAndReported() throws {
         var flow = Self.flow(length: 5, packets: 3, one)
         #expect(throws: ACLFlowError.unknownConnection(two)) {

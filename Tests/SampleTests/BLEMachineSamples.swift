@@ -50,6 +50,18 @@ struct BLEMachineSamples {
         // .
     }
 
+    func review(
+        _ review: inout LossReview, flights: [LossReview.Flight], answer: CommandAnswer, link: LinkID
+    ) {
+        // Sources/BLE/Link/LossReview.swift
+        review.packetsWereLost(on: flights, at: now)
+        while let link = review.nextQuestion() { handle(link) }
+        if review.answered(answer, of: link) { handle(link) }
+        // At `deadline`:
+        for stalled in review.expire(at: now, flights) { handle(stalled) }
+        // .
+    }
+
     func ask(_ procedures: inout LinkProcedures, number: UInt64, command: MachineCommand) {
         // Sources/BLE/Link/LinkProcedures.swift
         procedures.ask(number, for: .phys, by: .command(command))

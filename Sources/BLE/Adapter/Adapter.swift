@@ -322,6 +322,7 @@ extension Adapter {
         expireAdvertiser(at: now)
         expireSynchronizer(at: now)
         expireRecovery(at: now)
+        expireReview(at: now)
         for link in links {
             guard let deadline = link.deadline, deadline <= now else { continue }
             expire(link, at: now)
@@ -334,6 +335,7 @@ extension Adapter {
         wakeForAdvertiser()
         wake(by: synchronizer.deadline)
         wake(by: recovery.deadline)
+        wake(by: links.review.deadline)
         for link in links { wake(by: link.deadline) }
         loadOwedKeys()
     }

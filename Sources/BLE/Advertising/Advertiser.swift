@@ -127,8 +127,7 @@ struct Advertiser: Sendable {
         var endsItself = false
         /// Until when the set is not enabled, because others took it off the air.
         var hold: Instant?
-        /// Until when no command for the set is sent, because the controller has not answered or has refused
-        /// to disable it, and the number of missing answers in a row.
+        /// Until when nothing is sent for the set, which the controller did not disable; its missing answers in a row.
         var silence: Instant?
         var silences = 0
         /// Whether `silence` follows a refusal to disable the set; a change or stop does not end it then.
@@ -141,6 +140,9 @@ struct Advertiser: Sendable {
         var mayHaveTrain = false
         /// Whether the set is to be removed even if its advertisement is still requested.
         var isLeaving = false
+
+        /// Whether a device may connect through the set now.
+        var isConnectable: Bool { request.isConnectable && air.isPossible }
     }
 
     /// A step of a change: one command, or several.
@@ -369,6 +371,8 @@ extension Advertiser {
     var isChanging: Bool { change != nil }
     /// Whether no set of this host is on air, may be on air, or is about to be.
     var isQuiet: Bool { change == nil && !slots.values.contains(where: \.air.isPossible) }
+    /// Whether a device may connect to this one now.
+    var isConnectable: Bool { slots.values.contains(where: \.isConnectable) }
     /// The sets that this host uses.
     var sets: some Collection<AdvertisingHandle> { slots.keys }
 
@@ -1006,13 +1010,9 @@ extension Advertiser {
         }
     }
 
-    /// Handles the end of the legacy commands' advertising by the controller: because of a connection, or
-    /// because its time limit has passed.
+    /// Handles the end of the legacy commands' advertising by the controller: by a connection, or at its time limit.
     mutating func legacyTerminated(_ status: HCIStatus) {
-        guard family == .legacy,
-            let set = handles.first(where: {
-                slots[$0].map { $0.request.isConnectable && $0.air.isPossible } ?? false
-            })
+        guard family == .legacy, let set = handles.first(where: { slots[$0]?.isConnectable == true })
         else { return }
         terminated(set, status)
     }

@@ -133,10 +133,13 @@ extension Adapter {
     }
 
     /// Returns whether a connection is new: false when it is reported twice. Drops an older connection with
-    /// the same handle, which has ended without an event.
+    /// the same handle, which has ended without an event, or with one that was lost.
     private func isNews(_ handle: ConnectionHandle, of names: [DeviceAddress]) -> Bool {
         guard let old = links[handle] else { return true }
-        guard !names.contains(old.peer), !names.contains(identity(behind: old.peer)) else {
+        guard
+            links.review.doubts(old.id)
+                || !names.contains(where: { $0 == old.peer || $0 == identity(behind: old.peer) })
+        else {
             log.warning("the controller reports connection \(handle) twice")
             return false
         }

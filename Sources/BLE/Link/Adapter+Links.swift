@@ -234,33 +234,65 @@ extension Adapter {
         endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
     }
 
-    /// Handles the loss of packets from the controller. The end of a link may be among them, so the controller of this host
-    /// is asked for each link, by its signal strength. The kernel reports the ends of its links on their sockets, too.
+    /// Handles the loss of packets from the controller, among which the ends of links may have been. The kernel
+    /// reports those of its links on their sockets, too.
+    ///
+    /// Where the controller may have made connections meanwhile, the handle of a link that has ended may be another
+    /// device's. Nothing distinguishes the two for this host, so links on whose encryption it relies are ended.
     func packetsWereLost(_ count: Int) {
         log.warnOfLostPackets(count, of: "the controller")
         guard kernel == nil, end == nil else { return }
-        for link in links { askForExistence(of: link) }
+        links.review.packetsWereLost(on: flights, at: loop.now)
+        wake(by: links.review.deadline)
+        if !initiator.isQuiet || advertiser.isConnectable {
+            for link in links where link.security.level > .open { abandon(link) }
+        }
+        reviewLoss()
     }
 
-    private func askForExistence(of link: Link) {
-        guard let handle = link.handle, capabilities.commands.contains(.readRSSI) else { return }
-        guard link.doubt == .none else {
-            link.doubt = .toBeAskedAgain
-            return
+    private var flights: [LossReview.Flight] {
+        links.compactMap { link in
+            link.handle.map {
+                LossReview.Flight(
+                    link: link.id, held: acl.unacknowledged($0), completed: acl.completedPackets($0))
+            }
         }
-        link.doubt = .asked
-        submit(MachineCommand(ReadRSSI(connection: handle)), of: .existence(link.id))
+    }
+
+    /// Asks the controller for the next link that it may not have any more, by its signal strength.
+    func reviewLoss() {
+        guard !recovery.isUnderWay, capabilities.commands.contains(.readRSSI) else { return }
+        while let id = links.review.nextQuestion() {
+            guard let handle = links[id]?.handle else { continue }
+            submit(MachineCommand(ReadRSSI(connection: handle), isPatient: true), of: .existence(id))
+        }
     }
 
     func existenceAnswered(_ answer: CommandAnswer, of id: LinkID) {
-        guard let link = links[id] else { return }
-        if answer == .refused(.unknownConnectionIdentifier) {
+        if links.review.answered(answer, of: id), let link = links[id] {
             log.info("the link to \(link.peer) has ended; the report of it was lost")
-            return drop(link, .unknown)
+            drop(link, .unknown)
         }
-        let isDoubtful = link.doubt == .toBeAskedAgain
-        link.doubt = .none
-        if isDoubtful { askForExistence(of: link) }
+        reviewLoss()
+    }
+
+    /// Ends links whose packets the controller does not complete any more.
+    func expireReview(at now: Instant) {
+        for id in links.review.expire(at: now, flights) {
+            if let link = links[id] { abandon(link) }
+        }
+    }
+
+    /// Ends a link at once: nothing is sent or received on it any more.
+    private func abandon(_ link: Link) {
+        guard link.closing == nil else { return }
+        log.warning("the link to \(link.peer) is ended, because packets were lost")
+        let error = BLEError.disconnected(.unknown)
+        link.closing = error
+        if let handle = link.handle { acl.dropFrames(of: handle) }
+        endWaits(on: link, error)
+        endDeliveries(on: link.id)
+        end(link, .lowResources)
     }
 
     /// Waits until everything that is queued for a link now has been sent: the bearer's queue, the queue of ACL
@@ -353,7 +385,7 @@ extension Adapter {
 extension Adapter {
     /// Handles data from a controller that this host runs itself: a fragment of an L2CAP frame.
     func receive(_ data: Span<UInt8>, _ header: ACLHeader) {
-        guard kernel == nil, let link = links[header.handle] else { return }
+        guard kernel == nil, let link = links[header.handle], link.closing == nil else { return }
         let now = loop.now
         do throws(ACLReassemblyError) {
             try link.receive(header.boundary, data, at: now, log)
@@ -430,6 +462,7 @@ extension Adapter {
 
     /// Moves the frames that are ready. Returns false when there is none, or no room.
     private func moveFrames(of link: Link) -> Bool {
+        guard link.closing == nil else { return false }
         let now = loop.now
         var isMoved = false
         switch link.channel {

@@ -30,13 +30,6 @@ final class Link {
         case acl(ConnectionHandle)
     }
 
-    enum Doubt {
-        case none
-        case asked
-        /// More packets were lost meanwhile.
-        case toBeAskedAgain
-    }
-
     let id: LinkID
     let peer: DeviceAddress
     /// The address that the peer uses on the air; nil on kernel adapters, which do not report it.
@@ -99,8 +92,6 @@ final class Link {
     var reported: Peripheral.Identifier?
     /// Whether a warning was logged that values were too long for the link.
     var hasReportedNarrowness = false
-    /// Whether the controller is asked for the link, because packets of it were lost.
-    var doubt = Doubt.none
     /// The state of this host's disconnection.
     var ending = LinkEnding()
     /// Whether packets that the link's socket has sent are reported.

@@ -9,6 +9,8 @@ struct LinkTable: RandomAccessCollection {
     /// A handle names one link: on kernel adapters a new link can get the handle of one whose channel is not closed yet.
     private var linksByHandle: [ConnectionHandle: Link] = [:]
     private var lastNumber: UInt64 = 0
+    /// What became of the links when packets of their controller were lost.
+    var review = LossReview()
 
     var startIndex: Int { 0 }
     var endIndex: Int { links.count }
@@ -31,11 +33,12 @@ struct LinkTable: RandomAccessCollection {
         assert(link.id.number == lastNumber, "links are added in the order of their numbers")
         ids.append(link.id)
         links.append(link)
-        if let handle = link.handle { linksByHandle[handle] = link }
+        if let handle = link.handle { assign(handle, to: link) }
     }
 
     /// Gives a link its handle, which another link may have had until now.
     mutating func assign(_ handle: ConnectionHandle, to link: Link) {
+        if let other = linksByHandle[handle], other !== link { other.handle = nil }
         link.handle = handle
         linksByHandle[handle] = link
     }
@@ -59,6 +62,7 @@ struct LinkTable: RandomAccessCollection {
         guard let index = index(of: link.id) else { return nil }
         ids.remove(at: index)
         links.remove(at: index)
+        review.remove(link.id)
         guard let handle = link.handle, linksByHandle[handle] === link else { return Removal(handle: nil) }
         linksByHandle[handle] = nil
         return Removal(handle: handle)

@@ -124,6 +124,7 @@ extension Adapter {
         // The controller may know other peers now.
         lookAgain()
         reconcileConnecting()
+        reviewLoss()
         changed()
         expirePrivacy()
         askKernelAgain()

@@ -38,6 +38,8 @@ package struct ACLFlow: Sendable {
         var inFlight: Deque<Kind?> = []
         /// The number of awaited frames that the controller has reported as completed.
         var departed = 0
+        /// The number of packets that the controller has reported as completed.
+        var completed = 0
 
         var unacknowledged: Int { inFlight.count }
 
@@ -64,6 +66,7 @@ package struct ACLFlow: Sendable {
         mutating func complete(_ count: Int) {
             departed += inFlight.prefix(count).count { $0 == .awaited }
             inFlight.removeFirst(count)
+            completed += count
         }
     }
     private var connections: [ConnectionHandle: Connection] = [:]
@@ -119,6 +122,19 @@ extension ACLFlow {
     /// Returns the number of packets of a connection that the controller holds.
     package func unacknowledged(_ handle: ConnectionHandle) -> Int {
         connections[handle]?.unacknowledged ?? 0
+    }
+
+    /// Returns the number of packets of a connection that the controller has reported as completed since the
+    /// connection was opened.
+    package func completedPackets(_ handle: ConnectionHandle) -> Int { connections[handle]?.completed ?? 0 }
+
+    /// Drops the frames of a connection that the controller does not have yet.
+    package mutating func dropFrames(of handle: ConnectionHandle) {
+        guard connections[handle]?.frames.isEmpty == false else { return }
+        connections[handle]?.frames.removeAll()
+        connections[handle]?.octets = 0
+        connections[handle]?.sent = 0
+        turns.removeAll { $0 == handle }
     }
 
     /// Returns the number of queued frames of a connection that the controller has not reported as completed
