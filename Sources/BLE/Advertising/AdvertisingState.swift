@@ -64,6 +64,7 @@ extension AdvertisingState {
 
     /// Gives up the claims on sets that are no longer used.
     mutating func giveBackSets(but used: some Collection<AdvertisingHandle>) {
-        for set in claims.keys where !used.contains(set) { claims[set] = nil }
+        let unused = claims.keys.filter { !used.contains($0) }.sorted { $0.rawValue < $1.rawValue }
+        for set in unused { claims[set] = nil }
     }
 }

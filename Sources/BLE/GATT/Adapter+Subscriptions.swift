@@ -125,7 +125,8 @@ extension Adapter {
             to: characteristics, holdingConfirmation: options.confirmation == .whenTaken)
         link.feeds[feed]?.subscriptions += keys
         for key in keys { link.streams[key] = buffer }
-        for feed in link.feeds.values where earlier.contains(where: { $0 === feed.buffer }) {
+        for (_, feed) in link.feeds.sorted(by: { $0.key < $1.key })
+        where earlier.contains(where: { $0 === feed.buffer }) {
             for old in feed.subscriptions {
                 let handle = link.gatt.session.characteristic(of: old)?.valueHandle
                 let new = keys.first { link.gatt.session.characteristic(of: $0)?.valueHandle == handle }

@@ -29,7 +29,7 @@ package final class SignalWatch: @unchecked Sendable {
         caughtSignals.store(input, ordering: .sequentiallyConsistent)
         let others = Self.others.withLock { others in
             others.watch = self
-            return Array(others.handlers.keys)
+            return others.handlers.keys.sorted()
         }
         self.signals += others
         for signal in self.signals { Self.set(signal, to: catchSignal) }

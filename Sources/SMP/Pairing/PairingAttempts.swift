@@ -9,7 +9,7 @@ import BLECore
 package struct PairingAttempts: Hashable, Sendable {
     /// The number of attempts since the last success.
     package private(set) var count = 0
-    private var latest = Instant.zero
+    fileprivate var latest = Instant.zero
 
     package init() {}
 
@@ -37,7 +37,7 @@ package struct PairingAttempts: Hashable, Sendable {
 }
 
 /// The attempts of all peers of a host, across links. At the limit, the peer with the fewest attempts is
-/// evicted.
+/// evicted, of several the one whose latest attempt was first.
 package struct RepeatedAttempts: Hashable, Sendable {
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
     private let limit: Int
@@ -55,7 +55,9 @@ package struct RepeatedAttempts: Hashable, Sendable {
                 return
             }
             if attempts[peer] == nil, attempts.count >= limit,
-                let least = attempts.min(by: { $0.value.count < $1.value.count })
+                let least = attempts.min(by: {
+                    ($0.value.count, $0.value.latest, $0.key) < ($1.value.count, $1.value.latest, $1.key)
+                })
             {
                 attempts[least.key] = nil
             }

@@ -66,7 +66,7 @@ package struct SecurityManager: Machine, Sendable {
         role: LinkRole, own: DeviceAddress, peer: DeviceAddress, policy: PairingPolicy,
         identity: LocalIdentity,
         toolbox: (any SecurityToolbox)? = SecurityManager.defaultToolbox,
-        random: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+        random: some RandomNumberGenerator & Sendable
     ) {
         self.role = role
         self.own = own

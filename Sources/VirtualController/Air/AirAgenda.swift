@@ -90,6 +90,7 @@ struct AirAgenda: Sendable {
     private mutating func prune() {
         while let first = heap.min, deadlines[first.id] != first.due { heap.removeMin() }
         guard heap.count > 64 + 4 * deadlines.count else { return }
+        // In any order: the heap sorts them.
         heap = Heap(deadlines.map { Entry(due: $0.value, id: $0.key) })
     }
 }

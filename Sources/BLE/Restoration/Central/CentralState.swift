@@ -22,8 +22,8 @@ struct CentralState: StateText, Equatable {
     mutating func note(_ id: Peripheral.Identifier, at time: Timestamp) {
         guard id.isLasting else { return }
         known[id] = time
-        guard known.count > Self.limit, let oldest = known.min(by: { $0.value < $1.value }) else { return }
-        known[oldest.key] = nil
+        guard known.count > Self.limit, let oldest = latest.last else { return }
+        known[oldest] = nil
     }
 
     /// The known devices, the latest first.

@@ -8,7 +8,7 @@ final class HeldLink: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var link: LinkID?
-        var streams: [RestoredSubscription: BoundedStream<ReceivedValue>] = [:]
+        var streams = RestoredStreams()
     }
 
     let device: RestoredPeripheral
@@ -45,14 +45,15 @@ final class HeldLink: Sendable {
     }
 
     private func subscribe(_ session: Peripheral) async {
-        state.withLock { state in
+        _ = state.withLock { state in
             state.link = session.link
-            state.streams = [:]
+            // The streams are released outside of the lock.
+            return state.streams.takeAll()
         }
         for subscription in device.subscriptions {
             do throws(BLEError) {
                 let stream = try await session.values(of: subscription)
-                state.withLock { $0.streams[subscription] = stream }
+                state.withLock { $0.streams.add(stream, of: subscription) }
             } catch .cancelled {
                 // The link was taken up meanwhile; its new owner subscribes.
                 return
@@ -63,11 +64,9 @@ final class HeldLink: Sendable {
     }
 
     /// Returns the streams to their new owner, if they are of that link.
-    func streams(on link: LinkID) -> [RestoredSubscription: BoundedStream<ReceivedValue>] {
-        state.withLock { state in
-            defer { state.streams = [:] }
-            return state.link == link ? state.streams : [:]
-        }
+    func streams(on link: LinkID) -> RestoredStreams {
+        let (streams, isSame) = state.withLock { ($0.streams.takeAll(), $0.link == link) }
+        return isSame ? streams : RestoredStreams()
     }
 
     /// Stops connecting, and leaves the link.

@@ -17,7 +17,7 @@ final class LinkRequest: Sendable {
         /// The restored subscriptions that the owner has not requested yet.
         var untaken: Set<RestoredSubscription>
         /// The restored streams of these subscriptions, if there are any.
-        var streams: [RestoredSubscription: BoundedStream<ReceivedValue>] = [:]
+        var streams = RestoredStreams()
         /// The number of streams that the owner has of each subscription.
         var holders: [RestoredSubscription: Int] = [:]
     }
@@ -53,10 +53,7 @@ final class LinkRequest: Sendable {
     /// Releases the restored streams that the owner has not requested.
     private func release() {
         // The streams are released outside of the lock.
-        _ = state.withLock { state in
-            defer { state.streams = [:] }
-            return state.streams
-        }
+        _ = state.withLock { $0.streams.takeAll() }
     }
 
     /// Waits until all changes are on the disk.
@@ -83,10 +80,10 @@ final class LinkRequest: Sendable {
     // MARK: Streams
 
     /// Takes over restored streams of the device.
-    func take(_ others: [RestoredSubscription: BoundedStream<ReceivedValue>]) {
+    func take(_ others: RestoredStreams) {
         state.withLock { state in
             // Streams of subscriptions that were dismissed meanwhile are not taken over.
-            state.streams.merge(others.filter { state.untaken.contains($0.key) }) { first, _ in first }
+            state.streams.add(others) { state.untaken.contains($0) }
         }
     }
 
@@ -114,12 +111,10 @@ final class LinkRequest: Sendable {
         let adapter = peripheral.adapter
         let taken = state.withLock { [subscriptions] state in
             state.untaken.subtract(subscriptions)
-            let taken = state.streams.filter { subscriptions.contains($0.key) }
-            for subscription in subscriptions { state.streams[subscription] = nil }
-            return taken
+            return state.streams.take(subscriptions)
         }
         let stream: BoundedStream<ReceivedValue>
-        if subscriptions.count == 1, let only = taken.first?.value {
+        if subscriptions.count == 1, let only = taken.first {
             stream = only
         } else {
             let earlier = subscriptions.compactMap { taken[$0]?.buffer }
@@ -131,8 +126,8 @@ final class LinkRequest: Sendable {
             } catch {
                 // The restored streams are still to be taken.
                 state.withLock { state in
-                    state.untaken.formUnion(taken.keys)
-                    state.streams.merge(taken) { new, _ in new }
+                    state.untaken.formUnion(taken.subscriptions)
+                    state.streams.add(taken)
                 }
                 throw error
             }
