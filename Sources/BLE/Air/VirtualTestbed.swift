@@ -64,7 +64,8 @@ public struct VirtualTestbed: Sendable {
     /// Runs `body`, then closes all adapters that were opened through the testbed.
     ///
     /// - Parameters:
-    ///   - seed: determines everything that is random, on the air and in the hosts, also their keys.
+    ///   - seed: determines everything that is random, on the air and in the hosts, also the keys of hosts that keep
+    ///     their bonds in memory. Bonds of a host on disk get keys that cannot be foreseen.
     ///   - conditions: the effects of the air on packets.
     ///   - standstill: the real time after which a testbed in which nothing is due is given up. It has to be longer than
     ///     the work that the test does elsewhere than on the loop.
@@ -134,7 +135,9 @@ public struct VirtualTestbed: Sendable {
     ) async throws(BLEError) -> Adapter {
         var options = options
         options.loop = loop
-        options.seed = options.seed ?? adapters.nextSeed()
+        let seed = adapters.nextSeed()
+        // Keys that outlast the test may protect real devices.
+        if options.security.bonds.folder == nil { options.seed = options.seed ?? seed }
         let adapter = try await Adapter.open(on: port, name: name, options: options)
         adapters.all.withLock { $0.append(adapter) }
         return adapter
