@@ -72,6 +72,7 @@ pace: build ## runs the tests of two hosts with four packets at each connection 
 	BLETOOL_CONNECTION_EVENTS=4 $(SWIFT) test --skip-build --filter '^BLETests\.'
 
 model: build ## runs random operations of users on three hosts, each of which must take effect or be refused
+	BLETOOL_MODEL_RUNS=16 BLETOOL_MODEL_SEED=0 $(SWIFT) test --skip-build --filter HostModelTests
 	BLETOOL_MODEL_RUNS=100 BLETOOL_MODEL_SEED=$$(date +%j) $(SWIFT) test --skip-build --filter HostModelTests
 
 memory: build ## measures the memory for thousands of connections, and with a client that is stopped

@@ -104,8 +104,8 @@ final class FakeKernel: Kernel, @unchecked Sendable {
     private var listeners: [FakeListener] = []
     private var attempts: [FakeAttempt] = []
 
-    /// The time limit of a connection attempt.
-    private static let connectLimit = Duration.seconds(20)
+    /// The time limit of a connection attempt from its turn on, and the limit of the socket in all.
+    private static let (connectLimit, socketLimit) = (Duration.seconds(20), Duration.seconds(40))
     /// The time after which a link without a channel is disconnected.
     private static let linger = Duration.seconds(2)
 
@@ -495,6 +495,7 @@ extension FakeKernel {
         attempts.append(attempt)
         attempt.cancelled = { [weak self, weak attempt] in self?.cancel(attempt) }
         if attempts.count == 1 { initiate() }
+        end(attempt, after: Self.socketLimit, .connectionRefused)
         return attempt
     }
 
@@ -524,10 +525,14 @@ extension FakeKernel {
                     peer: HCIAddress(attempt.peer), ownAddressType: .public, parameters: parameters))
         }
         attempt.isInitiating = true
+        end(attempt, after: Self.connectLimit, .timedOut)
+    }
+
+    private func end(_ attempt: FakeAttempt, after limit: Duration, _ error: Errno) {
         Task(executorPreference: loop) { [weak self, weak attempt, loop] in
-            guard await loop.sleep(for: Self.connectLimit), let attempt else { return }
+            guard await loop.sleep(for: limit), let attempt else { return }
             self?.cancel(attempt)
-            attempt.end(.failure(.system(.timedOut, during: "connect")))
+            attempt.end(.failure(.system(error, during: "connect")))
         }
     }
 

@@ -71,6 +71,7 @@ final class HostModel: @unchecked Sendable {
     private static let links = 2
 
     private let bed: VirtualTestbed
+    private let setting: HostSetting
     private let listener: Adapter
     private let hosts: [Host]
     private let trace: HostTrace
@@ -78,8 +79,13 @@ final class HostModel: @unchecked Sendable {
     private var others: [(name: String, attempt: Attempt<Void>)] = []
     private var complaints: [String] = []
 
-    private init(_ bed: VirtualTestbed, _ listener: Adapter, _ hosts: [Host], _ trace: HostTrace) {
-        (self.bed, self.listener, self.hosts, self.trace) = (bed, listener, hosts, trace)
+    private init(
+        _ bed: VirtualTestbed, _ setting: HostSetting, _ listener: Adapter, _ hosts: [Host],
+        _ trace: HostTrace
+    ) {
+        (self.bed, self.setting, self.listener, self.hosts, self.trace) = (
+            bed, setting, listener, hosts, trace
+        )
     }
 
     /// Performs the steps in order, and checks the conditions that must hold afterwards.
@@ -115,7 +121,7 @@ final class HostModel: @unchecked Sendable {
             let listener = try await bed.adapter(
                 "listener", on: await bed.port(), options: options("listener"))
             if setting.world == .privacy { try await bond(hosts.map(\.adapter) + [listener]) }
-            let model = HostModel(bed, listener, hosts, trace)
+            let model = HostModel(bed, setting, listener, hosts, trace)
             for step in steps { await model.take(step) }
             await model.settle()
             await model.check()
@@ -380,9 +386,10 @@ extension HostModel {
         case nil:
             return expect(
                 !onAir.contains(hosts[other].address), "\(name) still connects to \(other), which is on air")
-        case .failure(BLEError.disconnected), .failure(BLEError.bondLost):
-            // The link ended before it was ready, or a pairing ended before both hosts had the bond.
-            return
+        // The link ended before it was ready.
+        case .failure(BLEError.disconnected): return
+        // A pairing ended before both hosts had the bond.
+        case .failure(BLEError.bondLost) where setting.pairs: return
         case .failure(let error):
             return expect(
                 hosts[number].isAltered || hosts[other].isAltered, "\(name) has no link to \(other): \(error)"

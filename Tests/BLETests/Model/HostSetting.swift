@@ -31,5 +31,8 @@ struct HostSetting: Hashable, Sendable, CustomTestStringConvertible {
         (isExtended, pace, hasFaults) = (kind & 1 > 0, kind & 2 > 0 ? 3 : nil, kind & 4 > 0)
     }
 
+    /// Whether hosts have bonds, or make some.
+    var pairs: Bool { world == .pairing || world == .privacy }
+
     var testDescription: String { "kind \(kind), \(world)" }
 }
