@@ -94,8 +94,7 @@ struct PeriodicSynchronizerTests {
                 status: .operationCancelledByHost,
                 train: PeriodicTrain(
                     sync: SyncHandle(rawValue: 0), sid: 0, advertiser: HCIAddress(0, type: .public),
-                    phy: .le1M, interval: ConnectionInterval(rawValue: 0))),
-            isShared: false)
+                    phy: .le1M, interval: ConnectionInterval(rawValue: 0))))
         #expect(synchronizer.isSearching && synchronizer.deadline == .zero + .seconds(22))
         while let event = synchronizer.nextEvent() {
             if case .ended(_, let error) = event { Issue.record("ended: \(error)") }
@@ -111,8 +110,8 @@ struct PeriodicSynchronizerTests {
         #expect(next?.packet.opcode == .lePeriodicAdvertisingCreateSync && synchronizer.isSearching)
     }
 
-    @Test("synchronizations of other programs on a shared controller are ignored")
-    func foreignSynchronizationsAreIgnored() {
+    @Test("a train that is not searched for any more is not delivered, and is terminated")
+    func unwantedTrainIsTerminated() {
         var synchronizer = PeriodicSynchronizer()
         let id = synchronizer.follow(PlayedSynchronizer.train(1), PeriodicSyncOptions())
         let command = synchronizer.nextCommand(isPaused: false, at: .zero)
@@ -126,9 +125,9 @@ struct PeriodicSynchronizerTests {
                     advertiser: HCIAddress(PlayedSynchronizer.train(set).advertiser), phy: .le1M,
                     interval: ConnectionInterval(rawValue: 80)))
         }
-        synchronizer.established(established(2, 7), isShared: true)
+        synchronizer.established(established(2, 7))
         #expect(synchronizer.isSearching)
-        synchronizer.established(established(1, 8), isShared: true)
+        synchronizer.established(established(1, 8))
         #expect(!synchronizer.isSearching)
         var reached: [PeriodicSyncID] = []
         for handle: UInt16 in [7, 8] {
@@ -137,6 +136,8 @@ struct PeriodicSynchronizerTests {
             synchronizer.receive(report, at: .zero) { id, _ in reached.append(id) }
         }
         #expect(reached == [id])
+        let next = synchronizer.nextCommand(isPaused: false, at: .zero)
+        #expect(next?.packet == LEPeriodicAdvertisingTerminateSync(sync: SyncHandle(rawValue: 7)).packet)
     }
 
     @Test("a search that is refused or not answered fails with that error")

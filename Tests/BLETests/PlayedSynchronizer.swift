@@ -105,7 +105,7 @@ struct PlayedSynchronizer {
             case .answer(let answer):
                 (command, isCarriedOut) = (nil, false)
                 synchronizer.answered(answer, isRecovering: isRecovering, at: now)
-            case .event(let event): synchronizer.established(event, isShared: false)
+            case .event(let event): synchronizer.established(event)
             }
         case .find, .miss:
             guard let train = search.take() else { return false }

@@ -24,7 +24,7 @@ struct BLEMachineSamples {
         _ initiator: inout Initiator, device: DeviceAddress, conditions: Initiator.Conditions,
         acceptList: inout AcceptList, connecting: ConnectState, event: LEConnectionComplete
     ) {
-        // Sources/BLE/Connecting/Initiator.swift
+        // Sources/BLE/Host/Radio/Initiator.swift
         initiator.add(device)
         if let command = initiator.nextCommand(
             under: conditions, &acceptList, for: { connecting.requests(for: $0) })
@@ -37,6 +37,18 @@ struct BLEMachineSamples {
         // Run `expire` at `deadline`.
         // .
         handle(connected)
+    }
+
+    func settle(_ radio: inout Radio, options: ScanOptions, surroundings: Radio.Surroundings) {
+        func handle(_ output: Radio.Output) {}
+        // Sources/BLE/Host/Radio/Radio.swift
+        let id = radio.scan(options, at: now)
+        while let output = radio.next(under: surroundings) { handle(output) }
+        radio.answered(answer, to: .scanner, under: surroundings)
+        while let output = radio.next(under: surroundings) { handle(output) }
+        // Run `expire` at `deadline`.
+        // .
+        radio.end(id, at: now)
     }
 
     func end(_ ending: inout LinkEnding, conditions: LinkEnding.Conditions) {
@@ -119,11 +131,11 @@ struct BLEMachineSamples {
         options: PeriodicSyncOptions, event: LEPeriodicAdvertisingSyncEstablished,
         report: LEPeriodicAdvertisingReport
     ) {
-        // Sources/BLE/Scanning/Periodic/PeriodicSynchronizer.swift
+        // Sources/BLE/Host/Radio/PeriodicSynchronizer.swift
         let id = synchronizer.follow(train, options)
         if let command = synchronizer.nextCommand(isPaused: false, at: now) { submit(command) }
         synchronizer.answered(answer, isRecovering: false, at: now)
-        synchronizer.established(event, isShared: false)
+        synchronizer.established(event)
         synchronizer.receive(report, at: now) { id, advertisement in print(id, advertisement) }
         while let event = synchronizer.nextEvent() { handle(event) }
         // .
@@ -135,7 +147,7 @@ struct BLEMachineSamples {
         acceptList: inout AcceptList, packet: Span<UInt8>
     ) throws {
         func hiddenPeer(of report: AdvertisingReport) -> DeviceAddress? { nil }
-        // Sources/BLE/Scanning/Scanner.swift
+        // Sources/BLE/Host/Radio/Scanner.swift
         let id = scanner.scan(options, at: now)
         if let command = scanner.nextCommand(under: conditions, &acceptList) { submit(command) }
         scanner.answered(answer, under: conditions, &acceptList)

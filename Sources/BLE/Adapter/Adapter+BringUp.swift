@@ -19,8 +19,7 @@ extension Adapter {
             return notePeers()
         }
 
-        acceptList.wasReset(holding: capabilities.acceptListSize)
-        initiator.controllerWasReset(capacity: capabilities.acceptListSize)
+        radio.acceptListWasReset(holding: capabilities.acceptListSize)
         if capabilities.isDualMode { try await runOptional(WriteLEHostSupport(isSupported: true)) }
         _ = try await run(SetEventMask(mask: .host))
         _ = try await run(LESetEventMask(mask: .host(capabilities.features)))

@@ -113,10 +113,8 @@ extension Adapter {
             let answer = command.answer(event), end == nil
         else { return }
         switch machine {
-        case .scanner: scannerAnswered(answer)
+        case .radio(let machine): radioAnswered(answer, to: machine)
         case .advertiser: advertiserAnswered(answer)
-        case .initiator: initiatorAnswered(answer)
-        case .synchronizer: synchronizerAnswered(answer)
         case .privacy(let number): privacyAnswered(answer, to: number)
         case .link(let id): linkAnswered(answer, of: id)
         case .existence(let id): existenceAnswered(answer, of: id)

@@ -275,7 +275,7 @@ extension Adapter {
             log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
         }
         self.isSuspended = isSuspended
-        reconcileScan()
+        settle()
         reconcileAdvertising()
     }
 
@@ -327,9 +327,8 @@ extension Adapter {
     private func endAll() async {
         // First, because the search for a periodic train makes the radio scan.
         endTrains(.failure(.adapter(.closed)))
-        reconcileTrains()
         endScans(.failure(.adapter(.closed)))
-        reconcileScan()
+        settle()
         stopAllAdvertising()
         failAllPending(.adapter(.closed))
         while end == nil, privacy.isPausing {

@@ -68,15 +68,13 @@ public actor Adapter {
     // Current activity.
     var identity: DeviceAddress
     var capabilities = ControllerCapabilities()
-    var scanner: Scanner
+    var radio: Radio
+    var isSettling = false
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
-    var acceptList = AcceptList()
-    var synchronizer = PeriodicSynchronizer()
     var trains: [PeriodicSyncID: StreamBuffer<PeriodicAdvertisement>] = [:]
     var advertiser = Advertiser()
     /// The callers that wait for advertisements.
     var advertising = AdvertisingState()
-    var initiator = Initiator()
     var connecting = ConnectState()
     var links = LinkTable()
     /// How connection parameter requests of peers are handled.
@@ -141,7 +139,7 @@ public actor Adapter {
         recovery = Recovery(isKernel: kernel != nil, costsLinks: options.recoversWithLinks)
         log = Logger(label: "ble.\(name)")
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
-        scanner = Scanner(remembering: options.rememberedDevices)
+        radio = Radio(remembering: options.rememberedDevices)
     }
 
     /// Ends on the radio what this process has started there, without waiting for the controller's answers. No
@@ -179,8 +177,7 @@ public actor Adapter {
 
     /// Ends at once everything that is or may be on air.
     private func abandonRadio() {
-        if let command = scanner.abandonment { sendLast(command) }
-        for command in advertiser.abandonment + synchronizer.abandonment { sendLast(command) }
+        for command in radio.abandonment + advertiser.abandonment { sendLast(command) }
     }
 
     /// Sends a command at once and ignores its answer.
@@ -255,8 +252,8 @@ extension Adapter {
 
     /// Records the effect of a command that another program, or the kernel, sent to a shared controller.
     func observeForeignCommand(_ command: Span<UInt8>) {
-        scanner.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
-        wakeForScanner()
+        radio.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
+        wakeForRadio()
         advertiser.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
         reconcileAdvertising()
     }
@@ -317,10 +314,8 @@ extension Adapter {
         armed = nil
         commands.expire(at: now)
         expirePeerSearch(at: now)
-        expireInitiator(at: now)
-        expireScanner(at: now)
+        expireRadio(at: now)
         expireAdvertiser(at: now)
-        expireSynchronizer(at: now)
         expireRecovery(at: now)
         expireReview(at: now)
         for link in links {
@@ -330,10 +325,8 @@ extension Adapter {
         }
         pumpController()
         wakeForPeerSearch()
-        wakeForInitiator()
-        wakeForScanner()
+        wakeForRadio()
         wakeForAdvertiser()
-        wake(by: synchronizer.deadline)
         wake(by: recovery.deadline)
         wake(by: links.review.deadline)
         for link in links { wake(by: link.deadline) }

@@ -3,74 +3,7 @@ import HCI
 import HCISocket
 import Logging
 
-/// Executes the initiator's commands to the controller.
-extension Adapter {
-    /// The state of the rest of the host as far as it concerns connecting.
-    private var initiatorConditions: Initiator.Conditions {
-        Initiator.Conditions(
-            hasExtendedFamily: capabilities.hasExtendedFamily, isPaused: privacy.isPausing,
-            isRecovering: recovery.isUnderWay, isListFree: !scanner.usesAcceptList,
-            isScanning: !scanner.isQuiet,
-            ownAddressType: ownAddressType, share: initiatingShare, now: loop.now)
-    }
-
-    /// Lets the initiator bring the radio to the requested state, and adapts the scan to what that leaves of
-    /// it.
-    func reconcileConnecting() {
-        reconcileScan()
-        guard kernel == nil, end == nil else { return }
-        let (conditions, hadList) = (initiatorConditions, acceptList.isForConnecting)
-        if !recovery.isUnderWay,
-            let command = initiator.nextCommand(
-                under: conditions, &acceptList, for: { connecting.requests(for: $0) })
-        {
-            submit(command, of: .initiator)
-        }
-        // A scan that filters by the list has to continue without it, or can use it again.
-        if hadList != acceptList.isForConnecting { reconcileScan() }
-        takeInitiatorEvents()
-        wakeForInitiator()
-    }
-
-    /// Sets the timer for the initiator, which has to wait while the controller is being recovered.
-    func wakeForInitiator() {
-        if !recovery.isUnderWay { wake(by: initiator.deadline) }
-    }
-
-    /// Handles the answer to the initiator's command, or the lack of one.
-    func initiatorAnswered(_ answer: CommandAnswer) {
-        initiator.answered(answer, under: initiatorConditions, &acceptList)
-        reconcileConnecting()
-    }
-
-    /// Acts on the initiator's time limits.
-    func expireInitiator(at now: Instant) {
-        guard let deadline = initiator.deadline, deadline <= now, !recovery.isUnderWay else { return }
-        initiator.expire(at: now)
-        reconcileConnecting()
-    }
-
-    private func takeInitiatorEvents() {
-        while let event = initiator.nextEvent() {
-            switch event {
-            case .failed(let device, let error): failPending(connecting.wanted(by: device), error)
-            case .changed: changed()
-            case .log(let line): log.info("\(line)")
-            case .warning(let line): log.warning("\(line)")
-            }
-        }
-    }
-
-    /// Waits until the controller makes no connection attempts; it has 2 s to report the end of one.
-    func connectingIdle() async {
-        while end == nil, kernel == nil, !initiator.isIdle {
-            guard await radioChange() else { return }
-        }
-    }
-}
-
-// MARK: - Outcomes
-
+/// The outcomes of attempts to connect.
 extension Adapter {
     /// Handles a connection that was established, or an attempt that failed.
     func connectionCompleted(_ event: LEConnectionComplete, _ known: LEEnhancedConnectionComplete? = nil) {
@@ -107,7 +40,7 @@ extension Adapter {
             // A link begins on the PHY on which the advertiser was received, and the event does not name it.
             Task(executorPreference: loop) { _ = try? await self.readPHYs(of: id) }
         }
-        reconcileConnecting()
+        settle()
     }
 
     /// Handles an existing link with the handle of a new kernel link. It is either the same link, whose
@@ -125,7 +58,7 @@ extension Adapter {
 
     /// Returns the device at the other end of a link that this host established.
     private func connected(to reported: DeviceAddress, _ names: [DeviceAddress]) -> DeviceAddress {
-        let device = initiator.connected { address in
+        let device = radio.connected { address in
             names.contains(address) || names.contains(connecting.wanted(by: address))
                 || names.contains(identity(behind: address))
         }
@@ -151,7 +84,7 @@ extension Adapter {
         // With the legacy commands this reports the end of high duty cycle advertising.
         if status == .advertisingTimeout { return legacyAdvertisingTerminated(status) }
         guard kernel == nil else { return }
-        initiator.failed(status)
-        reconcileConnecting()
+        radio.connectFailed(status)
+        settle()
     }
 }

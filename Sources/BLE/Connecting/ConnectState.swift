@@ -2,14 +2,14 @@ import BLECore
 import HCISocket
 
 /// Identifies a request of this process to connect.
-struct ConnectTicket: Hashable, Sendable {
+package struct ConnectTicket: Hashable, Sendable {
     let number: UInt64
 }
 
 /// The connections that this process is establishing: the requests for each device, and the search for it.
-struct ConnectState {
+package struct ConnectState {
     /// A caller's request for a link.
-    struct Request {
+    package struct Request {
         let ticket: ConnectTicket
         let options: ConnectionOptions
         /// Until when the radio listens for the device all the time; nil for as long as the request waits.

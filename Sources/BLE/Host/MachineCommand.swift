@@ -3,8 +3,8 @@ import HCI
 
 /// A command of one of the host's state machines for the controller. It is answered once, before the machine
 /// is asked for another command.
-struct MachineCommand: Sendable {
-    let packet: HCICommandPacket
+package struct MachineCommand: Sendable {
+    package let packet: HCICommandPacket
     /// Whether the command may have to wait until the late answer to another with the same opcode is given
     /// up, and then has a time limit of its own.
     let isPatient: Bool
@@ -58,10 +58,8 @@ struct MachineCommand: Sendable {
 
 /// The state machines of a host that send commands.
 enum HostMachine: Sendable {
-    case scanner
+    case radio(Radio.Machine)
     case advertiser
-    case initiator
-    case synchronizer
     /// The machine for private addresses, and the number of the command.
     case privacy(UInt64)
     /// The machine that ends a link.
@@ -73,7 +71,7 @@ enum HostMachine: Sendable {
 }
 
 /// The outcome of a machine's command.
-enum CommandAnswer: Hashable, Sendable {
+package enum CommandAnswer: Hashable, Sendable {
     /// The command is done, or has begun; these are the return parameters that follow the status.
     case done([UInt8])
     /// The controller refused the command with this status.

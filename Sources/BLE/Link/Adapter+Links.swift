@@ -244,7 +244,7 @@ extension Adapter {
         guard kernel == nil, end == nil else { return }
         links.review.packetsWereLost(on: flights, at: loop.now)
         wake(by: links.review.deadline)
-        if !initiator.isQuiet || advertiser.isConnectable {
+        if !radio.isInitiatorQuiet || advertiser.isConnectable {
             for link in links where link.security.level > .open { abandon(link) }
         }
         reviewLoss()

@@ -32,16 +32,16 @@ extension Adapter {
     /// controller the address that it receives.
     func look(for peer: DeviceAddress) {
         if isKnownToHostAlone(peer) {
-            initiator.forget(peer)
+            radio.forget(peer)
             connecting.search(for: peer)
         } else {
             endSearch(for: peer)
-            initiator.add(peer)
+            radio.connect(to: peer)
             privacy.trustController(toFind: peer, at: loop.now)
             armPrivacy()
         }
         searchPeers()
-        reconcileConnecting()
+        settle()
     }
 
     /// Starts a scan for peers that the controller should have found by their keys: they may be out of range,
@@ -51,12 +51,12 @@ extension Adapter {
             connecting.search(for: peer)
         }
         searchPeers()
-        reconcileScan()
+        settle()
     }
 
     /// Updates the scan for the peers that the host searches for.
     private func searchPeers() {
-        scanner.search(.peers, connecting.search(at: loop.now), at: loop.now)
+        radio.searchPeers(connecting.search(at: loop.now), at: loop.now)
         wakeForPeerSearch()
     }
 
@@ -68,7 +68,7 @@ extension Adapter {
     func expirePeerSearch(at now: Instant) {
         guard let end = connecting.searchPaceEnd, end <= now else { return }
         searchPeers()
-        reconcileScan()
+        settle()
     }
 
     /// Updates the search after the requests that wait for devices have changed, because its pace can differ
@@ -76,7 +76,7 @@ extension Adapter {
     func requestsChanged() {
         guard kernel == nil else { return }
         searchPeers()
-        reconcileConnecting()
+        settle()
     }
 
     /// Updates the search for the peers that callers wait for, by their current identities, after what is
@@ -98,7 +98,7 @@ extension Adapter {
             guard isLookingFor(peer) || !hasLink(to: peer) else { continue }
             look(for: peer)
         }
-        reconcileScan()
+        settle()
     }
 
     /// Returns whether there is a link to a device, even if it is being ended.
@@ -108,20 +108,20 @@ extension Adapter {
 
     /// Returns whether a device is searched for.
     private func isLookingFor(_ peer: DeviceAddress) -> Bool {
-        connecting.isSearching(for: peer) || initiator.wanted.contains(peer)
+        connecting.isSearching(for: peer) || radio.isConnecting(to: peer)
     }
 
     /// Ends the host's search for a peer.
     private func endSearch(for peer: DeviceAddress) {
-        for address in connecting.endSearch(for: peer) { initiator.forget(address) }
+        for address in connecting.endSearch(for: peer) { radio.forget(address) }
     }
 
     /// Ends the search for a device that no caller waits for any more.
     func endLook(for peer: DeviceAddress) {
         endSearch(for: peer)
-        initiator.forget(peer)
+        radio.forget(peer)
         searchPeers()
-        reconcileConnecting()
+        settle()
     }
 
     /// Returns whether a peer can use private addresses that the controller does not know.
@@ -137,19 +137,19 @@ extension Adapter {
         let peer = hidden ?? address
         guard let before = connecting.find(peer, as: address) else { return }
         // The peer no longer uses its earlier addresses.
-        for old in before { initiator.forget(old) }
+        for old in before { radio.forget(old) }
         log.debug("\(peer) is \(address)")
-        initiator.add(address)
-        reconcileConnecting()
+        radio.connect(to: address)
+        settle()
     }
 
     /// Handles a refused scan for peers. The controller may still find those that it searches for, too.
     func peerSearchFailed(_ error: BLEError) {
         // All searches end before the first request fails.
         for peer in connecting.endSearches() {
-            if initiator.wanted.contains(peer) {
+            if radio.isConnecting(to: peer) {
                 endSearch(for: peer)
-                initiator.add(peer)
+                radio.connect(to: peer)
             } else {
                 failPending(peer, error)
             }

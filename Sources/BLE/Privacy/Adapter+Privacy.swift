@@ -53,9 +53,9 @@ extension Adapter {
         guard kernel == nil, end == nil, !recovery.isUnderWay else { return }
         // Bonds may have been used since the last update.
         if !privacy.isPausing { notePeers() }
-        if privacy.pauseIfDue(isSearching: synchronizer.isSearching, at: loop.now) { reconcileRadio() }
+        if privacy.pauseIfDue(isSearching: radio.isSearchingForTrain, at: loop.now) { reconcileRadio() }
         let command = privacy.nextCommand(
-            radio: radioActivity, isSearching: synchronizer.isSearching, at: loop.now,
+            radio: radioActivity, isSearching: radio.isSearchingForTrain, at: loop.now,
             newAddress: newPrivateAddress)
         if let command { submit(command, of: .privacy(privacy.lastCommand)) }
         takePrivacyEvents()
@@ -92,7 +92,6 @@ extension Adapter {
             switch event {
             case .resumed:
                 reconcileRadio()
-                reconcileTrains()
                 lookAgain()
                 reconcilePrivacy()
                 changed()
@@ -113,14 +112,13 @@ extension Adapter {
 
     /// Pauses scanning, advertising and initiating, or lets them resume.
     private func reconcileRadio() {
-        reconcileScan()
+        settle()
         reconcileAdvertising()
-        reconcileConnecting()
     }
 
     private var radioActivity: Privacy.RadioActivity {
-        if scanner.isQuiet, advertiser.isQuiet, initiator.isQuiet { return .quiet }
-        return scanner.isChanging || advertiser.isChanging || !initiator.isQuiet ? .changing : .on
+        if radio.isScanQuiet, advertiser.isQuiet, radio.isInitiatorQuiet { return .quiet }
+        return radio.isScanChanging || advertiser.isChanging || !radio.isInitiatorQuiet ? .changing : .on
     }
 
     private func newPrivateAddress() -> DeviceAddress {

@@ -109,21 +109,12 @@ extension Adapter {
     /// Requests all activities of the controller again. A controller that was reset does nothing any more;
     /// another one may still do what it was commanded before, including what is no longer required.
     private func beginAnew(wasReset: Bool) {
-        if wasReset {
-            scanner.controllerWasReset()
-            advertiser.controllerWasReset()
-            synchronizer.controllerWasReset()
-        } else {
-            scanner.controllerIsBack()
-            advertiser.controllerIsBack()
-            synchronizer.controllerIsBack()
-        }
-        reconcileTrains()
-        reconcileScan()
+        radio.controllerIsBack(wasReset: wasReset)
+        if wasReset { advertiser.controllerWasReset() } else { advertiser.controllerIsBack() }
+        settle()
         reconcileAdvertising()
         // The controller may know other peers now.
         lookAgain()
-        reconcileConnecting()
         reviewLoss()
         changed()
         expirePrivacy()

@@ -12,5 +12,5 @@ public struct ScanStatistics: Hashable, Sendable {
 }
 
 extension Adapter {
-    var scanStatistics: ScanStatistics { scanner.statistics }
+    var scanStatistics: ScanStatistics { radio.statistics }
 }

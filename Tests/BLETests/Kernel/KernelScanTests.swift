@@ -156,5 +156,5 @@ import VirtualController
 }
 
 extension Adapter {
-    fileprivate var scansNothing: Bool { scanner.isQuiet }
+    fileprivate var scansNothing: Bool { radio.isScanQuiet }
 }

@@ -28,7 +28,7 @@ extension Adapter {
     /// Returns the name of a device, as far as it is known without a request.
     func name(of address: DeviceAddress) -> String? {
         let identity = identity(behind: address)
-        return scanner.name(of: identity) ?? scanner.name(of: address) ?? bondRecord(of: identity)?.name
+        return radio.name(of: identity) ?? radio.name(of: address) ?? bondRecord(of: identity)?.name
     }
 
     func state(of id: Peripheral.Identifier) -> PeripheralState {

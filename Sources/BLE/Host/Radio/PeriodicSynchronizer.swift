@@ -4,7 +4,7 @@ import DequeModule
 import HCI
 
 /// Identifies a consumer of a periodic train; never reused.
-struct PeriodicSyncID: Hashable, Sendable {
+package struct PeriodicSyncID: Hashable, Sendable {
     let number: UInt64
 }
 
@@ -19,15 +19,19 @@ struct PeriodicSyncID: Hashable, Sendable {
 /// let id = synchronizer.follow(train, options)
 /// if let command = synchronizer.nextCommand(isPaused: false, at: now) { submit(command) }
 /// synchronizer.answered(answer, isRecovering: false, at: now)
-/// synchronizer.established(event, isShared: false)
+/// synchronizer.established(event)
 /// synchronizer.receive(report, at: now) { id, advertisement in print(id, advertisement) }
 /// while let event = synchronizer.nextEvent() { handle(event) }
 /// ```
-struct PeriodicSynchronizer: Sendable {
+package struct PeriodicSynchronizer: Sendable {
     /// A periodic train, identified by its advertiser and its Advertising SID.
-    struct Train: Hashable, Sendable {
+    package struct Train: Hashable, Sendable {
         let advertiser: DeviceAddress
         let set: UInt8
+
+        package init(advertiser: DeviceAddress, set: UInt8) {
+            (self.advertiser, self.set) = (advertiser, set)
+        }
     }
 
     enum Event: Sendable {
@@ -405,17 +409,15 @@ extension PeriodicSynchronizer {
 extension PeriodicSynchronizer {
     mutating func nextEvent() -> Event? { events.popFirst() }
 
-    /// Handles the outcome of a search. With `isShared` other programs use the controller as well: a train
-    /// that is not the one that is searched for here is then another program's, and a failure does not show
-    /// whose search has failed.
-    mutating func established(_ event: LEPeriodicAdvertisingSyncEstablished, isShared: Bool) {
+    /// Handles the outcome of a search.
+    mutating func established(_ event: LEPeriodicAdvertisingSyncEstablished) {
         if event.status == .success {
             let wanted = search == nil ? nil : queue.first?.train
             if let wanted, event.train.sid == wanted.set,
                 event.train.advertiser.deviceAddress == wanted.advertiser
             {
                 endSearch(.success(event.train.sync))
-            } else if !isShared {
+            } else {
                 // The search for this train was given up.
                 unwanted.append(event.train.sync)
             }

@@ -3,7 +3,7 @@ import DequeModule
 import HCI
 
 /// Identifies a scan of an adapter; never reused.
-struct ScanID: Hashable, Sendable {
+package struct ScanID: Hashable, Sendable {
     let number: UInt64
 }
 

@@ -1,0 +1,257 @@
+import BLECore
+import HCI
+import HCISocket
+import Logging
+
+// MARK: - Settling
+
+extension Adapter {
+    /// The state of the rest of the host on which the radio depends.
+    private var surroundings: Radio.Surroundings {
+        Radio.Surroundings(
+            hasExtendedFamily: capabilities.hasExtendedFamily, isKnownToHostAlone: isKnownToHostAlone,
+            requests: { [self] in connecting.requests(for: $0) }, isShared: kernel != nil,
+            isRecovering: recovery.isUnderWay, isPausing: privacy.isPausing, isSuspended: isSuspended,
+            ownAddressType: ownAddressType,
+            randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
+    }
+
+    /// Carries out what the radio requires, until nothing is left. Whatever changes the radio or its surroundings calls
+    /// this. What is carried out may call it, too: the call that is under way then continues.
+    func settle() {
+        radio.surroundingsChanged()
+        guard end == nil, !isSettling else { return }
+        isSettling = true
+        defer { isSettling = false }
+        while end == nil {
+            let surroundings = surroundings
+            guard let output = radio.next(under: surroundings) else { break }
+            switch output {
+            case .command(let command, let machine): submit(command, of: .radio(machine))
+            case .event(let event): handle(event)
+            }
+        }
+        if radio.isRestless {
+            assertionFailure("the machines of the radio do not settle")
+            log.error("the machines of the radio do not settle; they are asked again")
+            radio.resume()
+            loop.execute { [weak self] in self?.assumeIsolated { $0.settle() } }
+        }
+        wakeForRadio()
+    }
+
+    /// Sets the timer for the radio.
+    func wakeForRadio() { wake(by: radio.deadline(isRecovering: recovery.isUnderWay)) }
+
+    /// Acts on the time limits of the radio.
+    func expireRadio(at now: Instant) {
+        guard let due = radio.deadline(isRecovering: recovery.isUnderWay), due <= now else { return }
+        let surroundings = surroundings
+        radio.expire(under: surroundings)
+        settle()
+    }
+
+    /// Handles the controller's answer to a command of the radio, or the lack of one.
+    func radioAnswered(_ answer: CommandAnswer, to machine: Radio.Machine) {
+        let surroundings = surroundings
+        radio.answered(answer, to: machine, under: surroundings)
+        settle()
+    }
+
+    private func handle(_ event: Radio.Event) {
+        switch event {
+        case .scanEnded(let id, let error): scans.removeValue(forKey: id)?.finish(.failure(error))
+        case .peerSearchEnded(let error): peerSearchFailed(error)
+        case .trainEnded(let id, let error): trains.removeValue(forKey: id)?.finish(.failure(error))
+        case .connectFailed(let device, let error): failPending(connecting.wanted(by: device), error)
+        case .changed(let machine):
+            changed()
+            if machine == .synchronizer { reconcilePrivacy() }
+        case .note(let event): note(event)
+        case .log(let line): log.info("\(line)")
+        case .warning(let line): log.warning("\(line)")
+        }
+    }
+}
+
+// MARK: - Scans
+
+extension Adapter {
+    /// Starts a scan whose advertisements go to `buffer`. The scan ends with the buffer.
+    func startScan(_ options: ScanOptions, into buffer: StreamBuffer<Advertisement>) {
+        do throws(BLEError) {
+            if let refusal { throw refusal }
+            try check(options)
+        } catch {
+            return buffer.finish(.failure(error))
+        }
+        let id = radio.scan(named(options), at: loop.now)
+        scans[id] = buffer
+        whenEnded(buffer) { $0.endScan(id) }
+        settle()
+    }
+
+    /// Runs `body` when a stream has ended. Until then the stream retains the adapter, to which its consumer may have no
+    /// other reference.
+    private func whenEnded<Element>(
+        _ buffer: StreamBuffer<Element>, _ body: @escaping @Sendable (isolated Adapter) -> Void
+    ) {
+        buffer.onEnd { [self] in
+            loop.execute { self.assumeIsolated { body($0) } }
+        }
+    }
+
+    /// Returns the options with the identities added of devices that are searched for by a private address.
+    private func named(_ options: ScanOptions) -> ScanOptions {
+        var options = options
+        for filter in options.addresses {
+            guard let type = filter.type else { continue }
+            let address = DeviceAddress(filter.value, type: type)
+            let peer = identity(behind: address)
+            if peer != address { options.addresses.append(AddressFilter(peer)) }
+        }
+        return options
+    }
+
+    /// Throws when this controller cannot scan with these options.
+    func check(_ options: ScanOptions) throws(BLEError) {
+        let isExtended = capabilities.hasExtendedFamily && options.extended != .off
+        if options.extended == .on, !isExtended { throw .adapter(.unsupported(.extendedScanning)) }
+        if options.phys.contains(.leCoded), !isExtended || !capabilities.features.contains(.leCodedPHY) {
+            throw .adapter(.unsupported(.scanning(on: .leCoded)))
+        }
+        guard !options.phys.isEmpty else { throw .invalidRequest(.noPHY) }
+        if let other = options.phys.subtracting([.le1M, .leCoded]).least {
+            throw .invalidRequest(.scanning(on: other))
+        }
+        if !capabilities.hasExtendedFamily { try options.timing?.checkLegacy() }
+    }
+
+    /// Whether a stream of advertisements is open.
+    var isScanning: Bool { !scans.isEmpty }
+
+    private func endScan(_ id: ScanID) {
+        guard scans.removeValue(forKey: id) != nil else { return }
+        radio.end(id, at: loop.now)
+        settle()
+    }
+
+    /// Ends all scans and searches; the streams of the scans finish with `end`.
+    func endScans(_ end: Result<Void, BLEError>) {
+        let ended = radio.endScans(at: loop.now).compactMap { scans.removeValue(forKey: $0) }
+        for buffer in ended { buffer.finish(end) }
+    }
+
+    /// Handles the advertising reports of an event. Returns false when the packet is something else. The
+    /// reports before a malformed one are delivered.
+    func receiveReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
+        // A report of a peer that is searched for can change the scan, so it is handled afterwards.
+        var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
+        defer { for each in found { consider(each.report, of: each.peer) } }
+        let isLooking = connecting.isSearching
+        return try radio.receive(packet, at: loop.now) { report in
+            let peer = hiddenPeer(of: report)
+            if isLooking { found.append((report, peer)) }
+            return peer
+        } deliver: { id, advertisement in
+            scans[id]?.yield(advertisement)
+        }
+    }
+}
+
+// MARK: - Periodic trains
+
+extension Adapter {
+    /// Follows a periodic train, whose data go to `buffer`. It is followed until the buffer ends.
+    func followTrain(
+        _ train: PeriodicSynchronizer.Train, _ options: PeriodicSyncOptions,
+        into buffer: StreamBuffer<PeriodicAdvertisement>
+    ) {
+        do throws(BLEError) {
+            if let refusal { throw refusal }
+            try options.check()
+            guard kernel == nil else { throw .adapter(.unsupported(.kernelPeriodicSync)) }
+            guard capabilities.hasExtendedFamily, capabilities.features.contains(.periodicAdvertising) else {
+                throw .adapter(.unsupported(.periodicAdvertising))
+            }
+            try check(options.scan)
+        } catch {
+            return buffer.finish(.failure(error))
+        }
+        let id = radio.follow(train, options)
+        trains[id] = buffer
+        whenEnded(buffer) { $0.stopFollowing(id) }
+        settle()
+    }
+
+    private func stopFollowing(_ id: PeriodicSyncID) {
+        guard trains.removeValue(forKey: id) != nil else { return }
+        radio.end(id)
+        settle()
+    }
+
+    /// Ends all trains for their consumers.
+    func endTrains(_ end: Result<Void, BLEError>) {
+        radio.endTrains()
+        let ended = trains
+        trains = [:]
+        for (_, buffer) in ended.sorted(by: { $0.key.number < $1.key.number }) { buffer.finish(end) }
+    }
+
+    func established(_ event: LEPeriodicAdvertisingSyncEstablished) {
+        // On a kernel adapter the trains are those of other programs.
+        guard kernel == nil else { return }
+        radio.established(event)
+        settle()
+    }
+
+    func lost(_ event: LEPeriodicAdvertisingSyncLost) {
+        radio.lost(event)
+        settle()
+    }
+
+    func received(_ report: LEPeriodicAdvertisingReport) {
+        radio.receive(report, at: loop.now) { id, packet in trains[id]?.yield(packet) }
+    }
+}
+
+// MARK: - Changes of the radio
+
+extension Adapter {
+    /// Waits until scanning and advertising are as requested, and unwanted periodic trains are terminated.
+    func radioIdle() async {
+        while end == nil,
+            radio.isScanChanging || advertiser.isChanging
+                || radio.isEndingTrains(isRecovering: recovery.isUnderWay)
+        {
+            guard await radioChange() else { return }
+        }
+    }
+
+    /// Waits until the controller makes no connection attempts; it has 2 s to report the end of one.
+    func connectingIdle() async {
+        while end == nil, kernel == nil, !radio.isInitiatorIdle {
+            guard await radioChange() else { return }
+        }
+    }
+
+    /// Waits until a change of the radio has ended; false when the task is cancelled.
+    func radioChange() async -> Bool {
+        do throws(BLEError) {
+            try await idle.wait(in: self) { adapter, number in
+                adapter.idle.resume(number, with: .failure(.cancelled))
+            } start: { () throws(BLEError) in
+                nextNumber()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Resumes the callers that wait for a change of the radio, which has ended.
+    func changed() {
+        idle.resumeAll(with: .success(()))
+        resumePrivacy()
+    }
+}

@@ -1,0 +1,255 @@
+import BLE
+import BLECore
+import HCI
+import Testing
+
+/// The machines of the radio together, with a controller that a test determines.
+@Suite struct RadioTests {
+    @Test("a search for a train follows the scan that it needs, and the scan ends with it")
+    func searchForTrainScans() throws {
+        let radio = PlayedRadio()
+        let train = radio.follow()
+        #expect(
+            radio.settle() == [
+                "scanner LE Set Scan Parameters", "synchronizer LE Periodic Advertising Create Sync",
+            ])
+        radio.answerAll()
+        #expect(radio.isScanning)
+        radio.radio.end(train)
+        radio.answerAll()
+        #expect(!radio.isScanning && radio.isQuiet)
+    }
+
+    @Test("an attempt to connect to several devices takes the accept list from a scan, and gives it back")
+    func connectingTakesAcceptList() {
+        let radio = PlayedRadio()
+        var options = ScanOptions()
+        options.addresses = [AddressFilter(PlayedRadio.device(1))]
+        _ = radio.radio.scan(options, at: .zero)
+        radio.answerAll()
+        #expect(radio.filters)
+        for number in 2...3 { radio.radio.connect(to: PlayedRadio.device(number)) }
+        radio.answerAll()
+        #expect(radio.isInitiating && radio.isScanning && !radio.filters)
+        for number in 2...3 { radio.radio.forget(PlayedRadio.device(number)) }
+        radio.answerAll()
+        #expect(!radio.isInitiating && radio.isScanning && radio.filters)
+    }
+
+    @Test("a pause for a change of addresses silences everything, and afterwards all continues")
+    func radioPauses() {
+        let radio = PlayedRadio()
+        _ = radio.radio.scan(ScanOptions(), at: .zero)
+        radio.radio.connect(to: PlayedRadio.device(1))
+        radio.answerAll()
+        #expect(radio.isInitiating && radio.isScanning)
+        radio.surroundings.isPausing = true
+        radio.radio.surroundingsChanged()
+        radio.answerAll()
+        #expect(radio.isSilent && !radio.isInitiating && !radio.isScanning)
+        radio.surroundings.isPausing = false
+        radio.radio.surroundingsChanged()
+        radio.answerAll()
+        #expect(radio.isInitiating && radio.isScanning)
+    }
+
+    /// Whatever the controller answers, the machines settle after each input, send one command each at a time, and
+    /// leave the radio quiet when nothing is required any more.
+    @Test(arguments: 0..<300) func radioSettles(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let radio = PlayedRadio()
+        radio.surroundings.hasExtendedFamily = seed % 2 == 0
+        var (scans, trains): ([ScanID], [PeriodicSyncID]) = ([], [])
+        for _ in 0..<40 {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0, 1:
+                var options = ScanOptions()
+                options.isPassive = Bool.random(using: &random)
+                if Bool.random(using: &random) { options.addresses = [AddressFilter(PlayedRadio.device(1))] }
+                scans.append(radio.radio.scan(options, at: radio.surroundings.now))
+            case 2: if let scan = scans.popLast() { radio.radio.end(scan, at: radio.surroundings.now) }
+            case 3: trains.append(radio.follow())
+            case 4: if let train = trains.popLast() { radio.radio.end(train) }
+            case 5, 6: radio.radio.connect(to: PlayedRadio.device(.random(in: 1...5, using: &random)))
+            case 7: radio.radio.forget(PlayedRadio.device(.random(in: 1...5, using: &random)))
+            case 8: radio.surroundings.isPausing.toggle()
+            case 9: radio.wait(.milliseconds(.random(in: 1...6_000, using: &random)))
+            case 10:
+                radio.radio.searchPeers(
+                    Bool.random(using: &random) ? ScanOptions() : nil, at: radio.surroundings.now)
+            default: radio.report(using: &random)
+            }
+            radio.radio.surroundingsChanged()
+            _ = radio.settle()
+            for _ in 0..<Int.random(in: 0...3, using: &random) { radio.answerOne(using: &random) }
+        }
+        for scan in scans { radio.radio.end(scan, at: radio.surroundings.now) }
+        for train in trains { radio.radio.end(train) }
+        for number in 1...5 { radio.radio.forget(PlayedRadio.device(number)) }
+        radio.radio.searchPeers(nil, at: radio.surroundings.now)
+        radio.surroundings.isPausing = false
+        if radio.wasSilent { radio.reset() }
+        for _ in 0..<40 {
+            radio.radio.surroundingsChanged()
+            radio.answerAll()
+            radio.wait(.seconds(5))
+        }
+        #expect(radio.isQuiet && !radio.isScanning && !radio.isInitiating && !radio.isSearching)
+        #expect(radio.faults == [])
+    }
+}
+
+/// A radio with the state of its controller. A class, so that a test can expect what changes it.
+private final class PlayedRadio {
+    var radio = Radio(remembering: 16)
+    var surroundings = Radio.Surroundings(at: .zero)
+    /// The commands that are not answered, oldest first.
+    private var asked: [(command: MachineCommand, machine: Radio.Machine)] = []
+    private(set) var faults: [String] = []
+    private(set) var wasSilent = false
+
+    // The controller.
+    private(set) var isScanning = false
+    private(set) var filters = false
+    private var filterPolicy = false
+    private(set) var isInitiating = false
+    private(set) var isSearching = false
+
+    init() {
+        radio.acceptListWasReset(holding: 2)
+        _ = settle()
+    }
+
+    static func device(_ number: Int) -> DeviceAddress { DeviceAddress(UInt64(number), type: .public) }
+
+    var isSilent: Bool { radio.isScanQuiet && radio.isInitiatorQuiet && !radio.isSearchingForTrain }
+
+    var isQuiet: Bool { isSilent && radio.isInitiatorIdle && !radio.isEndingTrains(isRecovering: false) }
+
+    func follow() -> PeriodicSyncID {
+        radio.follow(.init(advertiser: Self.device(9), set: 1), PeriodicSyncOptions())
+    }
+
+    /// Settles, and returns the commands with their machines.
+    func settle() -> [String] {
+        var sent: [String] = []
+        while let output = radio.next(under: surroundings) {
+            guard case .command(let command, let machine) = output else { continue }
+            if asked.contains(where: { $0.machine == machine }) {
+                faults.append("two commands of \(machine)")
+            }
+            asked.append((command, machine))
+            sent.append("\(machine) \(command.packet.opcode)")
+        }
+        if radio.isRestless { faults.append("restless") }
+        return sent
+    }
+
+    func wait(_ duration: Duration) {
+        surroundings.now = surroundings.now + duration
+        if let due = radio.deadline(isRecovering: false), due <= surroundings.now {
+            radio.expire(under: surroundings)
+        }
+        _ = settle()
+    }
+
+    /// Answers the oldest command: executes it, unless there is another answer or nothing to execute. The controller then
+    /// reports the end of what was cancelled.
+    private func answer(_ other: CommandAnswer? = nil) {
+        let (command, machine) = asked.removeFirst()
+        let opcode = command.packet.opcode
+        let isPossible =
+            switch opcode {
+            case .leCreateConnection, .leExtendedCreateConnection: !isInitiating
+            case .leCreateConnectionCancel: isInitiating
+            case .lePeriodicAdvertisingCreateSync: !isSearching
+            case .lePeriodicAdvertisingCreateSyncCancel: isSearching
+            default: true
+            }
+        let answer = other ?? (isPossible ? .done([]) : .refused(.commandDisallowed))
+        if answer == .done([]) { execute(command.packet) }
+        radio.answered(answer, to: machine, under: surroundings)
+        _ = settle()
+        guard answer == .done([]) else { return }
+        if opcode == .leCreateConnectionCancel { endConnecting() }
+        if opcode == .lePeriodicAdvertisingCreateSyncCancel { endSearch() }
+    }
+
+    private func execute(_ packet: HCICommandPacket) {
+        switch packet.opcode {
+        case .leSetScanParameters: filterPolicy = packet.parameters.last == 1
+        case .leSetExtendedScanParameters: filterPolicy = packet.parameters[1] == 1
+        case .leSetScanEnable, .leSetExtendedScanEnable:
+            isScanning = packet.parameters[0] == 1
+            filters = isScanning && filterPolicy
+        case .leCreateConnection, .leExtendedCreateConnection: isInitiating = true
+        case .lePeriodicAdvertisingCreateSync: isSearching = true
+        default: break
+        }
+    }
+
+    /// Answers all commands, until there are none.
+    func answerAll() {
+        _ = settle()
+        for _ in 0..<200 where !asked.isEmpty { answer() }
+        if !asked.isEmpty { faults.append("commands without end") }
+    }
+
+    /// Answers the oldest command. Some are not answered, and some beginnings are refused.
+    func answerOne(using random: inout SplitMix64) {
+        guard let packet = asked.first?.command.packet else { return }
+        let begins =
+            switch packet.opcode {
+            case .leCreateConnectionCancel, .lePeriodicAdvertisingCreateSyncCancel,
+                .lePeriodicAdvertisingTerminateSync:
+                false
+            case .leSetScanEnable, .leSetExtendedScanEnable: packet.parameters[0] == 1
+            default: true
+            }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0:
+            wasSilent = true
+            answer(.silent)
+        case 1 where begins: answer(.refused(.commandDisallowed))
+        default: answer()
+        }
+    }
+
+    /// Resets a controller that was silent, as the recovery does.
+    func reset() {
+        (isScanning, filters, isInitiating, isSearching) = (false, false, false, false)
+        while !asked.isEmpty { answer(.silent) }
+        radio.acceptListWasReset(holding: 2)
+        radio.controllerIsBack(wasReset: true)
+        _ = settle()
+    }
+
+    /// Reports an outcome of what the controller does.
+    func report(using random: inout SplitMix64) {
+        if isInitiating, Bool.random(using: &random) {
+            isInitiating = false
+            let device = Self.device(.random(in: 1...5, using: &random))
+            _ = radio.connected { $0 == device }
+        } else if isSearching {
+            isSearching = false
+            radio.established(.init(status: .connectionFailedToBeEstablished, train: Self.noTrain))
+        }
+        _ = settle()
+    }
+
+    private func endConnecting() {
+        isInitiating = false
+        radio.connectFailed(.unknownConnectionIdentifier)
+        _ = settle()
+    }
+
+    private func endSearch() {
+        isSearching = false
+        radio.established(.init(status: .operationCancelledByHost, train: Self.noTrain))
+        _ = settle()
+    }
+
+    private static let noTrain = PeriodicTrain(
+        sync: SyncHandle(rawValue: 0), sid: 0, advertiser: HCIAddress(0, type: .public), phy: .le1M,
+        interval: ConnectionInterval(rawValue: 0))
+}
