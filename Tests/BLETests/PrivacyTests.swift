@@ -339,6 +339,36 @@ struct PrivacyTests {
     }
 }
 
+/// Changes of the controller's list of peers beside searches for periodic trains, during which it may not be changed.
+@Suite struct ListAndTrainTests {
+    @Test("the list changes after a search, also where the next search waits", arguments: 1...2)
+    func listChangesBetweenSearches(trains: Int) async throws {
+        try await VirtualTestbed.run { bed in
+            let port = ControlledPort(await bed.port(extended: true), on: bed.loop)
+            let host = try await bed.host("host", on: port)
+            var options = PeriodicSyncOptions()
+            options.establishing = trains == 1 ? .seconds(20) : nil
+            let searches = (1...trains).map { number in
+                bed.task { [options] in
+                    let absent = DeviceAddress(UInt64(number), type: .public)
+                    let train = CentralManager(host).periodicAdvertising(of: absent, set: 1, options: options)
+                    for try await _ in train {}
+                }
+            }
+            // A scan goes on after the last search.
+            let scan = bed.task { for try await _ in CentralManager(host).scan() {} }
+            await bed.wait(.seconds(1))
+            port.forget()
+            try await host.bondWithHiddenPeer()
+            await bed.wait(.seconds(18))
+            #expect(!port.opcodes.contains(.leAddDeviceToResolvingList))
+            await bed.wait(.seconds(3))
+            #expect(port.opcodes.contains(.leAddDeviceToResolvingList))
+            for task in searches + [scan] { task.cancel() }
+        }
+    }
+}
+
 extension PairedHosts {
     /// Lets `time` pass, during which the client scans.
     fileprivate func pass(_ time: Duration) async throws {
@@ -352,6 +382,15 @@ extension PairedHosts {
 }
 
 extension Adapter {
+    fileprivate func bondWithHiddenPeer() throws {
+        let peer = DeviceAddress(0xc000_0000_0001, type: .random)
+        var bond = Bond(
+            with: peer, as: identity, PairingStrength(isAuthenticated: true, isSecureConnections: true))
+        let key = LongTermKey(1, ediv: 0, random: 0)
+        (bond.centralKey, bond.peripheralKey, bond.peerIdentityKey) = (key, key, 2)
+        _ = try security.options.bonds.insert(bond)
+    }
+
     fileprivate func forgetPeers() async throws {
         for bond in bonds { try await removeBond(with: bond.peer) }
     }

@@ -72,25 +72,34 @@ import Testing
             case 4: if let train = trains.popLast() { radio.radio.end(train) }
             case 5, 6: radio.radio.connect(to: PlayedRadio.device(.random(in: 1...5, using: &random)))
             case 7: radio.radio.forget(PlayedRadio.device(.random(in: 1...5, using: &random)))
-            case 8: radio.surroundings.isPausing.toggle()
+            case 8:
+                radio.surroundings.isPausing.toggle()
+                radio.radio.surroundingsChanged()
             case 9: radio.wait(.milliseconds(.random(in: 1...6_000, using: &random)))
             case 10:
                 radio.radio.searchPeers(
                     Bool.random(using: &random) ? ScanOptions() : nil, at: radio.surroundings.now)
             default: radio.report(using: &random)
             }
-            radio.radio.surroundingsChanged()
             _ = radio.settle()
             for _ in 0..<Int.random(in: 0...3, using: &random) { radio.answerOne(using: &random) }
         }
+        radio.surroundings.isPausing = false
+        radio.radio.surroundingsChanged()
+        if radio.wasSilent { radio.reset() }
+        // Where scans and connection attempts take turns, these are 5 s long.
+        var (scanned, initiated) = (false, false)
+        for _ in 0..<20 {
+            radio.answerAll()
+            radio.wait(.seconds(1))
+            (scanned, initiated) = (scanned || radio.isScanning, initiated || radio.isInitiating)
+        }
+        #expect((scanned || !radio.radio.isScanWanted) && (initiated || !radio.isConnecting))
         for scan in scans { radio.radio.end(scan, at: radio.surroundings.now) }
         for train in trains { radio.radio.end(train) }
         for number in 1...5 { radio.radio.forget(PlayedRadio.device(number)) }
         radio.radio.searchPeers(nil, at: radio.surroundings.now)
-        radio.surroundings.isPausing = false
-        if radio.wasSilent { radio.reset() }
-        for _ in 0..<40 {
-            radio.radio.surroundingsChanged()
+        for _ in 0..<10 {
             radio.answerAll()
             radio.wait(.seconds(5))
         }
@@ -125,6 +134,9 @@ private final class PlayedRadio {
     var isSilent: Bool { radio.isScanQuiet && radio.isInitiatorQuiet && !radio.isSearchingForTrain }
 
     var isQuiet: Bool { isSilent && radio.isInitiatorIdle && !radio.isEndingTrains(isRecovering: false) }
+
+    /// Whether a device is to be connected to.
+    var isConnecting: Bool { (1...5).contains { radio.isConnecting(to: Self.device($0)) } }
 
     func follow() -> PeriodicSyncID {
         radio.follow(.init(advertiser: Self.device(9), set: 1), PeriodicSyncOptions())

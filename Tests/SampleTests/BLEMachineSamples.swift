@@ -67,7 +67,7 @@ struct BLEMachineSamples {
     ) {
         // Sources/BLE/Link/LossReview.swift
         review.packetsWereLost(on: flights, at: now)
-        while let link = review.nextQuestion() { handle(link) }
+        if let link = review.nextQuestion() { handle(link) }
         if review.answered(answer, of: link) { handle(link) }
         // At `deadline`:
         for stalled in review.expire(at: now, flights) { handle(stalled) }

@@ -17,20 +17,24 @@ extension Adapter {
     }
 
     /// Carries out what the radio requires, until nothing is left. Whatever changes the radio or its surroundings calls
-    /// this. What is carried out may call it, too: the call that is under way then continues.
+    /// this, except at the beginning of a recovery, at whose end it is called. What is carried out may call it, too: the
+    /// call that is under way then continues.
     func settle() {
         radio.surroundingsChanged()
         guard end == nil, !isSettling else { return }
+        var isTrainChanged = false
         isSettling = true
-        defer { isSettling = false }
         while end == nil {
             let surroundings = surroundings
             guard let output = radio.next(under: surroundings) else { break }
             switch output {
             case .command(let command, let machine): submit(command, of: .radio(machine))
-            case .event(let event): handle(event)
+            case .event(let event):
+                handle(event)
+                if case .changed(.synchronizer) = event { isTrainChanged = true }
             }
         }
+        isSettling = false
         if radio.isRestless {
             assertionFailure("the machines of the radio do not settle")
             log.error("the machines of the radio do not settle; they are asked again")
@@ -38,6 +42,7 @@ extension Adapter {
             loop.execute { [weak self] in self?.assumeIsolated { $0.settle() } }
         }
         wakeForRadio()
+        if isTrainChanged { reconcilePrivacy() }
     }
 
     /// Sets the timer for the radio.
@@ -66,7 +71,8 @@ extension Adapter {
         case .connectFailed(let device, let error): failPending(connecting.wanted(by: device), error)
         case .changed(let machine):
             changed()
-            if machine == .synchronizer { reconcilePrivacy() }
+            // Before the next search begins, during which the list of peers may not be changed.
+            if machine == .synchronizer { pauseForPrivacy() }
         case .note(let event): note(event)
         case .log(let line): log.info("\(line)")
         case .warning(let line): log.warning("\(line)")

@@ -88,6 +88,8 @@ extension Adapter {
         if link.identity != link.peer { seekAgain(link.identity) }
         // Other callers may wait for the peer by its identity.
         lookAgain()
+        // A question for this link may have been withdrawn.
+        reviewLoss()
     }
 
     /// Withdraws the queued commands about a link that has ended, so that they do not affect the next link
@@ -238,7 +240,7 @@ extension Adapter {
     /// reports those of its links on their sockets, too.
     ///
     /// Where the controller may have made connections meanwhile, the handle of a link that has ended may be another
-    /// device's. Nothing distinguishes the two for this host, so links on whose encryption it relies are ended.
+    /// device's, whose packets would count as encrypted. Links on whose encryption this host relies are therefore ended.
     func packetsWereLost(_ count: Int) {
         log.warnOfLostPackets(count, of: "the controller")
         guard kernel == nil, end == nil else { return }
@@ -261,11 +263,9 @@ extension Adapter {
 
     /// Asks the controller for the next link that it may not have any more, by its signal strength.
     func reviewLoss() {
-        guard !recovery.isUnderWay, capabilities.commands.contains(.readRSSI) else { return }
-        while let id = links.review.nextQuestion() {
-            guard let handle = links[id]?.handle else { continue }
-            submit(MachineCommand(ReadRSSI(connection: handle), isPatient: true), of: .existence(id))
-        }
+        guard end == nil, !recovery.isUnderWay, capabilities.commands.contains(.readRSSI) else { return }
+        guard let id = links.review.nextQuestion(), let handle = links[id]?.handle else { return }
+        submit(MachineCommand(ReadRSSI(connection: handle)), of: .existence(id))
     }
 
     func existenceAnswered(_ answer: CommandAnswer, of id: LinkID) {
@@ -419,7 +419,7 @@ extension Adapter {
     }
 
     private func receive(_ frame: Span<UInt8>, on id: LinkID) {
-        guard let link = links[id] else { return }
+        guard let link = links[id], link.closing == nil else { return }
         link.gatt.receive(frame, at: loop.now)
         pump(link)
     }

@@ -33,6 +33,7 @@ struct LinkTable: RandomAccessCollection {
         assert(link.id.number == lastNumber, "links are added in the order of their numbers")
         ids.append(link.id)
         links.append(link)
+        review.add(link.id)
         if let handle = link.handle { assign(handle, to: link) }
     }
 

@@ -9,7 +9,7 @@ import HCI
 ///
 /// ```swift
 /// review.packetsWereLost(on: flights, at: now)
-/// while let link = review.nextQuestion() { handle(link) }
+/// if let link = review.nextQuestion() { handle(link) }
 /// if review.answered(answer, of: link) { handle(link) }
 /// // At `deadline`:
 /// for stalled in review.expire(at: now, flights) { handle(stalled) }
@@ -51,6 +51,10 @@ struct LossReview: Sendable {
         }
     }
 
+    /// Handles a new link. Before the answer to a question, packets from before the loss are still received, and the end
+    /// of a link that they report may have been lost.
+    mutating func add(_ link: LinkID) { if asked != nil { doubtful.append(link) } }
+
     /// Returns whether the link may have ended.
     func doubts(_ link: LinkID) -> Bool { link == asked || doubtful.contains(link) }
 
@@ -67,8 +71,8 @@ struct LossReview: Sendable {
         asked = nil
         switch answer {
         case .refused(.unknownConnectionIdentifier): return true
-        case .done, .refused: if isStale { doubtful.append(link) }
-        case .malformed, .silent: doubtful.append(link)
+        case .done, .refused, .malformed: if isStale { doubtful.append(link) }
+        case .silent: doubtful.append(link)
         }
         return false
     }

@@ -48,12 +48,20 @@ extension Adapter {
             knowsHidden: bonds.knowsHiddenPeers(of: identity))
     }
 
-    /// Sends the controller the command that is due, once the radio has paused.
-    func reconcilePrivacy() {
-        guard kernel == nil, end == nil, !recovery.isUnderWay else { return }
+    /// Begins the pause of the radio in which the address or the list of peers is changed, if such a change is due.
+    /// Returns false when this host cannot make one now.
+    @discardableResult
+    func pauseForPrivacy() -> Bool {
+        guard kernel == nil, end == nil, !recovery.isUnderWay else { return false }
         // Bonds may have been used since the last update.
         if !privacy.isPausing { notePeers() }
         if privacy.pauseIfDue(isSearching: radio.isSearchingForTrain, at: loop.now) { reconcileRadio() }
+        return true
+    }
+
+    /// Sends the controller the command that is due, once the radio has paused.
+    func reconcilePrivacy() {
+        guard pauseForPrivacy() else { return }
         let command = privacy.nextCommand(
             radio: radioActivity, isSearching: radio.isSearchingForTrain, at: loop.now,
             newAddress: newPrivateAddress)

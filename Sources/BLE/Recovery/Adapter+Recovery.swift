@@ -111,11 +111,10 @@ extension Adapter {
     private func beginAnew(wasReset: Bool) {
         radio.controllerIsBack(wasReset: wasReset)
         if wasReset { advertiser.controllerWasReset() } else { advertiser.controllerIsBack() }
-        settle()
-        reconcileAdvertising()
         // The controller may know other peers now.
         lookAgain()
-        reviewLoss()
+        settle()
+        reconcileAdvertising()
         changed()
         expirePrivacy()
         askKernelAgain()

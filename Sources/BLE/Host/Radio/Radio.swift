@@ -176,7 +176,9 @@ extension Radio {
         while let event = initiator.nextEvent() {
             switch event {
             case .failed(let device, let error): report(.connectFailed(device, error))
-            case .changed: report(.changed(.initiator))
+            case .changed:
+                report(.changed(.initiator))
+                isSettled = false
             case .log(let line): report(.log(line))
             case .warning(let line): report(.warning(line))
             }
