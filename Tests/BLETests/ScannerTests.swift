@@ -185,6 +185,18 @@ struct ScannerTests {
         #expect(played.events.count == 1)
     }
 
+    @Test("a scan that its watchdog doubts is ended before anything that requires silence")
+    func doubtedScanIsEnded() {
+        var played = PlayedScanner()
+        let id = played.scan()
+        _ = played.settle()
+        played.wait(ScanWatchdog.timeLimit)
+        #expect(!played.scanner.isQuiet)
+        played.end(id)
+        #expect(played.settle() == [off])
+        #expect(played.scanner.isQuiet)
+    }
+
     @Test(
         "the remaining commands of a change are not sent to a recovered controller",
         arguments: [true, false])

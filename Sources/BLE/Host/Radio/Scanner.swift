@@ -623,10 +623,16 @@ extension Scanner {
         }
         guard let silence = watchdog.expire(at: now) else { return }
         events.append(.note(.scanRestarted(silence: silence)))
+        stall = nil
+        switch radio {
+        // The scan may still be on.
+        case .on(let parameters): radio = .doubtful(parameters)
         // A scan of another program is not ended here: this host's scan starts only if that one has already
         // ended.
-        if radio != .joined { takeover = .own }
-        (radio, stall) = (.off, nil)
+        case .joined: radio = .off
+        case .off: takeover = .own
+        case .doubtful: break
+        }
     }
 
     /// Handles the advertising reports of an event. Returns false when the packet is something else. The
