@@ -41,7 +41,7 @@ struct PeriodicTests {
             for (one, next) in zip(packets, packets.dropFirst()) {
                 #expect(one.received.duration(until: next.received) == .milliseconds(100))
             }
-            await hosts.scanner.radioIdle()
+            await hosts.scanner.untilRest(.changes)
             _ = await hosts.loop.sleep(for: .milliseconds(10))
             // Scan parameters, Create Sync, scan on, scan off, Terminate Sync.
             #expect(hosts.commands.map { $0.prefix(4) } == ["4120", "4420", "4220", "4220", "4620"])

@@ -1,4 +1,5 @@
 import BLE
+import BLEAdvertising
 import BLECore
 import HCI
 import Testing
@@ -36,32 +37,46 @@ import Testing
         #expect(!radio.isInitiating && radio.isScanning && radio.filters)
     }
 
-    @Test("a pause for a change of addresses silences everything, and afterwards all continues")
-    func radioPauses() {
-        let radio = PlayedRadio()
+    @Test("the radio is silent while the address changes, and afterwards all continues")
+    func radioPausesForAddress() throws {
+        let radio = PlayedRadio(privacy: PrivacyOptions(isEnabled: true, addressLifetime: .seconds(60)))
+        let first = try #require(radio.radio.privateAddress)
         _ = radio.radio.scan(ScanOptions(), at: .zero)
+        _ = try radio.advertise()
         radio.radio.connect(to: PlayedRadio.device(1))
         radio.answerAll()
-        #expect(radio.isInitiating && radio.isScanning)
-        radio.surroundings.isPausing = true
-        radio.radio.surroundingsChanged()
+        #expect(radio.isInitiating && radio.isScanning && radio.isAdvertising)
+        radio.wait(.seconds(60))
         radio.answerAll()
-        #expect(radio.isSilent && !radio.isInitiating && !radio.isScanning)
-        radio.surroundings.isPausing = false
-        radio.radio.surroundingsChanged()
+        #expect(try #require(radio.radio.privateAddress) != first)
+        #expect(radio.isInitiating && radio.isScanning && radio.isAdvertising)
+        #expect(radio.faults == [])
+    }
+
+    @Test("a sleeping system neither scans nor advertises")
+    func suspendedRadio() throws {
+        let radio = PlayedRadio()
+        _ = radio.radio.scan(ScanOptions(), at: .zero)
+        _ = try radio.advertise()
         radio.answerAll()
-        #expect(radio.isInitiating && radio.isScanning)
+        for isSuspended in [true, false] {
+            radio.surroundings.isSuspended = isSuspended
+            radio.radio.surroundingsChanged()
+            radio.answerAll()
+            #expect(radio.isScanning == !isSuspended && radio.isAdvertising == !isSuspended)
+        }
     }
 
     /// Whatever the controller answers, the machines settle after each input, send one command each at a time, and
     /// leave the radio quiet when nothing is required any more.
-    @Test(arguments: 0..<300) func radioSettles(seed: Int) {
+    @Test(arguments: 0..<300) func radioSettles(seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
-        let radio = PlayedRadio()
-        radio.surroundings.hasExtendedFamily = seed % 2 == 0
+        let privacy = PrivacyOptions(isEnabled: seed % 4 < 2, addressLifetime: .seconds(5))
+        let radio = PlayedRadio(isExtended: seed % 2 == 0, privacy: privacy)
         var (scans, trains): ([ScanID], [PeriodicSyncID]) = ([], [])
+        var advertisements: [AdvertisingID] = []
         for _ in 0..<40 {
-            switch Int.random(in: 0..<12, using: &random) {
+            switch Int.random(in: 0..<14, using: &random) {
             case 0, 1:
                 var options = ScanOptions()
                 options.isPassive = Bool.random(using: &random)
@@ -73,20 +88,24 @@ import Testing
             case 5, 6: radio.radio.connect(to: PlayedRadio.device(.random(in: 1...5, using: &random)))
             case 7: radio.radio.forget(PlayedRadio.device(.random(in: 1...5, using: &random)))
             case 8:
-                radio.surroundings.isPausing.toggle()
+                radio.surroundings.isSuspended.toggle()
                 radio.radio.surroundingsChanged()
             case 9: radio.wait(.milliseconds(.random(in: 1...6_000, using: &random)))
             case 10:
                 radio.radio.searchPeers(
                     Bool.random(using: &random) ? ScanOptions() : nil, at: radio.surroundings.now)
+            // The controller may have no set left.
+            case 11: if let id = try? radio.advertise() { advertisements.append(id) }
+            case 12: if let id = advertisements.popLast() { radio.radio.stop(id) }
+            case 13 where radio.isRecovering: radio.reset()
             default: radio.report(using: &random)
             }
             _ = radio.settle()
             for _ in 0..<Int.random(in: 0...3, using: &random) { radio.answerOne(using: &random) }
         }
-        radio.surroundings.isPausing = false
+        radio.surroundings.isSuspended = false
         radio.radio.surroundingsChanged()
-        if radio.wasSilent { radio.reset() }
+        if radio.isRecovering { radio.reset() }
         // Where scans and connection attempts take turns, these are 5 s long.
         var (scanned, initiated) = (false, false)
         for _ in 0..<20 {
@@ -97,25 +116,27 @@ import Testing
         #expect((scanned || !radio.radio.isScanWanted) && (initiated || !radio.isConnecting))
         for scan in scans { radio.radio.end(scan, at: radio.surroundings.now) }
         for train in trains { radio.radio.end(train) }
+        for id in advertisements { radio.radio.stop(id) }
         for number in 1...5 { radio.radio.forget(PlayedRadio.device(number)) }
         radio.radio.searchPeers(nil, at: radio.surroundings.now)
         for _ in 0..<10 {
-            radio.answerAll()
             radio.wait(.seconds(5))
+            radio.answerAll()
         }
         #expect(radio.isQuiet && !radio.isScanning && !radio.isInitiating && !radio.isSearching)
+        #expect(!radio.isAdvertising)
         #expect(radio.faults == [])
     }
 }
 
 /// A radio with the state of its controller. A class, so that a test can expect what changes it.
 private final class PlayedRadio {
-    var radio = Radio(remembering: 16)
+    var radio: Radio
     var surroundings = Radio.Surroundings(at: .zero)
     /// The commands that are not answered, oldest first.
     private var asked: [(command: MachineCommand, machine: Radio.Machine)] = []
     private(set) var faults: [String] = []
-    private(set) var wasSilent = false
+    private var rested: [UInt64] = []
 
     // The controller.
     private(set) var isScanning = false
@@ -123,17 +144,56 @@ private final class PlayedRadio {
     private var filterPolicy = false
     private(set) var isInitiating = false
     private(set) var isSearching = false
+    private(set) var isAdvertising = false
 
-    init() {
+    init(isExtended: Bool = false, privacy: PrivacyOptions = .off) {
+        radio = Radio(remembering: 16, privacy: privacy)
+        if isExtended {
+            surroundings.controller.features = [.extendedAdvertising, .periodicAdvertising]
+            surroundings.controller.commands = SupportedCommands([.leSetExtendedAdvertisingEnable])
+        }
+        let last = Lock<UInt64>(0xc000_0000_0000)
+        surroundings.newAddress = {
+            last.withLock { last in
+                last += 1
+                return DeviceAddress(last, type: .random)
+            }
+        }
+        setUp()
+    }
+
+    /// Sets the controller up, which has been reset.
+    private func setUp() {
         radio.acceptListWasReset(holding: 2)
+        radio.privacyWasReset(listSize: 0, at: surroundings.now)
+        while (try? radio.nextSetupCommand(at: surroundings.now, newAddress: surroundings.newAddress)) != nil
+        {
+            radio.setupAnswered(.done([]), at: surroundings.now)
+        }
         _ = settle()
+    }
+
+    func advertise() throws -> AdvertisingID {
+        var content = AdvertisingContent()
+        content.name = "peer"
+        let plan = try AdvertisingPlan(content, kind: .connectable)
+        return try radio.advertise(AdvertisingRequest(plan), maximumLinks: 1, under: surroundings)
     }
 
     static func device(_ number: Int) -> DeviceAddress { DeviceAddress(UInt64(number), type: .public) }
 
-    var isSilent: Bool { radio.isScanQuiet && radio.isInitiatorQuiet && !radio.isSearchingForTrain }
+    var isSilent: Bool {
+        radio.isScanQuiet && radio.isInitiatorQuiet && radio.isAdvertiserQuiet && !radio.isSearchingForTrain
+    }
 
-    var isQuiet: Bool { isSilent && radio.isInitiatorIdle && !radio.isEndingTrains(isRecovering: false) }
+    /// Whether the radio is silent, and all waits for that are over.
+    var isQuiet: Bool {
+        let rests: [Radio.Rest] = [.changes, .connecting, .pauses]
+        for (number, rest) in rests.enumerated() { radio.wait(UInt64(number), for: rest) }
+        rested = []
+        _ = settle()
+        return isSilent && radio.isInitiatorIdle && rested == [0, 1, 2]
+    }
 
     /// Whether a device is to be connected to.
     var isConnecting: Bool { (1...5).contains { radio.isConnecting(to: Self.device($0)) } }
@@ -146,6 +206,7 @@ private final class PlayedRadio {
     func settle() -> [String] {
         var sent: [String] = []
         while let output = radio.next(under: surroundings) {
+            if case .event(.rested(let number)) = output { rested.append(number) }
             guard case .command(let command, let machine) = output else { continue }
             if asked.contains(where: { $0.machine == machine }) {
                 faults.append("two commands of \(machine)")
@@ -159,7 +220,7 @@ private final class PlayedRadio {
 
     func wait(_ duration: Duration) {
         surroundings.now = surroundings.now + duration
-        if let due = radio.deadline(isRecovering: false), due <= surroundings.now {
+        if let due = radio.deadline(isRecovering: isRecovering), due <= surroundings.now {
             radio.expire(under: surroundings)
         }
         _ = settle()
@@ -196,6 +257,10 @@ private final class PlayedRadio {
             filters = isScanning && filterPolicy
         case .leCreateConnection, .leExtendedCreateConnection: isInitiating = true
         case .lePeriodicAdvertisingCreateSync: isSearching = true
+        case .leSetAdvertisingEnable, .leSetExtendedAdvertisingEnable:
+            isAdvertising = packet.parameters[0] == 1
+        case .leSetRandomAddress:
+            if isScanning || isInitiating || isAdvertising { faults.append("the address changes on air") }
         default: break
         }
     }
@@ -215,23 +280,30 @@ private final class PlayedRadio {
             case .leCreateConnectionCancel, .lePeriodicAdvertisingCreateSyncCancel,
                 .lePeriodicAdvertisingTerminateSync:
                 false
-            case .leSetScanEnable, .leSetExtendedScanEnable: packet.parameters[0] == 1
+            case .leSetScanEnable, .leSetExtendedScanEnable, .leSetAdvertisingEnable,
+                .leSetExtendedAdvertisingEnable:
+                packet.parameters[0] == 1
             default: true
             }
         switch Int.random(in: 0..<8, using: &random) {
         case 0:
-            wasSilent = true
+            surroundings.isRecovering = true
             answer(.silent)
         case 1 where begins: answer(.refused(.commandDisallowed))
         default: answer()
         }
     }
 
+    /// Whether the controller was silent, and is not yet reset.
+    var isRecovering: Bool { surroundings.isRecovering }
+
     /// Resets a controller that was silent, as the recovery does.
     func reset() {
         (isScanning, filters, isInitiating, isSearching) = (false, false, false, false)
+        isAdvertising = false
         while !asked.isEmpty { answer(.silent) }
-        radio.acceptListWasReset(holding: 2)
+        setUp()
+        surroundings.isRecovering = false
         radio.controllerIsBack(wasReset: true)
         _ = settle()
     }

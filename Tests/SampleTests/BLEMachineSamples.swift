@@ -10,7 +10,7 @@ struct BLEMachineSamples {
         _ advertiser: inout Advertiser, request: AdvertisingRequest, conditions: Advertiser.Conditions,
         isFree: (AdvertisingHandle) -> Bool
     ) throws {
-        // Sources/BLE/Advertising/Advertiser.swift
+        // Sources/BLE/Host/Radio/Advertiser.swift
         let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
         if let command = advertiser.nextCommand(under: conditions, claim: { isFree($0) }) { submit(command) }
         advertiser.answered(answer, under: conditions)
@@ -88,7 +88,7 @@ struct BLEMachineSamples {
         _ privacy: inout Privacy, records: [BondRecord], key: UInt128, makeAddress: () -> DeviceAddress,
         execute: (MachineCommand) async -> CommandAnswer, pauseRadio: () -> Void
     ) async throws {
-        // Sources/BLE/Privacy/Privacy.swift
+        // Sources/BLE/Host/Radio/Privacy.swift
         privacy.controllerWasReset(listSize: 8, at: now)
         privacy.setPeers(records, localKey: key, knowsHidden: true)
         while let command = try privacy.nextSetupCommand(at: now, newAddress: makeAddress) {

@@ -16,7 +16,7 @@ extension Adapter {
             // address on air.
             guard security.options.managesKernelPairing else { return }
             watchBonds()
-            return notePeers()
+            return radio.setPeers(peers)
         }
 
         radio.acceptListWasReset(holding: capabilities.acceptListSize)

@@ -114,8 +114,6 @@ extension Adapter {
         else { return }
         switch machine {
         case .radio(let machine): radioAnswered(answer, to: machine)
-        case .advertiser: advertiserAnswered(answer)
-        case .privacy(let number): privacyAnswered(answer, to: number)
         case .link(let id): linkAnswered(answer, of: id)
         case .existence(let id): existenceAnswered(answer, of: id)
         case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)

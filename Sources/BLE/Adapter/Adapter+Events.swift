@@ -41,7 +41,9 @@ extension Adapter {
         case .dataLengthChange(let event): updated(event)
         case .readRemoteFeaturesComplete(let event): received(event)
         case .remoteConnectionParameterRequest(let event): answer(event)
-        case .advertisingSetTerminated(let event): advertisingSetTerminated(event)
+        case .advertisingSetTerminated(let event):
+            radio.terminated(event)
+            settle()
         case .periodicAdvertisingSyncEstablished(let event): established(event)
         case .periodicAdvertisingReport(let event): received(event)
         case .periodicAdvertisingSyncLost(let event): lost(event)
@@ -54,7 +56,8 @@ extension Adapter {
         if kernel != nil {
             // The socket reports the end; this event reports why.
             kernelLinks.end(event.connection, event.reason)
-            linkMadeRoomForAdvertising()
+            radio.linkEnded()
+            settle()
             meetPostponed()
         } else if let link = links[event.connection] {
             drop(link, .status(event.reason))

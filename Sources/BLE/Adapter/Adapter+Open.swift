@@ -276,7 +276,6 @@ extension Adapter {
         }
         self.isSuspended = isSuspended
         settle()
-        reconcileAdvertising()
     }
 
     /// Ends the adapter, which is off: a user or a program powered it off, or the kernel did because the
@@ -331,16 +330,14 @@ extension Adapter {
         settle()
         stopAllAdvertising()
         failAllPending(.adapter(.closed))
-        while end == nil, privacy.isPausing {
-            guard await radioChange() else { break }
-        }
-        await connectingIdle()
-        await radioIdle()
+        await untilRest(.pauses)
+        await untilRest(.connecting)
+        await untilRest(.changes)
         let endings = links.map(\.id).map { id in
             Task(executorPreference: loop) { await self.endLink(id) }
         }
         for ending in endings { await ending.value }
-        await radioIdle()
+        await untilRest(.changes)
         shutDown(.adapter(.closed))
     }
 }

@@ -7,13 +7,15 @@ import Logging
 
 extension Adapter {
     /// The state of the rest of the host on which the radio depends.
-    private var surroundings: Radio.Surroundings {
+    var surroundings: Radio.Surroundings {
         Radio.Surroundings(
-            hasExtendedFamily: capabilities.hasExtendedFamily, isKnownToHostAlone: isKnownToHostAlone,
-            requests: { [self] in connecting.requests(for: $0) }, isShared: kernel != nil,
-            isRecovering: recovery.isUnderWay, isPausing: privacy.isPausing, isSuspended: isSuspended,
-            ownAddressType: ownAddressType,
-            randomAddress: kernel != nil && identity.type == .random ? identity : nil, now: loop.now)
+            controller: capabilities, identity: identity, newAddress: { [self] in newPrivateAddress() },
+            peers: { [self] in peers }, isHidden: { [self] in bondRecord(of: $0)?.isHidden == true },
+            requests: { [self] in connecting.requests(for: $0) }, claim: { [self] in claim($0) },
+            isShared: kernel != nil,
+            isRecovering: recovery.isUnderWay, isSuspended: isSuspended,
+            centrals: connectedCentrals,
+            links: max(links.count, kernelLinks.count), now: loop.now)
     }
 
     /// Carries out what the radio requires, until nothing is left. Whatever changes the radio or its surroundings calls
@@ -22,16 +24,13 @@ extension Adapter {
     func settle() {
         radio.surroundingsChanged()
         guard end == nil, !isSettling else { return }
-        var isTrainChanged = false
         isSettling = true
         while end == nil {
             let surroundings = surroundings
             guard let output = radio.next(under: surroundings) else { break }
             switch output {
             case .command(let command, let machine): submit(command, of: .radio(machine))
-            case .event(let event):
-                handle(event)
-                if case .changed(.synchronizer) = event { isTrainChanged = true }
+            case .event(let event): handle(event)
             }
         }
         isSettling = false
@@ -41,8 +40,25 @@ extension Adapter {
             radio.resume()
             loop.execute { [weak self] in self?.assumeIsolated { $0.settle() } }
         }
+        advertising.giveBackSets(but: radio.sets)
         wakeForRadio()
-        if isTrainChanged { reconcilePrivacy() }
+    }
+
+    /// Settles after several changes, and not between them.
+    func settle(after changes: () -> Void) {
+        let wasSettling = isSettling
+        isSettling = true
+        changes()
+        isSettling = wasSettling
+        settle()
+    }
+
+    /// Handles the last events of the radio. Nothing is sent any more.
+    func drainRadio() {
+        let surroundings = surroundings
+        while let output = radio.next(under: surroundings) {
+            if case .event(let event) = output { handle(event) }
+        }
     }
 
     /// Sets the timer for the radio.
@@ -68,13 +84,14 @@ extension Adapter {
         case .scanEnded(let id, let error): scans.removeValue(forKey: id)?.finish(.failure(error))
         case .peerSearchEnded(let error): peerSearchFailed(error)
         case .trainEnded(let id, let error): trains.removeValue(forKey: id)?.finish(.failure(error))
+        case .advertising(let event): handle(event)
         case .connectFailed(let device, let error): failPending(connecting.wanted(by: device), error)
-        case .changed(let machine):
-            changed()
-            // Before the next search begins, during which the list of peers may not be changed.
-            if machine == .synchronizer { pauseForPrivacy() }
+        case .rested(let number): idle.resume(number, with: .success(()))
+        case .addressesChanged: lookAgain()
+        case .peersNotFound: helpController()
         case .note(let event): note(event)
         case .log(let line): log.info("\(line)")
+        case .debug(let line): log.debug("\(line)")
         case .warning(let line): log.warning("\(line)")
         }
     }
@@ -154,14 +171,14 @@ extension Adapter {
         // A report of a peer that is searched for can change the scan, so it is handled afterwards.
         var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
         defer { for each in found { consider(each.report, of: each.peer) } }
-        let isLooking = connecting.isSearching
-        return try radio.receive(packet, at: loop.now) { report in
-            let peer = hiddenPeer(of: report)
-            if isLooking { found.append((report, peer)) }
-            return peer
-        } deliver: { id, advertisement in
+        let note = { found.append(($0, $1)) }
+        let isReport = try radio.receive(
+            packet, at: loop.now, peer: { bond(with: $0)?.peer }, found: connecting.isSearching ? note : nil
+        ) { id, advertisement in
             scans[id]?.yield(advertisement)
         }
+        if !radio.isSettled { settle() }
+        return isReport
     }
 }
 
@@ -221,43 +238,21 @@ extension Adapter {
     }
 }
 
-// MARK: - Changes of the radio
+// MARK: - Rest
 
 extension Adapter {
-    /// Waits until scanning and advertising are as requested, and unwanted periodic trains are terminated.
-    func radioIdle() async {
-        while end == nil,
-            radio.isScanChanging || advertiser.isChanging
-                || radio.isEndingTrains(isRecovering: recovery.isUnderWay)
-        {
-            guard await radioChange() else { return }
+    /// Waits until the radio rests in this respect, or the adapter or the task ends.
+    func untilRest(_ rest: Radio.Rest) async {
+        _ = try? await idle.wait(in: self) { adapter, number in
+            adapter.radio.cancelWait(number)
+            adapter.idle.resume(number, with: .failure(.cancelled))
+        } begin: { () throws(BLEError) in
+            guard end == nil else { return .done(()) }
+            let number = nextNumber()
+            radio.wait(number, for: rest)
+            return .pending(number)
+        } then: {
+            settle()
         }
-    }
-
-    /// Waits until the controller makes no connection attempts; it has 2 s to report the end of one.
-    func connectingIdle() async {
-        while end == nil, kernel == nil, !radio.isInitiatorIdle {
-            guard await radioChange() else { return }
-        }
-    }
-
-    /// Waits until a change of the radio has ended; false when the task is cancelled.
-    func radioChange() async -> Bool {
-        do throws(BLEError) {
-            try await idle.wait(in: self) { adapter, number in
-                adapter.idle.resume(number, with: .failure(.cancelled))
-            } start: { () throws(BLEError) in
-                nextNumber()
-            }
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    /// Resumes the callers that wait for a change of the radio, which has ended.
-    func changed() {
-        idle.resumeAll(with: .success(()))
-        resumePrivacy()
     }
 }

@@ -45,8 +45,6 @@ public actor Adapter {
     var timer: LoopTimer?
     /// The time that `timer` is set to; no later than any deadline.
     private var armed: Instant?
-    /// The timer for the end of a private address and for the time limits of peers with private addresses.
-    var privacyTimer: LoopTimer?
     /// The buffer in which packets are encoded; kept, so that a packet costs no allocation.
     private var scratch: [UInt8] = []
 
@@ -72,7 +70,6 @@ public actor Adapter {
     var isSettling = false
     var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
     var trains: [PeriodicSyncID: StreamBuffer<PeriodicAdvertisement>] = [:]
-    var advertiser = Advertiser()
     /// The callers that wait for advertisements.
     var advertising = AdvertisingState()
     var connecting = ConnectState()
@@ -85,7 +82,6 @@ public actor Adapter {
     var kernelLinks = KernelLinks()
     var connectionWatchers = Watchers<ConnectionEvent>()
     var security: SecurityState
-    var privacy: Privacy
     /// The task that follows changes of bonds.
     var bondWatch: OwnedTask?
     /// How the kernel pairs; nil unless this process takes part in it.
@@ -133,13 +129,12 @@ public actor Adapter {
         random = HostRandom(seed: options.seed)
         security = SecurityState(options.security)
         bondClock = options.security.bonds.clock
-        privacy = Privacy(options.privacy)
         // On kernel adapters, the kernel chooses.
         usesExtendedCommands = kernel != nil || options.usesExtendedCommands
         recovery = Recovery(isKernel: kernel != nil, costsLinks: options.recoversWithLinks)
         log = Logger(label: "ble.\(name)")
         commands = CommandQueue(kernel == nil ? .exclusive : .shared)
-        radio = Radio(remembering: options.rememberedDevices)
+        radio = Radio(remembering: options.rememberedDevices, privacy: options.privacy)
     }
 
     /// Ends on the radio what this process has started there, without waiting for the controller's answers. No
@@ -177,7 +172,7 @@ public actor Adapter {
 
     /// Ends at once everything that is or may be on air.
     private func abandonRadio() {
-        for command in radio.abandonment + advertiser.abandonment { sendLast(command) }
+        for command in radio.abandonment { sendLast(command) }
     }
 
     /// Sends a command at once and ignores its answer.
@@ -210,7 +205,6 @@ extension Adapter {
     /// Starts to receive packets from the port.
     func start() throws(BLEError) {
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
-        privacyTimer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expirePrivacy() } }
         do throws(PortError) {
             try kernel?.capture?.start(log)
             try port.start(
@@ -253,9 +247,7 @@ extension Adapter {
     /// Records the effect of a command that another program, or the kernel, sent to a shared controller.
     func observeForeignCommand(_ command: Span<UInt8>) {
         radio.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
-        wakeForRadio()
-        advertiser.foreignCommand(command, isRecovering: recovery.isUnderWay, at: loop.now)
-        reconcileAdvertising()
+        settle()
     }
 
     /// Sends commands, and the data that links have queued for the controller. Does not poll the links, of
@@ -315,7 +307,6 @@ extension Adapter {
         commands.expire(at: now)
         expirePeerSearch(at: now)
         expireRadio(at: now)
-        expireAdvertiser(at: now)
         expireRecovery(at: now)
         expireReview(at: now)
         for link in links {
@@ -326,7 +317,6 @@ extension Adapter {
         pumpController()
         wakeForPeerSearch()
         wakeForRadio()
-        wakeForAdvertiser()
         wake(by: recovery.deadline)
         wake(by: links.review.deadline)
         for link in links { wake(by: link.deadline) }
@@ -391,7 +381,6 @@ extension Adapter {
         port.close()
         kernel?.close()
         timer?.set(nil)
-        privacyTimer?.set(nil)
         bondWatch = nil
         for link in links { drop(link, .unknown) }
         answers.resumeAll(with: .failure(reason))

@@ -4,37 +4,40 @@ import HCI
 /// What a controller reported about itself when it was set up.
 public struct ControllerCapabilities: Hashable, Sendable {
     /// The controller's HCI version and manufacturer.
-    package internal(set) var version: ReadLocalVersionInformation.ReturnParameters?
+    package var version: ReadLocalVersionInformation.ReturnParameters?
     /// The HCI commands that the controller supports.
-    package internal(set) var commands = SupportedCommands(octets: FixedOctets())
+    package var commands = SupportedCommands(octets: FixedOctets())
     /// The LE features that the controller supports (Core Specification 5.4, Vol 6, Part B, 4.6).
-    public internal(set) var features = LEFeatures()
+    public package(set) var features = LEFeatures()
     /// The controller's LMP features, which cover BR/EDR; nil when it did not report them.
-    package internal(set) var classicFeatures: LMPFeatures?
+    package var classicFeatures: LMPFeatures?
     /// The maximum number of advertising sets at a time, 1 to 240; 1 on controllers without the extended
     /// commands. At times the controller may support fewer, depending on the resources that each set takes.
-    public internal(set) var numberOfAdvertisingSets = 1
+    public package(set) var numberOfAdvertisingSets = 1
     /// The maximum length of the data of an advertising set, 31 to 1,650 octets; 31 without the extended
     /// commands.
-    public internal(set) var maximumAdvertisingDataLength = LegacyAdvertisingData.capacity
+    public package(set) var maximumAdvertisingDataLength = LegacyAdvertisingData.capacity
     /// The maximum number of devices in the filter accept list.
-    package internal(set) var acceptListSize = 0
+    package var acceptListSize = 0
     /// The maximum number of devices in the resolving list; 0 on controllers without one.
-    package internal(set) var resolvingListSize = 0
+    package var resolvingListSize = 0
     /// The maximum number of advertising sets in the periodic advertiser list; 0 on controllers without one.
-    package internal(set) var periodicAdvertiserListSize = 0
+    package var periodicAdvertiserListSize = 0
     /// The longest data packets that the controller can send and receive; nil when they are of 27 octets.
-    package internal(set) var maximumDataLength: LEReadMaximumDataLength.ReturnParameters?
+    package var maximumDataLength: LEReadMaximumDataLength.ReturnParameters?
     /// The lowest and the highest transmit power, in dBm; nil when the controller does not report them.
-    package internal(set) var transmitPower: LEReadTransmitPower.ReturnParameters?
+    package var transmitPower: LEReadTransmitPower.ReturnParameters?
     /// The maximum length of an ACL packet's data in octets, and the number of packets for which the
     /// controller has buffers; zeros on kernel adapters, where the kernel counts them, and on controllers
     /// that have no connections.
-    package internal(set) var aclLength = 0, aclPackets = 0
+    package var aclLength = 0, aclPackets = 0
 
     /// Whether the extended commands are used if the controller supports them
     /// (`AdapterOptions.usesExtendedCommands`).
     var usesExtendedCommands = true
+
+    /// Creates the capabilities of a controller that has reported none.
+    package init() {}
 
     /// Whether the host advertises, scans and connects with the extended commands.
     package var hasExtendedFamily: Bool {

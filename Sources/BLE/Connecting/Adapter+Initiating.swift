@@ -8,8 +8,16 @@ extension Adapter {
     /// Handles a connection that was established, or an attempt that failed.
     func connectionCompleted(_ event: LEConnectionComplete, _ known: LEEnhancedConnectionComplete? = nil) {
         guard event.status == .success else { return connectionFailed(event.status) }
-        // For extended advertising, a separate event reports the end of the set.
-        defer { if event.role == .peripheral { legacyAdvertisingTerminated(.success) } }
+        // Settled with both: an advertisement that the link has ended is not ended again, and none begins for which there
+        // is no room beside the link.
+        settle(after: {
+            established(event, known)
+            // For extended advertising, a separate event reports the end of the set.
+            if event.role == .peripheral { radio.legacyAdvertisingTerminated(.success) }
+        })
+    }
+
+    private func established(_ event: LEConnectionComplete, _ known: LEEnhancedConnectionComplete?) {
         let radio = RadioParameters(event)
         guard kernel == nil else {
             detachKernelLink(of: event.connection, radio)
@@ -23,7 +31,7 @@ extension Adapter {
             return
         }
         guard let reported = event.peer.deviceAddress else { return }
-        if known?.peerResolvable.value ?? 0 != 0 { privacy.controllerResolved() }
+        if known?.peerResolvable.value ?? 0 != 0 { self.radio.controllerResolved() }
         let isOurs = event.role == .central
         let names = [reported, known?.peerOnAir ?? reported, identity(behind: reported)]
         guard isNews(event.connection, of: names) else { return }
@@ -40,7 +48,6 @@ extension Adapter {
             // A link begins on the PHY on which the advertiser was received, and the event does not name it.
             Task(executorPreference: loop) { _ = try? await self.readPHYs(of: id) }
         }
-        settle()
     }
 
     /// Handles an existing link with the handle of a new kernel link. It is either the same link, whose
@@ -82,7 +89,10 @@ extension Adapter {
 
     private func connectionFailed(_ status: HCIStatus) {
         // With the legacy commands this reports the end of high duty cycle advertising.
-        if status == .advertisingTimeout { return legacyAdvertisingTerminated(status) }
+        if status == .advertisingTimeout {
+            radio.legacyAdvertisingTerminated(status)
+            return settle()
+        }
         guard kernel == nil else { return }
         radio.connectFailed(status)
         settle()

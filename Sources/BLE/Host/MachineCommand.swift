@@ -59,9 +59,6 @@ package struct MachineCommand: Sendable {
 /// The state machines of a host that send commands.
 enum HostMachine: Sendable {
     case radio(Radio.Machine)
-    case advertiser
-    /// The machine for private addresses, and the number of the command.
-    case privacy(UInt64)
     /// The machine that ends a link.
     case link(LinkID)
     /// The question whether a link still exists.

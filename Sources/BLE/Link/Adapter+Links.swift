@@ -82,7 +82,8 @@ extension Adapter {
         security.attempts[link.protection.bond?.peer ?? link.peer] = link.pairing.attempts
         linkDisconnected(link, reason)
         noteDisconnected(link, reason)
-        linkMadeRoomForAdvertising()
+        radio.linkEnded()
+        settle()
         meetPostponed()
         seekAgain(link.peer)
         if link.identity != link.peer { seekAgain(link.identity) }
@@ -246,7 +247,7 @@ extension Adapter {
         guard kernel == nil, end == nil else { return }
         links.review.packetsWereLost(on: flights, at: loop.now)
         wake(by: links.review.deadline)
-        if !radio.isInitiatorQuiet || advertiser.isConnectable {
+        if !radio.isInitiatorQuiet || radio.isConnectable {
             for link in links where link.security.level > .open { abandon(link) }
         }
         reviewLoss()

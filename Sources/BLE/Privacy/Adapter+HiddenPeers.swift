@@ -9,24 +9,6 @@ extension Adapter {
         bond(with: address)?.peer ?? address
     }
 
-    /// Returns the bonded peer that sent a report from a private address; nil where no bond matches.
-    func hiddenPeer(of report: AdvertisingReport) -> DeviceAddress? {
-        guard privacy.knowsHiddenPeers, let address = report.address else { return nil }
-        if report.advertiser?.isResolved == true {
-            privacy.controllerResolved()
-            return address
-        }
-        // Some controllers report the identity as if it had been on air.
-        if privacy.controllerHasKey(of: address) { return address }
-        guard address.kind == .resolvable, let peer = bond(with: address)?.peer else { return nil }
-        if privacy.controllerHasKey(of: peer) {
-            privacy.controllerMissed(peer, at: address)
-            // The scanner calls this, and must be notified only afterwards.
-            loop.execute { [weak self] in self?.assumeIsolated { $0.takePrivacyEvents() } }
-        }
-        return peer
-    }
-
     /// Searches for a device to which a caller connects. The controller listens for its address, and
     /// connects. If the controller does not know a peer's private addresses, the host scans, and gives the
     /// controller the address that it receives.
@@ -37,8 +19,7 @@ extension Adapter {
         } else {
             endSearch(for: peer)
             radio.connect(to: peer)
-            privacy.trustController(toFind: peer, at: loop.now)
-            armPrivacy()
+            radio.trustController(toFind: peer, at: loop.now)
         }
         searchPeers()
         settle()
@@ -47,7 +28,7 @@ extension Adapter {
     /// Starts a scan for peers that the controller should have found by their keys: they may be out of range,
     /// or the controller does not resolve.
     func helpController() {
-        for peer in connecting.devices where privacy.controllerHasKey(of: peer) && isLookingFor(peer) {
+        for peer in connecting.devices where radio.controllerHasKey(of: peer) && isLookingFor(peer) {
             connecting.search(for: peer)
         }
         searchPeers()
@@ -126,8 +107,7 @@ extension Adapter {
 
     /// Returns whether a peer can use private addresses that the controller does not know.
     func isKnownToHostAlone(_ peer: DeviceAddress) -> Bool {
-        privacy.knowsHiddenPeers && !privacy.controllerHasKey(of: peer)
-            && bondRecord(of: peer)?.isHidden == true
+        radio.isKnownToHostAlone(peer) { bondRecord(of: $0)?.isHidden == true }
     }
 
     /// Handles a report that was received during a search: a peer that is searched for can be connected to by
@@ -187,9 +167,10 @@ extension Adapter {
     private func bondsChanged(_ change: BondChange) {
         guard end == nil else { return }
         for id in change.removed where id.local == identity { forgetAttempts(of: id) }
-        notePeers()
+        radio.setPeers(peers)
         renewBonds()
         lookAgain()
-        reconcilePrivacy()
+        radio.peersChanged()
+        settle()
     }
 }

@@ -66,7 +66,7 @@ extension Adapter {
 
     private func begin(_ attempt: Recovery.Attempt) {
         observedState.set(.resetting)
-        changed()
+        settle()
         if attempt.losesLinks {
             kernelLinks.removeAll()
             for link in links { drop(link, .status(.hardwareFailure)) }
@@ -110,13 +110,9 @@ extension Adapter {
     /// another one may still do what it was commanded before, including what is no longer required.
     private func beginAnew(wasReset: Bool) {
         radio.controllerIsBack(wasReset: wasReset)
-        if wasReset { advertiser.controllerWasReset() } else { advertiser.controllerIsBack() }
         // The controller may know other peers now.
         lookAgain()
         settle()
-        reconcileAdvertising()
-        changed()
-        expirePrivacy()
         askKernelAgain()
     }
 }

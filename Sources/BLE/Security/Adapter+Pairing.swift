@@ -16,7 +16,7 @@ extension Adapter {
         var policy = security.options.policy(existing: bond?.strength)
         // A peer with the identity key expects private addresses, and may ignore others (Vol 6, Part B,
         // 6.1.4).
-        if !privacy.options.isEnabled { policy.keysToSend.remove(.identity) }
+        if !radio.privacyOptions.isEnabled { policy.keysToSend.remove(.identity) }
         // A peer without a bond here must not keep one.
         if policy.isBonding, bond == nil, !security.options.bonds.hasRoom {
             log.warning("there is no room for more bonds: \(addresses.peer) can pair for its link only")

@@ -2,9 +2,9 @@ import BLECore
 import DequeModule
 import HCI
 
-/// What the radio of a controller receives for this host: scans, periodic trains, and the devices to which it connects.
-/// The machines of these share the radio and the accept list, and none of them knows another: what one of them requires
-/// of another is passed on here.
+/// What the radio of a controller does for this host: advertisements, scans, periodic trains, and the devices to which it
+/// connects. The machines of these share the radio and the accept list, and none of them knows another: what one of them
+/// requires of another is passed on here.
 ///
 /// Any input can change what is required. The owner then settles: it asks for the next output until there is none.
 ///
@@ -18,28 +18,44 @@ import HCI
 package struct Radio: Sendable {
     /// The state of the rest of the host on which the radio depends.
     package struct Surroundings {
-        package var hasExtendedFamily = false
-        /// Returns whether a device can use private addresses that the controller does not know.
-        package var isKnownToHostAlone: (DeviceAddress) -> Bool = { _ in false }
+        package var controller = ControllerCapabilities()
+        /// The address by which other devices know this host.
+        package var identity = DeviceAddress(0, type: .public)
+        /// Returns a new private address of this host.
+        package var newAddress: () -> DeviceAddress = { DeviceAddress(0, type: .random) }
+        /// Returns the peers with which this host has bonds.
+        package var peers: () -> Peers = { Peers() }
+        /// Returns whether a bonded peer uses private addresses.
+        package var isHidden: (DeviceAddress) -> Bool = { _ in false }
         /// Returns the requests that wait for one of the devices to which the controller connects, oldest first.
         package var requests: (Set<DeviceAddress>) -> [ConnectState.Request] = { _ in [] }
+        /// Claims an advertising set of a shared controller for this process, and returns whether that succeeded.
+        package var claim: (AdvertisingHandle) -> Bool = { _ in true }
         /// Whether other programs use the controller as well.
         package var isShared = false
         /// Whether the controller is being recovered: then nothing is commanded.
         package var isRecovering = false
-        /// Whether a change of addresses needs the radio to be silent.
-        package var isPausing = false
         /// Whether the system sleeps, or is about to.
         package var isSuspended = false
-        /// The type of the address that requests to scan and to connect carry.
-        package var ownAddressType = OwnAddressType.public
-        /// The random address to set before a scan; the kernel sets it only when it needs it itself.
-        package var randomAddress: DeviceAddress?
+        /// The number of connected centrals, and of links of either role.
+        package var (centrals, links) = (0, 0)
         package var now = Instant.zero
     }
 
+    /// The peers whose private addresses a controller can resolve.
+    package struct Peers {
+        /// Returns the bonds, in the order of their use.
+        var records: () -> [BondRecord] = { [] }
+        /// The key of this host's private addresses, if it has any.
+        var localKey: UInt128 = 0
+        /// Whether any of the peers uses private addresses.
+        var knowsHidden = false
+    }
+
     package enum Machine: Hashable, Sendable {
-        case scanner, synchronizer, initiator
+        case scanner, synchronizer, advertiser, initiator
+        /// The machine for private addresses, and the number of its command.
+        case privacy(UInt64)
     }
 
     package enum Event: Sendable {
@@ -48,14 +64,33 @@ package struct Radio: Sendable {
         case peerSearchEnded(BLEError)
         /// The train is no longer followed, or no longer searched for.
         case trainEnded(PeriodicSyncID, BLEError)
+        /// What became of an advertisement.
+        case advertising(Advertiser.Event)
         /// The device cannot be connected to, and is no longer requested.
         case connectFailed(DeviceAddress, BLEError)
-        /// A change of the radio has ended: activities that had to wait for that can continue.
-        case changed(Machine)
+        /// A wait is over.
+        case rested(UInt64)
+        /// A pause for a change of addresses is over, or the controller does not resolve addresses: peers may be known by
+        /// other addresses.
+        case addressesChanged
+        /// The time has passed in which the controller should have found peers by their keys.
+        case peersNotFound
         case note(AdapterHealthEvent)
         case log(String)
+        /// For the log, at the level debug.
+        case debug(String)
         /// For the log: the controller does not behave as it should.
         case warning(String)
+    }
+
+    /// What a caller can wait for.
+    package enum Rest: Sendable {
+        /// No scan, advertisement or train is being started, changed or ended.
+        case changes
+        /// The controller makes no connection attempts; it has 2 s to report the end of one.
+        case connecting
+        /// The radio does not pause for a change of addresses.
+        case pauses
     }
 
     package enum Output: Sendable {
@@ -64,13 +99,18 @@ package struct Radio: Sendable {
         case event(Event)
     }
 
+    private var privacy: Privacy
+    /// Whether the bonds may have changed since the last update of the list of peers.
+    private var arePeersStale = true
     private var scanner: Scanner
     private var synchronizer = PeriodicSynchronizer()
+    private var advertiser = Advertiser()
     private var initiator = Initiator()
     private var acceptList = AcceptList()
     private var outputs = Deque<Output>()
+    private var waits: [(number: UInt64, rest: Rest)] = []
     /// Whether the machines require nothing more of each other and of the controller.
-    private var isSettled = true
+    package private(set) var isSettled = true
     /// The number of times that the machines were asked since they were settled.
     private var rounds = 0
 
@@ -79,12 +119,18 @@ package struct Radio: Sendable {
 
     /// Creates the radio of a controller that has received no commands yet; `limit` is the maximum number of devices
     /// that scans remember.
-    package init(remembering limit: Int) { scanner = Scanner(remembering: limit) }
+    package init(remembering limit: Int, privacy options: PrivacyOptions = .off) {
+        scanner = Scanner(remembering: limit)
+        privacy = Privacy(options)
+    }
 }
 
 extension Radio.Surroundings {
     /// Creates the surroundings of a host that does nothing else.
-    package init(at now: Instant) { self.init(hasExtendedFamily: false, now: now) }
+    package init(at now: Instant) {
+        self.init()
+        self.now = now
+    }
 }
 
 // MARK: - Settling
@@ -108,7 +154,8 @@ extension Radio {
             guard outputs.isEmpty else { continue }
             guard !isSettled else {
                 rounds = 0
-                return nil
+                endWaits(under: surroundings)
+                return outputs.popFirst()
             }
             guard rounds < Self.roundLimit else { return nil }
             (isSettled, rounds) = (true, rounds + 1)
@@ -121,8 +168,8 @@ extension Radio {
     private mutating func ask(under surroundings: Surroundings) {
         let now = surroundings.now
         let isRecovering = surroundings.isRecovering
-        let search =
-            isRecovering ? nil : synchronizer.nextCommand(isPaused: surroundings.isPausing, at: now)
+        pauseIfDue(under: surroundings)
+        let search = isRecovering ? nil : synchronizer.nextCommand(isPaused: privacy.isPausing, at: now)
         scanner.search(.train, synchronizer.scan, at: now)
         initiator.share(withScan: scanner.isWanted, at: now)
         if !isRecovering,
@@ -131,6 +178,13 @@ extension Radio {
             outputs.append(.command(command, .scanner))
         }
         if let search { outputs.append(.command(search, .synchronizer)) }
+        if !isRecovering,
+            let command = advertiser.nextCommand(
+                under: advertiserConditions(surroundings), claim: surroundings.claim)
+        {
+            outputs.append(.command(command, .advertiser))
+        }
+        takeAdvertiserEvents()
         if !isRecovering {
             let wasForConnecting = acceptList.isForConnecting
             if let command = initiator.nextCommand(
@@ -142,13 +196,53 @@ extension Radio {
             if wasForConnecting != acceptList.isForConnecting { isSettled = false }
         }
         takeInitiatorEvents()
+        askPrivacy(under: surroundings)
+    }
+
+    /// Begins the pause in which the address or the list of peers is changed, if such a change is due.
+    private mutating func pauseIfDue(under surroundings: Surroundings) {
+        guard !surroundings.isShared, !surroundings.isRecovering else { return }
+        if arePeersStale, !privacy.isPausing { setPeers(surroundings.peers()) }
+        _ = privacy.pauseIfDue(isSearching: synchronizer.isSearching, at: surroundings.now)
+    }
+
+    private mutating func askPrivacy(under surroundings: Surroundings) {
+        if !surroundings.isShared, !surroundings.isRecovering,
+            let command = privacy.nextCommand(
+                radio: activity, isSearching: synchronizer.isSearching, at: surroundings.now,
+                newAddress: surroundings.newAddress)
+        {
+            outputs.append(.command(command, .privacy(privacy.lastCommand)))
+        }
+        takePrivacyEvents()
+    }
+
+    private mutating func takePrivacyEvents() {
+        while let event = privacy.nextEvent() {
+            switch event {
+            case .resumed:
+                (isSettled, arePeersStale) = (false, true)
+                report(.addressesChanged)
+            case .trustEnded: report(.peersNotFound)
+            case .gaveUpList: report(.addressesChanged)
+            case .log(let line): report(.debug(line))
+            case .warning(let line): report(.warning(line))
+            }
+        }
+    }
+
+    private var activity: Privacy.RadioActivity {
+        if scanner.isQuiet, advertiser.isQuiet, initiator.isQuiet { return .quiet }
+        return scanner.isChanging || advertiser.isChanging || !initiator.isQuiet ? .changing : .on
     }
 
     private mutating func takeEvents() {
         while let event = synchronizer.nextEvent() {
             switch event {
             case .ended(let id, let error): report(.trainEnded(id, error))
-            case .changed: report(.changed(.synchronizer))
+            case .changed:
+                // Before the next search begins, during which the list of peers may not be changed.
+                (isSettled, arePeersStale) = (false, true)
             case .log(let line): report(.log(line))
             }
         }
@@ -163,7 +257,6 @@ extension Radio {
                 initiator.takeTurnsWithScans()
                 isSettled = false
             case .changed:
-                report(.changed(.scanner))
                 // A connection attempt may have waited for the accept list.
                 isSettled = false
             case .note(let event): report(.note(event))
@@ -172,16 +265,43 @@ extension Radio {
         }
     }
 
+    private mutating func takeAdvertiserEvents() {
+        while let event = advertiser.nextEvent() {
+            switch event {
+            case .started, .power, .updated, .ended, .offAir: report(.advertising(event))
+            case .changed: isSettled = false
+            case .log(let line): report(.log(line))
+            case .warning(let line): report(.warning(line))
+            }
+        }
+    }
+
     private mutating func takeInitiatorEvents() {
         while let event = initiator.nextEvent() {
             switch event {
             case .failed(let device, let error): report(.connectFailed(device, error))
-            case .changed:
-                report(.changed(.initiator))
-                isSettled = false
+            case .changed: isSettled = false
             case .log(let line): report(.log(line))
             case .warning(let line): report(.warning(line))
             }
+        }
+    }
+
+    private mutating func endWaits(under surroundings: Surroundings) {
+        let over = waits.filter { isAtRest($0.rest, under: surroundings) }
+        guard !over.isEmpty else { return }
+        waits.removeAll { wait in over.contains { $0.number == wait.number } }
+        for wait in over { report(.rested(wait.number)) }
+    }
+
+    private func isAtRest(_ rest: Rest, under surroundings: Surroundings) -> Bool {
+        switch rest {
+        case .changes:
+            // What a recovery interrupts cannot be ended before its end.
+            !scanner.isChanging && !advertiser.isChanging && !synchronizer.isAsking
+                && (!synchronizer.hasLeftovers || surroundings.isRecovering)
+        case .connecting: initiator.isIdle
+        case .pauses: !privacy.isPausing
         }
     }
 
@@ -194,20 +314,42 @@ extension Radio {
     private func scannerConditions(_ surroundings: Surroundings) -> Scanner.Conditions {
         Scanner.Conditions(
             limits: ScanConditions(
-                hasExtendedFamily: surroundings.hasExtendedFamily,
-                isKnownToHostAlone: surroundings.isKnownToHostAlone,
+                hasExtendedFamily: surroundings.controller.hasExtendedFamily,
+                isKnownToHostAlone: privacy.knowsHiddenPeers
+                    ? { [privacy] in !privacy.controllerHasKey(of: $0) && surroundings.isHidden($0) }
+                    : { _ in false },
                 isConnecting: !initiator.wanted.isEmpty && !initiator.takesTurnsWithScans),
             isShared: surroundings.isShared,
-            isPaused: surroundings.isPausing || surroundings.isSuspended || initiator.silencesScans,
-            isInitiating: !initiator.isQuiet, ownAddressType: surroundings.ownAddressType,
-            randomAddress: surroundings.randomAddress, now: surroundings.now)
+            isPaused: privacy.isPausing || surroundings.isSuspended || initiator.silencesScans,
+            isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType(surroundings),
+            // The kernel sets its random address only when it needs it itself.
+            randomAddress: surroundings.isShared && surroundings.identity.type == .random
+                ? surroundings.identity : nil, now: surroundings.now)
+    }
+
+    private func addressOnAir(_ surroundings: Surroundings) -> DeviceAddress {
+        privacy.own ?? surroundings.identity
+    }
+
+    private func ownAddressType(_ surroundings: Surroundings) -> OwnAddressType {
+        addressOnAir(surroundings).type == .public ? .public : .random
+    }
+
+    private func advertiserConditions(_ surroundings: Surroundings) -> Advertiser.Conditions {
+        Advertiser.Conditions(
+            controller: surroundings.controller, isShared: surroundings.isShared,
+            isPaused: privacy.isPausing || surroundings.isSuspended,
+            isRecovering: surroundings.isRecovering, ownAddressType: ownAddressType(surroundings),
+            addressOnAir: ownAddressType(surroundings) == .random ? addressOnAir(surroundings) : nil,
+            centrals: surroundings.centrals,
+            links: surroundings.links, now: surroundings.now)
     }
 
     private func initiatorConditions(_ surroundings: Surroundings) -> Initiator.Conditions {
         Initiator.Conditions(
-            hasExtendedFamily: surroundings.hasExtendedFamily, isPaused: surroundings.isPausing,
+            hasExtendedFamily: surroundings.controller.hasExtendedFamily, isPaused: privacy.isPausing,
             isRecovering: surroundings.isRecovering, isListFree: !scanner.usesAcceptList,
-            isScanning: !scanner.isQuiet, ownAddressType: surroundings.ownAddressType,
+            isScanning: !scanner.isQuiet, ownAddressType: ownAddressType(surroundings),
             // A scan beside the attempt receives packets, too.
             share: !scanner.isWanted || initiator.takesTurnsWithScans
                 ? 1 : 1 - ScanConditions.shareBesideConnecting,
@@ -260,6 +402,58 @@ extension Radio {
         synchronizer.endAll()
     }
 
+    /// Adds an advertisement, which is due while fewer than `maximumLinks` centrals are connected.
+    ///
+    /// - Throws: an error when the controller does not support the request; `BLEError.limit` when all its sets are in
+    ///   use.
+    package mutating func advertise(
+        _ request: AdvertisingRequest, maximumLinks: Int, under surroundings: Surroundings
+    ) throws(BLEError) -> AdvertisingID {
+        isSettled = false
+        return try advertiser.advertise(
+            request, maximumLinks: maximumLinks, under: advertiserConditions(surroundings))
+    }
+
+    /// Changes the request of an advertisement. A time limit that differs counts from now on.
+    ///
+    /// - Throws: an error when the controller does not support the request; `BLEError.invalidRequest` when the
+    ///   advertisement has ended.
+    package mutating func update(
+        _ id: AdvertisingID, to request: AdvertisingRequest, under surroundings: Surroundings
+    ) throws(BLEError) -> AdvertisingUpdateID {
+        isSettled = false
+        return try advertiser.update(id, to: request, under: advertiserConditions(surroundings))
+    }
+
+    /// Ends an advertisement. `offAir` reports that it is off the air, also if it has ended before.
+    package mutating func stop(_ id: AdvertisingID) {
+        isSettled = false
+        advertiser.stop(id)
+    }
+
+    /// Ends an advertisement whose caller no longer waits for its start.
+    package mutating func giveUp(_ id: AdvertisingID) {
+        isSettled = false
+        advertiser.giveUp(id)
+    }
+
+    /// Ends all advertisements with this result.
+    package mutating func endAdvertising(_ end: Result<AdvertisingEnd, BLEError>) {
+        isSettled = false
+        advertiser.endAll(end)
+    }
+
+    /// Returns whether one more advertisement would be refused because all sets are in use.
+    package mutating func hasAllSetsInUse(under surroundings: Surroundings) -> Bool {
+        advertiser.isFull(under: advertiserConditions(surroundings))
+    }
+
+    /// Begins a wait, whose end `rested` reports, also when there is nothing to wait for.
+    package mutating func wait(_ number: UInt64, for rest: Rest) { waits.append((number, rest)) }
+
+    /// Ends a wait, which is then not reported.
+    package mutating func cancelWait(_ number: UInt64) { waits.removeAll { $0.number == number } }
+
     /// Adds a device to connect to.
     package mutating func connect(to device: DeviceAddress) {
         isSettled = false
@@ -280,8 +474,12 @@ extension Radio {
     package var isScanWanted: Bool { scanner.isWanted }
     /// Whether the controller does not scan for this host, and is not about to.
     package var isScanQuiet: Bool { scanner.isQuiet }
-    /// Whether the controller is starting or ending a scan of this host.
-    package var isScanChanging: Bool { scanner.isChanging }
+    /// Whether no set of this host is on air, may be on air, or is about to be.
+    package var isAdvertiserQuiet: Bool { advertiser.isQuiet }
+    /// Whether a device may connect to this one now.
+    package var isConnectable: Bool { advertiser.isConnectable }
+    /// The sets that this host uses.
+    package var sets: some Collection<AdvertisingHandle> { advertiser.sets }
     /// Whether the controller is not connecting.
     package var isInitiatorQuiet: Bool { initiator.isQuiet }
     /// Whether the controller is not connecting, and no device is to be connected to.
@@ -290,12 +488,6 @@ extension Radio {
     package func isConnecting(to device: DeviceAddress) -> Bool { initiator.wanted.contains(device) }
     /// Whether the controller searches for a train, or may do so.
     package var isSearchingForTrain: Bool { synchronizer.isSearching }
-    /// Whether a command about trains is unanswered, or a search or a train is to be ended, which cannot be done while
-    /// the controller is being recovered.
-    package func isEndingTrains(isRecovering: Bool) -> Bool {
-        synchronizer.isAsking || synchronizer.hasLeftovers && !isRecovering
-    }
-
     /// The statistics of the table of devices.
     package var statistics: ScanStatistics { scanner.statistics }
 
@@ -304,7 +496,7 @@ extension Radio {
 
     /// The commands that end at once what may be on.
     package var abandonment: [HCICommandPacket] {
-        (scanner.abandonment.map { [$0] } ?? []) + synchronizer.abandonment
+        (scanner.abandonment.map { [$0] } ?? []) + advertiser.abandonment + synchronizer.abandonment
     }
 }
 
@@ -318,6 +510,8 @@ extension Radio {
         isSettled = false
         switch machine {
         case .scanner: scanner.answered(answer, under: scannerConditions(surroundings), &acceptList)
+        case .privacy(let number): privacy.answered(answer, to: number, at: surroundings.now)
+        case .advertiser: advertiser.answered(answer, under: advertiserConditions(surroundings))
         case .initiator: initiator.answered(answer, under: initiatorConditions(surroundings), &acceptList)
         case .synchronizer:
             synchronizer.answered(answer, isRecovering: surroundings.isRecovering, at: surroundings.now)
@@ -329,6 +523,24 @@ extension Radio {
         isSettled = false
         acceptList.wasReset(holding: capacity)
         initiator.controllerWasReset(capacity: capacity)
+    }
+
+    /// Handles the end of a set by the controller.
+    package mutating func terminated(_ event: LEAdvertisingSetTerminated) {
+        isSettled = false
+        advertiser.terminated(event.set, event.status, events: event.completedEvents)
+    }
+
+    /// Handles the end of the legacy commands' advertising by the controller: by a connection, or at its time limit.
+    package mutating func legacyAdvertisingTerminated(_ status: HCIStatus) {
+        isSettled = false
+        advertiser.legacyTerminated(status)
+    }
+
+    /// Handles the end of a link: advertisements that were refused are tried again.
+    package mutating func linkEnded() {
+        isSettled = false
+        advertiser.linkEnded()
     }
 
     /// Handles a link that this host established as the central. Returns its device, which is then no longer one to
@@ -350,24 +562,53 @@ extension Radio {
         isSettled = false
         if wasReset {
             scanner.controllerWasReset()
+            advertiser.controllerWasReset()
             synchronizer.controllerWasReset()
         } else {
             scanner.controllerIsBack()
+            advertiser.controllerIsBack()
             synchronizer.controllerIsBack()
         }
     }
 
     /// Handles a command of another program on a shared controller.
     package mutating func foreignCommand(_ command: Span<UInt8>, isRecovering: Bool, at now: Instant) {
+        isSettled = false
         scanner.foreignCommand(command, isRecovering: isRecovering, at: now)
+        advertiser.foreignCommand(command, isRecovering: isRecovering, at: now)
     }
 
-    /// Handles the advertising reports of an event, as `Scanner.receive` does. Neither closure may use the radio.
+    /// Handles the advertising reports of an event. Returns false when the packet is something else. The reports before a
+    /// malformed one are delivered. No closure may use the radio.
+    ///
+    /// - Parameters:
+    ///   - peer: returns the bonded peer that uses a private address.
+    ///   - found: is called with each report and the bonded peer that sent it from a private address, if that is known.
+    ///   - deliver: is called with each advertisement that passes a scan's filter.
     package mutating func receive(
-        _ packet: Span<UInt8>, at now: Instant, identify: (AdvertisingReport) -> DeviceAddress?,
-        deliver: (ScanID, Advertisement) -> Void
+        _ packet: Span<UInt8>, at now: Instant, peer: (DeviceAddress) -> DeviceAddress?,
+        found: ((AdvertisingReport, DeviceAddress?) -> Void)?, deliver: (ScanID, Advertisement) -> Void
     ) throws(DecodeError) -> Bool {
-        try scanner.receive(packet, at: now, identify: identify, deliver: deliver)
+        guard privacy.knowsHiddenPeers else {
+            return try scanner.receive(packet, at: now) { report in
+                found?(report, nil)
+                return nil
+            } deliver: {
+                deliver($0, $1)
+            }
+        }
+        var privacy = privacy
+        defer {
+            self.privacy = privacy
+            if privacy.hasEvents { isSettled = false }
+        }
+        return try scanner.receive(packet, at: now) { report in
+            let hidden = privacy.hiddenPeer(of: report, peer)
+            found?(report, hidden)
+            return hidden
+        } deliver: {
+            deliver($0, $1)
+        }
     }
 
     /// Handles the outcome of the search for a train.
@@ -391,15 +632,69 @@ extension Radio {
     }
 }
 
+// MARK: - Private addresses
+
+extension Radio {
+    package var privacyOptions: PrivacyOptions { privacy.options }
+    /// The private address that is on air in place of the identity; nil without privacy.
+    package var privateAddress: DeviceAddress? { privacy.own }
+    /// Whether a change of addresses silences the radio.
+    package var isPausing: Bool { privacy.isPausing }
+
+    /// Returns whether the controller resolves a peer's private addresses.
+    package func controllerHasKey(of peer: DeviceAddress) -> Bool { privacy.controllerHasKey(of: peer) }
+
+    /// Returns whether a peer can use private addresses that the controller does not know.
+    package func isKnownToHostAlone(_ peer: DeviceAddress, isHidden: (DeviceAddress) -> Bool) -> Bool {
+        privacy.knowsHiddenPeers && !privacy.controllerHasKey(of: peer) && isHidden(peer)
+    }
+
+    /// Starts the time in which the controller should find a peer by its keys.
+    package mutating func trustController(toFind peer: DeviceAddress, at now: Instant) {
+        privacy.trustController(toFind: peer, at: now)
+    }
+
+    /// Notes that the controller has resolved an address.
+    package mutating func controllerResolved() { privacy.controllerResolved() }
+
+    /// Notes that bonds were made, removed or used.
+    package mutating func peersChanged() { (isSettled, arePeersStale) = (false, true) }
+
+    package mutating func setPeers(_ peers: Peers) {
+        arePeersStale = false
+        privacy.setPeers(
+            peers.records(), localKey: privacy.options.isEnabled ? peers.localKey : 0,
+            knowsHidden: peers.knowsHidden)
+    }
+
+    /// Handles a reset of the controller: its list is empty and can hold `listSize` peers, and this host's address has to
+    /// be set again.
+    package mutating func privacyWasReset(listSize: Int, at now: Instant) {
+        privacy.controllerWasReset(listSize: listSize, at: now)
+    }
+
+    /// Returns the next command that sets up private addresses on a controller that is idle; nil when that is done.
+    package mutating func nextSetupCommand(
+        at now: Instant, newAddress: () -> DeviceAddress
+    ) throws(BLEError) -> MachineCommand? {
+        try privacy.nextSetupCommand(at: now, newAddress: newAddress)
+    }
+
+    package mutating func setupAnswered(_ answer: CommandAnswer, at now: Instant) {
+        privacy.answered(answer, to: privacy.lastCommand, at: now)
+    }
+}
+
 // MARK: - Time
 
 extension Radio {
     /// Returns the time at which `expire` is to be called. Scans and connects wait for the recovery of the controller; the
     /// time limit of a search for a train does not.
     package func deadline(isRecovering: Bool) -> Instant? {
-        isRecovering
-            ? synchronizer.deadline
-            : earlier(initiator.deadline, earlier(scanner.deadline, synchronizer.deadline))
+        guard !isRecovering else { return synchronizer.deadline }
+        return earlier(
+            earlier(privacy.deadline, earlier(initiator.deadline, advertiser.deadline)),
+            earlier(scanner.deadline, synchronizer.deadline))
     }
 
     /// Handles everything that is due.
@@ -408,7 +703,12 @@ extension Radio {
         let now = surroundings.now
         func isDue(_ deadline: Instant?) -> Bool { deadline.map { $0 <= now } ?? false }
         if !surroundings.isRecovering {
+            if isDue(privacy.deadline) {
+                arePeersStale = true
+                privacy.expire(at: now)
+            }
             if isDue(initiator.deadline) { initiator.expire(at: now) }
+            if isDue(advertiser.deadline) { advertiser.expire(at: now) }
             if isDue(scanner.deadline) { scanner.expire(under: scannerConditions(surroundings), acceptList) }
         }
         if isDue(synchronizer.deadline) { synchronizer.expire(at: now) }

@@ -3,12 +3,12 @@ import DequeModule
 import HCI
 
 /// Identifies an advertisement of an adapter; never reused.
-struct AdvertisingID: Hashable, Sendable {
+package struct AdvertisingID: Hashable, Sendable {
     let number: UInt64
 }
 
 /// Identifies a change of an advertisement; never reused.
-struct AdvertisingUpdateID: Hashable, Sendable {
+package struct AdvertisingUpdateID: Hashable, Sendable {
     let advertisement: AdvertisingID
     let number: UInt64
 }
@@ -28,7 +28,7 @@ struct AdvertisingUpdateID: Hashable, Sendable {
 /// while let event = advertiser.nextEvent() { handle(event) }
 /// // Run `expire` at `deadline`.
 /// ```
-struct Advertiser: Sendable {
+package struct Advertiser: Sendable {
     /// The state of the rest of the host as far as it concerns advertising.
     struct Conditions {
         var controller = ControllerCapabilities()
@@ -49,7 +49,7 @@ struct Advertiser: Sendable {
         var now = Instant.zero
     }
 
-    enum Event: Sendable {
+    package enum Event: Sendable {
         /// The first packets are on air, or will be when a link is free.
         case started(AdvertisingID)
         /// The controller has chosen this transmit power, in dBm.

@@ -320,6 +320,8 @@ extension Privacy {
 extension Privacy {
     mutating func nextEvent() -> Event? { events.popFirst() }
 
+    var hasEvents: Bool { !events.isEmpty }
+
     /// The time at which `expire` has to be called.
     var deadline: Instant? {
         switch phase {
@@ -346,6 +348,23 @@ extension Privacy {
 
     /// Notes that the controller has resolved an address.
     mutating func controllerResolved() { list.isProven = true }
+
+    /// Returns the bonded peer that sent a report from a private address; nil where no bond matches. `peer` returns the
+    /// bonded peer that uses a private address.
+    mutating func hiddenPeer(
+        of report: AdvertisingReport, _ peer: (DeviceAddress) -> DeviceAddress?
+    ) -> DeviceAddress? {
+        guard let address = report.address else { return nil }
+        if report.advertiser?.isResolved == true {
+            controllerResolved()
+            return address
+        }
+        // Some controllers report the identity as if it had been on air.
+        if controllerHasKey(of: address) { return address }
+        guard address.kind == .resolvable, let peer = peer(address) else { return nil }
+        controllerMissed(peer, at: address)
+        return peer
+    }
 
     /// Handles a packet of a peer from an address that the controller should have resolved.
     mutating func controllerMissed(_ peer: DeviceAddress, at address: DeviceAddress) {
