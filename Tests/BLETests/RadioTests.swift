@@ -47,7 +47,9 @@ import Testing
         radio.answerAll()
         #expect(radio.isInitiating && radio.isScanning && radio.isAdvertising)
         radio.wait(.seconds(60))
+        #expect(radio.rests([.changes, .connecting, .pauses]) == [])
         radio.answerAll()
+        #expect(radio.rested == [0, 2], "the controller is connecting")
         #expect(try #require(radio.radio.privateAddress) != first)
         #expect(radio.isInitiating && radio.isScanning && radio.isAdvertising)
         #expect(radio.faults == [])
@@ -107,13 +109,16 @@ import Testing
         radio.radio.surroundingsChanged()
         if radio.isRecovering { radio.reset() }
         // Where scans and connection attempts take turns, these are 5 s long.
-        var (scanned, initiated) = (false, false)
+        var (scanned, initiated, advertised) = (false, false, false)
         for _ in 0..<20 {
             radio.answerAll()
             radio.wait(.seconds(1))
             (scanned, initiated) = (scanned || radio.isScanning, initiated || radio.isInitiating)
+            advertised = advertised || radio.isAdvertising
         }
         #expect((scanned || !radio.radio.isScanWanted) && (initiated || !radio.isConnecting))
+        #expect(advertised || advertisements.allSatisfy(radio.ended.contains))
+        #expect(radio.started.union(radio.ended).isSuperset(of: advertisements))
         for scan in scans { radio.radio.end(scan, at: radio.surroundings.now) }
         for train in trains { radio.radio.end(train) }
         for id in advertisements { radio.radio.stop(id) }
@@ -125,6 +130,7 @@ import Testing
         }
         #expect(radio.isQuiet && !radio.isScanning && !radio.isInitiating && !radio.isSearching)
         #expect(!radio.isAdvertising)
+        #expect(radio.offAir.isSuperset(of: advertisements))
         #expect(radio.faults == [])
     }
 }
@@ -136,7 +142,11 @@ private final class PlayedRadio {
     /// The commands that are not answered, oldest first.
     private var asked: [(command: MachineCommand, machine: Radio.Machine)] = []
     private(set) var faults: [String] = []
-    private var rested: [UInt64] = []
+    private(set) var rested: [UInt64] = []
+    /// What became of the advertisements.
+    private(set) var (started, ended, offAir) = (
+        Set<AdvertisingID>(), Set<AdvertisingID>(), Set<AdvertisingID>()
+    )
 
     // The controller.
     private(set) var isScanning = false
@@ -188,11 +198,15 @@ private final class PlayedRadio {
 
     /// Whether the radio is silent, and all waits for that are over.
     var isQuiet: Bool {
-        let rests: [Radio.Rest] = [.changes, .connecting, .pauses]
+        rests([.changes, .connecting, .pauses]) == [0, 1, 2] && isSilent && radio.isInitiatorIdle
+    }
+
+    /// Waits for these, and returns the numbers of those that are met at once.
+    func rests(_ rests: [Radio.Rest]) -> [UInt64] {
         for (number, rest) in rests.enumerated() { radio.wait(UInt64(number), for: rest) }
         rested = []
         _ = settle()
-        return isSilent && radio.isInitiatorIdle && rested == [0, 1, 2]
+        return rested
     }
 
     /// Whether a device is to be connected to.
@@ -206,9 +220,9 @@ private final class PlayedRadio {
     func settle() -> [String] {
         var sent: [String] = []
         while let output = radio.next(under: surroundings) {
-            if case .event(.rested(let number)) = output { rested.append(number) }
+            if case .event(let event) = output { note(event) }
             guard case .command(let command, let machine) = output else { continue }
-            if asked.contains(where: { $0.machine == machine }) {
+            if asked.contains(where: { isSame($0.machine, machine) }) {
                 faults.append("two commands of \(machine)")
             }
             asked.append((command, machine))
@@ -216,6 +230,20 @@ private final class PlayedRadio {
         }
         if radio.isRestless { faults.append("restless") }
         return sent
+    }
+
+    private func note(_ event: Radio.Event) {
+        switch event {
+        case .rested(let number): rested.append(number)
+        case .advertising(.started(let id)): started.insert(id)
+        case .advertising(.ended(let id, _)): ended.insert(id)
+        case .advertising(.offAir(let id)): offAir.insert(id)
+        default: break
+        }
+    }
+
+    private func isSame(_ one: Radio.Machine, _ other: Radio.Machine) -> Bool {
+        if case (.privacy, .privacy) = (one, other) { true } else { one == other }
     }
 
     func wait(_ duration: Duration) {

@@ -19,8 +19,7 @@ extension Adapter {
     }
 
     /// Carries out what the radio requires, until nothing is left. Whatever changes the radio or its surroundings calls
-    /// this, except at the beginning of a recovery, at whose end it is called. What is carried out may call it, too: the
-    /// call that is under way then continues.
+    /// this. What is carried out may call it, too: the call that is under way then continues.
     func settle() {
         radio.surroundingsChanged()
         guard end == nil, !isSettling else { return }
@@ -170,15 +169,14 @@ extension Adapter {
     func receiveReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
         // A report of a peer that is searched for can change the scan, so it is handled afterwards.
         var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
-        defer { for each in found { consider(each.report, of: each.peer) } }
-        let note = { found.append(($0, $1)) }
-        let isReport = try radio.receive(
-            packet, at: loop.now, peer: { bond(with: $0)?.peer }, found: connecting.isSearching ? note : nil
-        ) { id, advertisement in
-            scans[id]?.yield(advertisement)
+        defer {
+            if !radio.isSettled { settle() }
+            for each in found { consider(each.report, of: each.peer) }
         }
-        if !radio.isSettled { settle() }
-        return isReport
+        return try radio.receive(
+            packet, at: loop.now, peer: { bond(with: $0)?.peer },
+            found: { if connecting.isSearching { found.append(($0, $1)) } },
+            deliver: { id, advertisement in scans[id]?.yield(advertisement) })
     }
 }
 

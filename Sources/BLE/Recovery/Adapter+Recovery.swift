@@ -15,6 +15,7 @@ extension Adapter {
                 guard recovery.isDisturbed else { throw error }
             }
         } while try !recovery.setUpEnded(at: loop.now)
+        settle()
         observedState.set(.poweredOn)
     }
 

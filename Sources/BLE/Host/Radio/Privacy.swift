@@ -230,7 +230,7 @@ extension Privacy {
         }
         if isAddressDue(at: now) { steps.append(.setAddress(newAddress())) }
         phase = .executing(Change(steps: steps, isOfList: isOfList, isSetup: isSetup))
-        if steps.isEmpty { end() }
+        if steps.isEmpty { end(isSetup: isSetup) }
     }
 
     private mutating func nextStep() -> MachineCommand? {
@@ -291,12 +291,13 @@ extension Privacy {
             list.settle(change.listed)
         }
         phase = .executing(change)
-        if change.steps.isEmpty { end() }
+        if change.steps.isEmpty { end(isSetup: change.isSetup) }
     }
 
-    private mutating func end() {
+    private mutating func end(isSetup: Bool) {
         phase = .settled
-        events.append(.resumed)
+        // Nothing has paused for a set-up.
+        if !isSetup { events.append(.resumed) }
     }
 
     private mutating func fail(_ error: BLEError?, _ change: Change, at now: Instant) {

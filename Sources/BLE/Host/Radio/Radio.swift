@@ -184,7 +184,6 @@ extension Radio {
         {
             outputs.append(.command(command, .advertiser))
         }
-        takeAdvertiserEvents()
         if !isRecovering {
             let wasForConnecting = acceptList.isForConnecting
             if let command = initiator.nextCommand(
@@ -195,7 +194,6 @@ extension Radio {
             // A scan that filters by the list has to continue without it, or can use it again.
             if wasForConnecting != acceptList.isForConnecting { isSettled = false }
         }
-        takeInitiatorEvents()
         askPrivacy(under: surroundings)
     }
 
@@ -214,7 +212,6 @@ extension Radio {
         {
             outputs.append(.command(command, .privacy(privacy.lastCommand)))
         }
-        takePrivacyEvents()
     }
 
     private mutating func takePrivacyEvents() {
@@ -263,6 +260,9 @@ extension Radio {
             case .log(let line): report(.log(line))
             }
         }
+        takeAdvertiserEvents()
+        takeInitiatorEvents()
+        takePrivacyEvents()
     }
 
     private mutating func takeAdvertiserEvents() {
@@ -587,24 +587,21 @@ extension Radio {
     ///   - deliver: is called with each advertisement that passes a scan's filter.
     package mutating func receive(
         _ packet: Span<UInt8>, at now: Instant, peer: (DeviceAddress) -> DeviceAddress?,
-        found: ((AdvertisingReport, DeviceAddress?) -> Void)?, deliver: (ScanID, Advertisement) -> Void
+        found: (AdvertisingReport, DeviceAddress?) -> Void, deliver: (ScanID, Advertisement) -> Void
     ) throws(DecodeError) -> Bool {
-        guard privacy.knowsHiddenPeers else {
-            return try scanner.receive(packet, at: now) { report in
-                found?(report, nil)
-                return nil
-            } deliver: {
-                deliver($0, $1)
-            }
-        }
-        var privacy = privacy
-        defer {
-            self.privacy = privacy
-            if privacy.hasEvents { isSettled = false }
-        }
-        return try scanner.receive(packet, at: now) { report in
-            let hidden = privacy.hiddenPeer(of: report, peer)
-            found?(report, hidden)
+        defer { if privacy.hasEvents { isSettled = false } }
+        return try Self.receive(
+            packet, &scanner, &privacy, at: now, peer: peer, found: found, deliver: deliver)
+    }
+
+    private static func receive(
+        _ packet: Span<UInt8>, _ scanner: inout Scanner, _ privacy: inout Privacy, at now: Instant,
+        peer: (DeviceAddress) -> DeviceAddress?, found: (AdvertisingReport, DeviceAddress?) -> Void,
+        deliver: (ScanID, Advertisement) -> Void
+    ) throws(DecodeError) -> Bool {
+        try scanner.receive(packet, at: now) { report in
+            let hidden = privacy.knowsHiddenPeers ? privacy.hiddenPeer(of: report, peer) : nil
+            found(report, hidden)
             return hidden
         } deliver: {
             deliver($0, $1)
