@@ -15,7 +15,7 @@ import HCI
 /// while let output = radio.next(under: surroundings) { handle(output) }
 /// // Run `expire` at `deadline`.
 /// ```
-package struct Radio: Sendable {
+package struct Radio: ~Copyable, Sendable {
     /// The state of the rest of the host on which the radio depends.
     package struct Surroundings {
         package var controller = ControllerCapabilities()
