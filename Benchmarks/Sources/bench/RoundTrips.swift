@@ -1,41 +1,96 @@
 import ATT
+import BLE
 import BLECore
 import CProbe
 import Glibc
 import HCISocket
 
-/// Measures requests of a client in C over a socket that preserves packet boundaries, as the kernel's L2CAP
-/// sockets do. One server is a plain epoll thread in C that answers from a buffer, and the other is this
-/// library's event loop with port, bearer and server. The two take turns, so that other load on the machine
-/// affects both, and the median of the rounds is used.
-func measureRoundTrips() -> Figure {
+/// Measures requests of a client in C over sockets that preserve packet boundaries, as the kernel's L2CAP sockets do.
+/// The servers are a plain epoll thread in C that answers from a buffer; this library's event loop with port, bearer and
+/// server; and the adapter that ships, without and with a program that reads its events. They take turns, so that other
+/// load on the machine affects all of them, and the median of the rounds is used.
+func measureRoundTrips() async throws -> [Figure] {
     var host = Host(services: 4)
-    let request = host.readRequest
-    let answer = host.response(to: request)
-    guard let plain = startPlainEcho(answer), let ours = startServer(host) else {
+    let answer = host.response(to: host.readRequest)
+    guard let plain = startPlainEcho(answer), let machine = startServer(host) else {
         preconditionFailure("no socket or thread for the round trips")
     }
+    let (silent, heard) = (try await ShippedServer(isHeard: false), try await ShippedServer(isHeard: true))
+    let servers: [(String, CInt, aim: Double?)] = [
+        ("plain C epoll", plain, nil), ("our machines", machine, 1.25), ("our adapter", silent.client, 1.55),
+        ("our adapter, events read", heard.client, 2.05),
+    ]
     let turns: UInt32 = 20_000
-    var (plainRounds, ourRounds): ([Double], [Double]) = ([], [])
+    var rounds = [[Double]](repeating: [], count: servers.count)
     for round in 0..<16 {
-        for (descriptor, isOurs) in [(plain, false), (ours, true)] {
+        for (number, (_, descriptor, _)) in servers.enumerated() {
+            // The adapters have the same services behind those that every server has.
+            let request = number < 2 ? host.readRequest : silent.readRequest
             let spent = probe_ping(descriptor, request, UInt32(request.count), UInt32(answer.count), turns)
             precondition(spent > 0, "an answer is not as long as it should be")
-            // The first round is a warm-up for both.
-            if round == 0 { continue }
-            let each = Double(spent) / Double(turns)
-            if isOurs { ourRounds.append(each) } else { plainRounds.append(each) }
+            // The first round is a warm-up for all.
+            if round > 0 { rounds[number].append(Double(spent) / Double(turns)) }
         }
     }
-    let (base, value) = (median(plainRounds), median(ourRounds))
     print("")
-    print("request and response, plain C epoll".padded(46), "\(Int(base)) ns".leftPadded(10))
-    print("request and response, our server".padded(46), "\(Int(value)) ns".leftPadded(10))
-    let ratio = Figure(what: "request and response", value: value / base, aim: 1.25)
-    print("ratio".padded(46), "\(ratio.rounded)".leftPadded(10), "(aim: \(ratio.aim))")
-    close(plain)
-    close(ours)
-    return ratio
+    let times = rounds.map(median)
+    var figures: [Figure] = []
+    for ((name, descriptor, aim), time) in zip(servers, times) {
+        defer { close(descriptor) }
+        let what = "request and response, \(name)"
+        guard let aim else {
+            line(what, "\(Int(time)) ns")
+            continue
+        }
+        let ratio = Figure(what: what, value: time / times[0], aim: aim)
+        line(what, "\(Int(time)) ns", "ratio \(ratio.rounded) (aim: \(aim))")
+        figures.append(ratio)
+    }
+    await silent.end()
+    await heard.end()
+    return figures
+}
+
+/// The server that ships: an adapter of a kernel, with one link.
+private struct ShippedServer {
+    /// The client's end of the link.
+    let client: CInt
+    let readRequest: [UInt8]
+    private let adapter: Adapter
+    private let events: Task<Void, any Error>?
+
+    init(isHeard: Bool) async throws {
+        guard let (served, asked) = socketPair() else {
+            preconditionFailure("no socket for the round trips")
+        }
+        _ = fcntl(served, F_SETFL, O_NONBLOCK)
+        let loop = try EventLoop(name: "adapter")
+        let kernel = SocketKernel(await AirServer(on: loop).attach())
+        var options = AdapterOptions(loop: loop)
+        options.kernel = kernel
+        adapter = try await Adapter.open(.kernel(.index(SocketKernel.index)), options: options)
+        let peripheral = PeripheralManager(adapter)
+        try await peripheral.publish(Host.services(4))
+        guard let value = await peripheral.valueHandle(of: 0x2a6e) else {
+            throw BLEError.notFound(.characteristic(0x2a6e, of: nil))
+        }
+        (client, readRequest) = (asked, ATTRequest.read(value).encoded)
+        let stream = isHeard ? peripheral.events() : nil
+        events = stream.map { stream in
+            Task(executorPreference: loop) { for try await event in stream { keep(event) } }
+        }
+        await withCheckedContinuation { done in
+            loop.execute {
+                kernel.connect(served, on: loop)
+                done.resume()
+            }
+        }
+    }
+
+    func end() async {
+        events?.cancel()
+        await adapter.close()
+    }
 }
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

@@ -30,16 +30,9 @@ struct Host {
     private var output: [UInt8] = []
 
     init(services: Int) {
-        let described = (0..<services).map { number in
-            GATTService(
-                BluetoothUUID(UInt16(0x4000 + number)),
-                characteristics: [
-                    GATTCharacteristic(
-                        0x2a6e, properties: [.read, .writeWithoutResponse, .notify],
-                        value: .stored([UInt8](0..<20)))
-                ])
-        }
-        guard let database = try? AttributeDatabase(described), let last = database.attributes.last else {
+        guard let database = try? AttributeDatabase(Self.services(services)),
+            let last = database.attributes.last
+        else {
             preconditionFailure("the database of the benchmark is refused")
         }
         server = GATTServer(database)
@@ -49,6 +42,19 @@ struct Host {
         self.value = value
         _ = server.handle(ATTRequest.write(last.handle, value: [1, 0]), from: connection.client, mtu: 23)
         output.reserveCapacity(ATTMTU.maximum.octets)
+    }
+
+    /// Returns services with one value of 20 octets each.
+    static func services(_ count: Int) -> [GATTService] {
+        (0..<count).map { number in
+            GATTService(
+                BluetoothUUID(UInt16(0x4000 + number)),
+                characteristics: [
+                    GATTCharacteristic(
+                        0x2a6e, properties: [.read, .writeWithoutResponse, .notify],
+                        value: .stored([UInt8](0..<20)))
+                ])
+        }
     }
 
     var readRequest: [UInt8] { ATTRequest.read(value).encoded }

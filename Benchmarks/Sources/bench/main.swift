@@ -21,7 +21,7 @@ if runs("machines") {
     measureServer(&meter)
     measureDiscovery(&meter)
 }
-if runs("round-trips") { figures.append(measureRoundTrips()) }
+if runs("round-trips") { figures += try await measureRoundTrips() }
 if runs("links") { figures.append(try await measureLinks()) }
 if runs("reports") { figures += try await measureReports() }
 if runs("first-read") { try await measureFirstRead() }

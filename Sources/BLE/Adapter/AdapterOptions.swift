@@ -38,7 +38,7 @@ public struct AdapterOptions: Sendable {
     /// moves their packets.
     public var transportFaults: [TransportFault] = []
     /// The kernel that has the adapters.
-    var kernel: any Kernel = LinuxKernel()
+    package var kernel: any Kernel = LinuxKernel()
     /// The seed of everything that the host chooses at random, for tests; nil for the system's random numbers. With a seed
     /// the keys are predictable, hence `package`.
     package var seed: UInt64?

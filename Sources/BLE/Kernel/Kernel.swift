@@ -2,8 +2,8 @@ import BLECore
 import HCISocket
 
 /// The parts that this host uses of an operating system's kernel with Bluetooth: its sockets, and its files.
-/// `LinuxKernel` is the real one; tests provide their own.
-protocol Kernel: Sendable {
+/// `LinuxKernel` is the real one; tests and the benchmark provide their own.
+package protocol Kernel: Sendable {
     /// The files of /sys and /proc.
     var files: SystemFiles { get }
     /// Returns the process number of bluetoothd, BlueZ's daemon, which shares kernel adapters with this host;
@@ -46,13 +46,13 @@ protocol Kernel: Sendable {
     ) throws(PortError) -> any KernelAttempt
 }
 
-protocol KernelListener: Sendable {
+package protocol KernelListener: Sendable {
     /// Stops listening. Further calls do nothing.
     func close()
 }
 
 /// A connection that the kernel is trying to establish.
-protocol KernelAttempt: Sendable {
+package protocol KernelAttempt: Sendable {
     /// Cancels the attempt without calling `done`.
     func cancel()
 }

@@ -3,9 +3,12 @@ import Glibc
 import HCISocket
 
 /// The information that the kernel reports in files of /sys and /proc: small files, which it answers at once.
-struct SystemFiles: Sendable {
+package struct SystemFiles: Sendable {
     /// The folder that contains `sys` and `proc`; empty for the system's own.
-    var root = ""
+    var root: String
+
+    /// Creates the files below `root`.
+    package init(root: String = "") { self.root = root }
 
     /// Returns the text of a file without the line ends behind it; nil when it cannot be read.
     func text(_ path: String) -> String? {
