@@ -8,21 +8,20 @@ private typealias Notes = Lock<[String]>
 
 extension Adapter {
     /// The one link of this adapter. No other task uses its queue: connecting is over.
-    private var onlyLink: Link {
+    private var onlyLink: LinkID {
         get throws(BLEError) {
             guard let link = links.first else { throw .notFound(.device(within: nil)) }
-            return link
+            return link.id
         }
     }
 
     /// Waits for the turn in the link's queue, and notes it. `leaveQueue` ends the turn.
     fileprivate func enterQueue(_ name: String, _ notes: Notes) async throws(BLEError) {
-        let link = try onlyLink
-        try await link.preparation.enter(self, of: link.id, at: \.preparation)
+        _ = try await enter(\.preparation, of: onlyLink)
         notes.withLock { $0.append(name) }
     }
 
-    fileprivate func leaveQueue() throws(BLEError) { try onlyLink.preparation.leave() }
+    fileprivate func leaveQueue() throws(BLEError) { try callers(of: onlyLink).preparation.leave() }
 
     /// Ends the turn, and cancels `next`, whose turn begins, before it runs.
     fileprivate func leaveQueue(cancelling next: Task<Void, any Error>) throws(BLEError) {
@@ -30,7 +29,9 @@ extension Adapter {
         next.cancel()
     }
 
-    fileprivate func closeQueue(_ error: BLEError) throws(BLEError) { try onlyLink.preparation.close(error) }
+    fileprivate func closeQueue(_ error: BLEError) throws(BLEError) {
+        try callers(of: onlyLink).preparation.close(error)
+    }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {

@@ -80,9 +80,9 @@ extension Adapter {
 
     private func handle(_ event: Radio.Event) {
         switch event {
-        case .scanEnded(let id, let error): scans.removeValue(forKey: id)?.finish(.failure(error))
+        case .scanEnded(let id, let error): callers.scans.removeValue(forKey: id)?.finish(.failure(error))
         case .peerSearchEnded(let error): peerSearchFailed(error)
-        case .trainEnded(let id, let error): trains.removeValue(forKey: id)?.finish(.failure(error))
+        case .trainEnded(let id, let error): callers.trains.removeValue(forKey: id)?.finish(.failure(error))
         case .advertising(let event): handle(event)
         case .connectFailed(let device, let error): failPending(connecting.wanted(by: device), error)
         case .rested(let number): idle.resume(number, with: .success(()))
@@ -108,7 +108,7 @@ extension Adapter {
             return buffer.finish(.failure(error))
         }
         let id = radio.scan(named(options), at: loop.now)
-        scans[id] = buffer
+        callers.scans[id] = buffer
         whenEnded(buffer) { $0.endScan(id) }
         settle()
     }
@@ -150,17 +150,17 @@ extension Adapter {
     }
 
     /// Whether a stream of advertisements is open.
-    var isScanning: Bool { !scans.isEmpty }
+    var isScanning: Bool { !callers.scans.isEmpty }
 
     private func endScan(_ id: ScanID) {
-        guard scans.removeValue(forKey: id) != nil else { return }
+        guard callers.scans.removeValue(forKey: id) != nil else { return }
         radio.end(id, at: loop.now)
         settle()
     }
 
     /// Ends all scans and searches; the streams of the scans finish with `end`.
     func endScans(_ end: Result<Void, BLEError>) {
-        let ended = radio.endScans(at: loop.now).compactMap { scans.removeValue(forKey: $0) }
+        let ended = radio.endScans(at: loop.now).compactMap { callers.scans.removeValue(forKey: $0) }
         for buffer in ended { buffer.finish(end) }
     }
 
@@ -176,7 +176,7 @@ extension Adapter {
         return try radio.receive(
             packet, at: loop.now, peer: { bond(with: $0)?.peer },
             found: { if connecting.isSearching { found.append(($0, $1)) } },
-            deliver: { id, advertisement in scans[id]?.yield(advertisement) })
+            deliver: { id, advertisement in callers.scans[id]?.yield(advertisement) })
     }
 }
 
@@ -200,13 +200,13 @@ extension Adapter {
             return buffer.finish(.failure(error))
         }
         let id = radio.follow(train, options)
-        trains[id] = buffer
+        callers.trains[id] = buffer
         whenEnded(buffer) { $0.stopFollowing(id) }
         settle()
     }
 
     private func stopFollowing(_ id: PeriodicSyncID) {
-        guard trains.removeValue(forKey: id) != nil else { return }
+        guard callers.trains.removeValue(forKey: id) != nil else { return }
         radio.end(id)
         settle()
     }
@@ -214,8 +214,8 @@ extension Adapter {
     /// Ends all trains for their consumers.
     func endTrains(_ end: Result<Void, BLEError>) {
         radio.endTrains()
-        let ended = trains
-        trains = [:]
+        let ended = callers.trains
+        callers.trains = [:]
         for (_, buffer) in ended.sorted(by: { $0.key.number < $1.key.number }) { buffer.finish(end) }
     }
 
@@ -232,7 +232,7 @@ extension Adapter {
     }
 
     func received(_ report: LEPeriodicAdvertisingReport) {
-        radio.receive(report, at: loop.now) { id, packet in trains[id]?.yield(packet) }
+        radio.receive(report, at: loop.now) { id, packet in callers.trains[id]?.yield(packet) }
     }
 }
 

@@ -13,8 +13,8 @@ extension Adapter {
             (advertising.updated.count, "an advertisement to change"),
             (advertising.ended.count, "the end of an advertisement"),
             (advertising.departed.count, "an advertisement to leave the air"),
-            (scans.count, "advertisements"),
-            (trains.count, "a periodic train"),
+            (callers.scans.count, "advertisements"),
+            (callers.trains.count, "a periodic train"),
         ]
         return counts.filter { $0.0 > 0 }.map { $0.0 == 1 ? $0.1 : "\($0.1) (\($0.0) times)" }
     }

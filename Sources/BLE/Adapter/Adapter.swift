@@ -68,8 +68,8 @@ public actor Adapter {
     var capabilities = ControllerCapabilities()
     var radio: Radio
     var isSettling = false
-    var scans: [ScanID: StreamBuffer<Advertisement>] = [:]
-    var trains: [PeriodicSyncID: StreamBuffer<PeriodicAdvertisement>] = [:]
+    /// The streams that are open, and what belongs to the callers of each link.
+    var callers = AdapterCallers()
     /// The callers that wait for advertisements.
     var advertising = AdvertisingState()
     var connecting = ConnectState()
@@ -80,7 +80,6 @@ public actor Adapter {
     var mtu = ATTMTU.maximum
     /// What the raw socket reported about the kernel's links.
     var kernelLinks = KernelLinks()
-    var connectionWatchers = Watchers<ConnectionEvent>()
     var security: SecurityState
     /// The task that follows changes of bonds.
     var bondWatch: OwnedTask?
@@ -89,8 +88,6 @@ public actor Adapter {
     var server = ServerState()
     var clients = ClientMemory()
     var recovery: Recovery
-    /// The observers of the controller's health.
-    var healthWatchers = Watchers<AdapterHealthEvent>()
     /// The task that finishes when a kernel adapter that was switched off is on again, or cannot be switched
     /// on.
     var powerCycle: Task<Result<Void, BLEError>, Never>?
@@ -393,8 +390,8 @@ extension Adapter {
         connecting.end()
         server.listeners.finish(reason)
         server.stopKeeping()
-        healthWatchers.finish(reason)
-        connectionWatchers.finish(reason)
+        callers.health.finish(reason)
+        callers.connections.finish(reason)
         observedState.set(reason.managerState, end: reason)
     }
 }

@@ -190,8 +190,8 @@ extension Adapter {
         stage.withLock { $0 = .linkSetup }
         do throws(BLEError) {
             let link = try link(user.link)
-            try await link.preparation.enter(self, of: user.link, at: \.preparation)
-            defer { link.preparation.leave() }
+            let turn = try await enter(\.preparation, of: user.link)
+            defer { turn.leave() }
             if options.raisesSecurity { link.raisesSecurity = true }
             // Linux 6.1 crashes when a socket is closed whose link was lost before the socket received
             // anything. That is the case if the peer has lost its key.

@@ -40,7 +40,8 @@ extension Adapter {
     private func cancel(_ ticket: TicketID) {
         guard let link = links[LinkID(number: ticket.link)] else { return }
         link.gatt.cancel(ticket)
-        for (ticket, task) in link.raising.sorted(by: { $0.key < $1.key })
+        let raising = callers.links[link.id]?.raising ?? [:]
+        for (ticket, task) in raising.sorted(by: { $0.key < $1.key })
         where ticket != link.gatt.session.securing {
             task.cancel()
         }
@@ -131,14 +132,15 @@ extension Adapter {
             }
             operations.resume(ticket, with: .success(outcome))
         case .value(let value, let subscribers):
-            for subscriber in subscribers { link.streams[subscriber]?.yield(value) }
+            guard let callers = callers.links[link.id] else { break }
+            for subscriber in subscribers { callers.streams[subscriber]?.yield(value) }
         case .subscriptionEnded(let subscriber, let failure):
-            link.streams[subscriber]?.finish(.failure(BLEError(failure)))
+            callers.links[link.id]?.streams[subscriber]?.finish(.failure(BLEError(failure)))
         case .securityWanted(let ticket, let code):
             // The operation may have ended since.
             guard link.gatt.session.securing == ticket else { break }
             let id = link.id
-            link.raising[ticket] = Task(executorPreference: loop) {
+            callers.links[id]?.raising[ticket] = Task(executorPreference: loop) {
                 await self.elevateSecurity(of: id, for: code, as: ticket)
             }
         case .databaseWanted(let hash):
@@ -153,7 +155,7 @@ extension Adapter {
         case .databaseChanged(let range):
             log.debug("the database of \(link.peer) has changed among \(range)")
             clients.cache.invalidate(link.identity)
-            link.changeWatchers.emit(ServiceChange(range))
+            callers.links[link.id]?.serviceChanges.emit(ServiceChange(range))
         case .discoveryNote(.leftOut(let failure)):
             log.warning("\(link.peer): \(BLEError(failure)): what requires more security is left out")
         case .discoveryNote(let note): log.debug("discovering the database of \(link.peer): \(note)")
@@ -180,7 +182,7 @@ extension Adapter {
         } catch {
             end = .failed(error)
         }
-        link.raising[ticket] = nil
+        callers.links[id]?.raising[ticket] = nil
         guard links[id] != nil else { return }
         link.gatt.session.securityEnded(end, for: ticket)
         pump(link)

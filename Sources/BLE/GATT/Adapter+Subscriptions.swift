@@ -38,14 +38,14 @@ extension Adapter {
     func valueStream(
         _ options: SubscriptionOptions, on id: LinkID
     ) throws(BLEError) -> (BoundedStream<ReceivedValue>, ValueFeed.Number) {
-        let link = try link(id)
-        let feed = ValueFeed.Number(last: &link.lastFeed)
+        let callers = try callers(of: id)
+        let feed = ValueFeed.Number(last: &callers.lastFeed)
         let buffer = StreamBuffer<ReceivedValue>(options.buffer, on: loop, octets: { $0.value.count }) {
             [loop, weak self] value in
             guard let held = value.held else { return }
             loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: feed, on: id) } }
         }
-        link.feeds[feed] = ValueFeed(buffer: buffer)
+        callers.feeds[feed] = ValueFeed(buffer: buffer)
         buffer.onEnd { [self] in
             loop.execute { self.assumeIsolated { $0.unsubscribe(feed, on: id) } }
         }
@@ -71,7 +71,7 @@ extension Adapter {
         guard !wanted.isEmpty else { throw .invalidRequest(.nothingToSubscribe) }
         // The link may have ended during a discovery of descriptors.
         let link = try link(id)
-        guard let buffer = link.feeds[feed]?.buffer else { throw .cancelled }
+        guard let buffer = try callers(of: id).feeds[feed]?.buffer else { throw .cancelled }
         let keys = add(wanted, to: feed, buffer, options, after: earlier, on: link)
         do throws(BLEError) {
             for (characteristic, _) in wanted {
@@ -123,9 +123,10 @@ extension Adapter {
     ) -> [SubscriptionID] {
         let (keys, early) = link.gatt.session.subscribe(
             to: characteristics, holdingConfirmation: options.confirmation == .whenTaken)
-        link.feeds[feed]?.subscriptions += keys
-        for key in keys { link.streams[key] = buffer }
-        for (_, feed) in link.feeds.sorted(by: { $0.key < $1.key })
+        let callers = callers.links[link.id]
+        callers?.feeds[feed]?.subscriptions += keys
+        for key in keys { callers?.streams[key] = buffer }
+        for (_, feed) in (callers?.feeds ?? [:]).sorted(by: { $0.key < $1.key })
         where earlier.contains(where: { $0 === feed.buffer }) {
             for old in feed.subscriptions {
                 let handle = link.gatt.session.characteristic(of: old)?.valueHandle
@@ -145,26 +146,31 @@ extension Adapter {
     /// Ends the subscriptions of a stream, or that of one characteristic.
     func unsubscribe(_ feed: ValueFeed.Number, from handle: AttributeHandle? = nil, on id: LinkID) {
         guard let link = links[id] else { return }
-        let keys = (link.feeds[feed]?.subscriptions ?? []).filter { key in
+        let keys = subscriptions(of: feed, on: id).filter { key in
             handle.map { link.gatt.session.characteristic(of: key)?.valueHandle == $0 } ?? true
         }
         unsubscribe(keys, of: feed, on: link)
-        if handle == nil { link.feeds[feed] = nil }
+        if handle == nil { callers.links[id]?.feeds[feed] = nil }
     }
 
     private func unsubscribe(_ keys: [SubscriptionID], of feed: ValueFeed.Number, on link: Link) {
+        let callers = callers.links[link.id]
         for key in keys {
-            link.streams[key] = nil
+            callers?.streams[key] = nil
             link.gatt.session.unsubscribe(key)
         }
-        link.feeds[feed]?.subscriptions.removeAll { keys.contains($0) }
+        callers?.feeds[feed]?.subscriptions.removeAll { keys.contains($0) }
         pump(link)
+    }
+
+    private func subscriptions(of feed: ValueFeed.Number, on id: LinkID) -> [SubscriptionID] {
+        callers.links[id]?.feeds[feed]?.subscriptions ?? []
     }
 
     /// Records that a stream's consumer has taken an indication whose confirmation waits for that.
     private func taken(_ held: PendingConfirmations.Number, by feed: ValueFeed.Number, on id: LinkID) {
         guard let link = links[id] else { return }
-        for key in link.feeds[feed]?.subscriptions ?? [] { link.gatt.session.taken(held, by: key) }
+        for key in subscriptions(of: feed, on: id) { link.gatt.session.taken(held, by: key) }
         pump(link)
     }
 
@@ -176,9 +182,7 @@ extension Adapter {
         _ value: ReceivedValue, of feed: ValueFeed.Number, on id: LinkID
     ) async -> ReceivedValue {
         let session = links[id]?.gatt.session
-        let known = (links[id]?.feeds[feed]?.subscriptions ?? []).compactMap {
-            session?.characteristic(of: $0)
-        }
+        let known = subscriptions(of: feed, on: id).compactMap { session?.characteristic(of: $0) }
         guard let characteristic = known.first(where: { $0.valueHandle == value.handle }) else {
             return value
         }

@@ -17,8 +17,8 @@ extension Adapter {
         _ id: LinkID, on channel: L2CAPChannel, to level: SecurityLevel
     ) async throws(BLEError) {
         let link = try link(id)
-        try await link.elevation.enter(self, of: id, at: \.elevation)
-        defer { link.elevation.leave() }
+        let turn = try await enter(\.elevation, of: id)
+        defer { turn.leave() }
         noteSecurity(of: link)
         guard !link.security.reaches(level) else { return }
         do throws(BLEError) {
@@ -120,8 +120,7 @@ extension Adapter {
     func fail(_ link: Link, _ error: BLEError, _ cause: DisconnectCause = .userTerminated) {
         guard links[link.id] != nil, link.closing == nil else { return }
         link.closing = error
-        link.end(error)
-        endProcedures(of: link, error)
+        endCalls(on: link, error)
         end(link, cause)
     }
 }

@@ -149,11 +149,6 @@ extension Adapter {
             status == .success ? .success(()) : .failure(.hci(status, command: command)))
     }
 
-    /// Fails the waits for procedures of a link that accepts no more of them.
-    func endProcedures(of link: Link, _ error: BLEError) {
-        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
-    }
-
     /// Returns the connection handle of a link.
     func handle(of id: LinkID) throws(BLEError) -> ConnectionHandle {
         guard let handle = try link(id).handle else {

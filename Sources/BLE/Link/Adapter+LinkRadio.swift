@@ -69,10 +69,9 @@ extension Adapter {
     /// Yields all changes of a link's parameters to `buffer`.
     func watchParameters(of id: LinkID, into buffer: StreamBuffer<LinkParameters>) {
         do throws(BLEError) {
-            let link = try link(id)
-            let number = link.watchers.add(buffer)
+            let number = try callers(of: id).parameters.add(buffer)
             buffer.onEnd { [self] in
-                loop.execute { self.assumeIsolated { $0.links[id]?.watchers.remove(number) } }
+                loop.execute { self.assumeIsolated { $0.callers.links[id]?.parameters.remove(number) } }
             }
         } catch {
             buffer.finish(.failure(error))
@@ -91,7 +90,7 @@ extension Adapter {
     /// Reports the parameters of a link that have changed.
     func noteParameters(of link: Link) {
         if link.role == .peripheral { server.emit(.parameters(Central(link), link.parameters)) }
-        link.watchers.emit(link.parameters)
+        callers.links[link.id]?.parameters.emit(link.parameters)
     }
 }
 

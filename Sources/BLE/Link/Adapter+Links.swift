@@ -40,19 +40,21 @@ extension Adapter {
         if let bond { isProven(bond, of: link) }
         link.pairing.attempts = security.attempts[bond?.peer ?? peer]
         link.gatt.holdsChanges = server.kept != nil || stateFolder != nil
-        links.insert(link)
-        log.debug("link to \(peer) as \(role)")
-        switch channel {
-        case .acl(let handle): acl.open(handle)
-        case .socket(let channel):
+        if case .socket(let channel) = channel {
             kernel?.lease.note(peer)
             do throws(PortError) {
                 try start(channel, of: link)
             } catch {
-                discard(link, error)
+                log.warning("the link to \(peer) cannot be used: \(error)")
+                channel.port.close()
+                if role == .central { failPending(peer, .connectFailed(DisconnectReason(error))) }
                 return id
             }
         }
+        links.insert(link)
+        callers.links.append(LinkCallers(), of: id)
+        log.debug("link to \(peer) as \(role)")
+        if case .acl(let handle) = channel { acl.open(handle) }
         linkConnected(link)
         handOver(link, to: peer)
         return id
@@ -71,6 +73,7 @@ extension Adapter {
         }
         if let handle = removed.handle { withdrawCommands(about: handle) }
         endWaits(on: link, error)
+        callers.links.remove(link.id)
         link.pairing.countFailure(at: loop.now)
         shareFailures(of: link)
         endDeliveries(on: link.id)
@@ -103,15 +106,22 @@ extension Adapter {
         }
     }
 
+    /// Fails what the callers of a link consume and wait for, when it has ended or is of no use any more.
+    func endCalls(on link: Link, _ error: BLEError) {
+        callers.links[link.id]?.end(error)
+        link.procedures.close()
+        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
+    }
+
+    /// Fails every wait on a link, operations included.
     private func endWaits(on link: Link, _ error: BLEError) {
         if error == .disconnected(.status(.authenticationFailure)) {
             // The kernel may report the end before the reason for which the link was not secured.
-            for ticket in link.raising.keys.sorted() {
+            for ticket in (callers.links[link.id]?.raising ?? [:]).keys.sorted() {
                 operations.resume(ticket, with: .failure(.encryption(.authenticationFailure)))
             }
         }
-        link.end(error)
-        endProcedures(of: link, error)
+        endCalls(on: link, error)
         securings.resume(link.id, with: .failure(error))
         operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
     }
@@ -373,6 +383,20 @@ extension Adapter {
         return link
     }
 
+    /// Returns what belongs to the callers of a link. Throws when the link has ended or is of no use any more.
+    func callers(of id: LinkID) throws(BLEError) -> LinkCallers {
+        _ = try link(id)
+        guard let callers = callers.links[id] else { throw .disconnected(.unknown) }
+        return callers
+    }
+
+    /// Waits for the caller's turn in a queue of a link. The caller ends it with `leave`.
+    func enter(_ place: SerialQueue.Place, of id: LinkID) async throws(BLEError) -> SerialQueue {
+        let queue = try callers(of: id)[keyPath: place]
+        try await queue.enter(self, of: id, at: place)
+        return queue
+    }
+
     /// Returns the link, unless it is being ended: then only what was accepted before is still sent.
     func linkThatTakes(_ id: LinkID) throws(BLEError) -> Link {
         let link = try link(id)
@@ -396,11 +420,11 @@ extension Adapter {
         pump(link)
     }
 
-    /// Connects a link to its kernel socket.
+    /// Connects a link that is about to be added to its kernel socket.
     private func start(_ channel: L2CAPChannel, of link: Link) throws(PortError) {
         let id = link.id
         if let handle = try? channel.port.connectionHandle(), !kernelLinks.isTaken(handle, notBy: link.peer) {
-            links.assign(handle, to: link)
+            link.handle = handle
             link.radio = kernelLinks.channelCame(of: handle) ?? .unknown
         }
         try channel.port.start(
@@ -409,14 +433,6 @@ extension Adapter {
                 writable: { [weak self] in self?.assumeIsolated { $0.socketWritable(id) } },
                 closed: { [weak self] error in self?.assumeIsolated { $0.socketClosed(id, error) } },
                 lost: { [log, peer = link.peer] in log.warnOfLostPackets($0, of: peer.description) }))
-    }
-
-    /// Discards a link whose channel could not be used. Only the callers that wait for the link are notified.
-    private func discard(_ link: Link, _ error: PortError) {
-        log.warning("the link to \(link.peer) cannot be used: \(error)")
-        _ = links.remove(link)
-        if case .socket(let channel) = link.channel { channel.port.close() }
-        if link.role == .central { failPending(link.peer, .connectFailed(DisconnectReason(error))) }
     }
 
     private func receive(_ frame: Span<UInt8>, on id: LinkID) {
@@ -563,8 +579,7 @@ extension Adapter {
             // Callers that wait get this error, not that of the disconnection that follows.
             let error = BLEError(.closed(closure))
             link.closing = error
-            link.end(error)
-            endProcedures(of: link, error)
+            endCalls(on: link, error)
             end(link)
         }
     }

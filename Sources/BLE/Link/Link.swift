@@ -60,31 +60,11 @@ final class Link {
     var isSecurityWithheld = false
     /// Whether the last of these bonds could not be saved.
     var isBondUnsaved = false
-    /// Ends when the last of them is saved, or cannot be.
-    var saving: Task<Result<Void, BLEError>, Never>?
-    /// The task that asks or shows the user something about a pairing.
-    var dialogue: Task<Void, Never>?
 
     /// The procedures of the link layer.
     var procedures = LinkProcedures()
-    /// Serializes the requests to connect that apply their options to the link.
-    let preparation = SerialQueue()
-    /// Serializes the callers that raise the link's security.
-    let elevation = SerialQueue()
-
     /// Whether security may be raised, also by pairing, when the server requires it.
     var raisesSecurity = false
-    /// The tasks that raise the link's security for operations whose server requires that.
-    var raising: [TicketID: Task<Void, Never>] = [:]
-    /// The streams that receive values of the server.
-    var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
-    /// What each of these streams has subscribed to.
-    var feeds: [ValueFeed.Number: ValueFeed] = [:]
-    var lastFeed: UInt64 = 0
-    /// The streams that report Service Changed.
-    var changeWatchers = Watchers<ServiceChange>()
-    /// The streams that report every change of `parameters`.
-    var watchers = Watchers<LinkParameters>()
     /// The users that have connected to the peer and have not disconnected. A link that a central has
     /// established needs none.
     var users: Set<LinkUser> = []
@@ -143,9 +123,6 @@ final class Link {
         if bondsBeingSaved > 0 || isBondUnsaved { reported.isBonded = false }
         return reported
     }
-
-    /// Cancels the task that asks or shows the user something.
-    func endDialogue() { dialogue.take()?.cancel() }
 
     var parameters: LinkParameters {
         LinkParameters(
@@ -206,21 +183,6 @@ final class Link {
         let frame = scratch
         port.send(frame.span, isAwaited: opcode.isUnasked)
         return true
-    }
-}
-
-extension Link {
-    /// Fails every wait on the link with this error, when the link has ended or is of no use any more.
-    func end(_ error: BLEError) {
-        let ended = feeds.sorted { $0.key < $1.key }
-        (streams, feeds) = ([:], [:])
-        for (_, feed) in ended { feed.buffer.finish(.failure(error)) }
-        changeWatchers.finish(error)
-        procedures.close()
-        preparation.close(error)
-        endDialogue()
-        elevation.close(error)
-        watchers.finish(error)
     }
 }
 

@@ -3,9 +3,7 @@ import HCI
 /// The links of an adapter, in the order in which they were made, and the connection handles by which the controller
 /// names them.
 struct LinkTable: RandomAccessCollection {
-    /// The identifiers, in ascending order, and the link of each.
-    private var ids: [LinkID] = []
-    private var links: [Link] = []
+    private var links = LinkMap<Link>()
     /// A handle names one link: on kernel adapters a new link can get the handle of one whose channel is not closed yet.
     private var linksByHandle: [ConnectionHandle: Link] = [:]
     private var lastNumber: UInt64 = 0
@@ -13,11 +11,11 @@ struct LinkTable: RandomAccessCollection {
     var review = LossReview()
 
     var startIndex: Int { 0 }
-    var endIndex: Int { links.count }
+    var endIndex: Int { links.values.count }
 
-    subscript(position: Int) -> Link { links[position] }
+    subscript(position: Int) -> Link { links.values[position] }
 
-    subscript(id: LinkID) -> Link? { index(of: id).map { links[$0] } }
+    subscript(id: LinkID) -> Link? { links[id] }
 
     /// Returns the link that has the handle now.
     subscript(handle: ConnectionHandle) -> Link? { linksByHandle[handle] }
@@ -30,9 +28,7 @@ struct LinkTable: RandomAccessCollection {
 
     /// Adds the link with the identifier that was returned last, and its handle, if that is known.
     mutating func insert(_ link: Link) {
-        assert(link.id.number == lastNumber, "links are added in the order of their numbers")
-        ids.append(link.id)
-        links.append(link)
+        links.append(link, of: link.id)
         review.add(link.id)
         if let handle = link.handle { assign(handle, to: link) }
     }
@@ -60,21 +56,10 @@ struct LinkTable: RandomAccessCollection {
 
     /// Removes a link; nil when it is not in the table.
     mutating func remove(_ link: Link) -> Removal? {
-        guard let index = index(of: link.id) else { return nil }
-        ids.remove(at: index)
-        links.remove(at: index)
+        guard links.remove(link.id) != nil else { return nil }
         review.remove(link.id)
         guard let handle = link.handle, linksByHandle[handle] === link else { return Removal(handle: nil) }
         linksByHandle[handle] = nil
         return Removal(handle: handle)
-    }
-
-    private func index(of id: LinkID) -> Int? {
-        var (low, high) = (0, ids.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ids[middle].number < id.number { low = middle + 1 } else { high = middle }
-        }
-        return low < ids.count && ids[low] == id ? low : nil
     }
 }

@@ -9,8 +9,8 @@ final class SerialQueue {
     /// Created when the first task waits, so that an idle link has none.
     private lazy var waiting = PendingOperations<UInt64, Void>()
 
-    /// The queue's key path in its link; code that runs later finds the queue by it.
-    typealias Place = any KeyPath<Link, SerialQueue> & Sendable
+    /// The queue's key path in the callers of its link; code that runs later finds the queue by it.
+    typealias Place = any KeyPath<LinkCallers, SerialQueue> & Sendable
 
     /// Waits for the caller's turn. Each return needs a call of `leave`.
     func enter(_ adapter: isolated Adapter, of link: LinkID, at place: Place) async throws(BLEError) {
@@ -20,14 +20,16 @@ final class SerialQueue {
             return
         }
         try await waiting.wait(in: adapter) { adapter, ticket in
-            adapter.links[link]?[keyPath: place].abandon(ticket)
+            adapter.callers.links[link]?[keyPath: place].abandon(ticket)
         } start: { () throws(BLEError) in
             if let closedBy { throw closedBy }
             next += 1
             queue.append(next)
             // The task that had the turn may have left since the check above.
             if !isTaken {
-                adapter.loop.execute { adapter.assumeIsolated { $0.links[link]?[keyPath: place].leave() } }
+                adapter.loop.execute {
+                    adapter.assumeIsolated { $0.callers.links[link]?[keyPath: place].leave() }
+                }
             }
             isTaken = true
             return next

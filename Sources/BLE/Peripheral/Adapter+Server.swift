@@ -125,7 +125,7 @@ extension Adapter {
 
     func noteMTU(_ mtu: ATTMTU, of link: Link) {
         if link.role == .peripheral { server.emit(.mtu(Central(link), mtu.octets)) }
-        link.watchers.emit(link.parameters)
+        callers.links[link.id]?.parameters.emit(link.parameters)
     }
 }
 

@@ -225,15 +225,15 @@ extension Adapter {
 
     private func reportHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
         if let end { return buffer.finish(.failure(end)) }
-        let id = healthWatchers.add(buffer)
+        let id = callers.health.add(buffer)
         buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.healthWatchers.remove(id) } }
+            loop.execute { self.assumeIsolated { $0.callers.health.remove(id) } }
         }
     }
 
     func note(_ event: AdapterHealthEvent) {
         // A quiet place restarts the scan each minute.
         if case .scanRestarted = event { log.debug("\(event)") } else { log.info("\(event)") }
-        healthWatchers.emit(event)
+        callers.health.emit(event)
     }
 }

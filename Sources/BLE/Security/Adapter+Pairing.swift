@@ -59,6 +59,7 @@ extension Adapter {
     /// `level`.
     func pair(_ link: Link, _ level: SecurityLevel) async throws(BLEError) {
         let id = link.id
+        let callers = try callers(of: id)
         try await securings.wait(in: self) { adapter, id in
             // Cancelling the task ends the pairing: no other caller has asked for it.
             adapter.securings.resume(id, with: .failure(.cancelled))
@@ -82,7 +83,7 @@ extension Adapter {
         guard link.security.reaches(level) else {
             throw .pairing(.local(.authenticationRequirements))
         }
-        try await saveBond(of: link)
+        try await saveBond(of: link, callers)
     }
 
     /// Handles an event of a link's security manager.
@@ -121,11 +122,11 @@ extension Adapter {
         case .encrypt(let key): encrypt(link, with: key)
         case .provide(let key): link.protection.offer(key)
         case .paired(let bond, let isBonding):
-            link.endDialogue()
+            callers.links[link.id]?.endDialogue()
             link.protection.paired(bond, isBonding: isBonding, isTaken: isTaken)
             protect(link)
         case .failed(let failure):
-            link.endDialogue()
+            callers.links[link.id]?.endDialogue()
             log.info("pairing with \(peer) failed: \(failure)")
             shareFailures(of: link)
             link.protection.pairingFailed(.pairing(failure))
@@ -150,10 +151,8 @@ extension Adapter {
         let id = link.id
         link.protection.refuseClaim()
         protect(link)
-        link.endDialogue()
-        link.dialogue = Task(executorPreference: loop) { [weak self] in
-            // The pairing may have ended before the task began.
-            guard !Task.isCancelled, let answer = await question(), !Task.isCancelled else { return }
+        callers.links[id]?.ask(on: loop) { [weak self] in
+            guard let answer = await question(), !Task.isCancelled else { return }
             await self?.answer(answer, on: id)
         }
     }
@@ -262,7 +261,7 @@ extension Adapter {
                 let bond = withDecidedIdentity(bond)
                 do throws(BLEError) {
                     try keep(bond, of: link)
-                    save(bond, of: link)
+                    save(bond, of: link, callers.links[link.id])
                     link.protection.kept(bond)
                 } catch {
                     link.protection.notKept(bond, error)
@@ -295,12 +294,12 @@ extension Adapter {
 
     /// Saves a bond that was made on a link, and then reports the link's security. A bond that cannot be
     /// saved is not reported.
-    private func save(_ bond: Bond, of link: Link) {
+    private func save(_ bond: Bond, of link: Link, _ callers: LinkCallers?) {
         let bonds = security.options.bonds
         guard bonds.stateFolder != nil else { return }
         link.bondsBeingSaved += 1
         let id = link.id
-        link.saving = Task(executorPreference: loop) { [weak self, loop] in
+        let saving = Task(executorPreference: loop) { [weak self, loop] () -> Result<Void, BLEError> in
             do throws(BLEError) {
                 try await loop.withClockHeld { () throws(BLEError) in try await bonds.flush() }
                 await self?.saved(bond, of: id, nil)
@@ -310,16 +309,19 @@ extension Adapter {
                 return .failure(error)
             }
         }
+        callers?.saving = saving
     }
 
     /// Waits until the bond that was made on a link is on the disk, so that a caller can rely on it. Tries
     /// again to save a bond that could not be saved.
-    func saveBond(of link: Link) async throws(BLEError) {
+    ///
+    /// The link may have ended, so its callers are passed.
+    func saveBond(of link: Link, _ callers: LinkCallers) async throws(BLEError) {
         guard link.security.isBonded else { return }
         if link.isBondUnsaved, link.bondsBeingSaved == 0, let bond = link.protection.bond {
-            save(bond, of: link)
+            save(bond, of: link, callers)
         }
-        try await link.saving?.value.get()
+        try await callers.saving?.value.get()
     }
 
     private func saved(_ bond: Bond, of id: LinkID, _ error: BLEError?) {
@@ -343,7 +345,7 @@ extension Adapter {
     private func reportSecurity(of link: Link) {
         link.gatt.session.noteSecurity()
         if link.role == .peripheral { server.emit(.security(Central(link), link.reportedSecurity)) }
-        link.watchers.emit(link.parameters)
+        callers.links[link.id]?.parameters.emit(link.parameters)
     }
 
     /// Asks the user about a peer that claims the identity of a bonded device, without proof that it has the
@@ -356,15 +358,14 @@ extension Adapter {
             if isClaimed { return link.protection.refuseClaim() }
         }
         guard isNew else { return }
-        link.endDialogue()
+        callers.links[link.id]?.endDialogue()
         let (id, delegate) = (link.id, security.options.delegate)
         let replaced = replaced(by: bond)
         // A weaker bond would not be kept, whatever the user answers.
         if let replaced, bond.strength.isWeaker(than: replaced.strength) {
             return link.protection.refuseClaim()
         }
-        link.dialogue = Task(executorPreference: loop) { [weak self, loop] in
-            guard !Task.isCancelled else { return }
+        callers.links[id]?.ask(on: loop) { [weak self, loop] in
             let isWanted = await delegate.authorizeReplacement(of: replaced, by: bond.peer, on: loop)
             guard !Task.isCancelled else { return }
             await self?.answer(isWanted, toClaimOf: bond.id, on: id)
@@ -414,8 +415,8 @@ extension Adapter {
     /// requests that from its central (Vol 3, Part H, 2.4.6). Returns when the link uses the new key.
     func refreshEncryption(of id: LinkID) async throws(BLEError) {
         let (link, handle) = try bondedLink(id)
-        try await link.elevation.enter(self, of: id, at: \.elevation)
-        defer { link.elevation.leave() }
+        let turn = try await enter(\.elevation, of: id)
+        defer { turn.leave() }
         guard link.role == .central else { return try await pair(link, .encrypted) }
         guard let (key, bond) = link.protection.ownKey else {
             throw .invalidRequest(.noEncryptionKey(link.peer))
@@ -430,8 +431,8 @@ extension Adapter {
         guard link.role == .central else {
             throw .invalidRequest(.onlyCentralPairs)
         }
-        try await link.elevation.enter(self, of: id, at: \.elevation)
-        defer { link.elevation.leave() }
+        let turn = try await enter(\.elevation, of: id)
+        defer { turn.leave() }
         try await pair(link, level)
     }
 

@@ -19,13 +19,13 @@ extension Adapter {
     func secure(
         _ id: LinkID, _ level: SecurityLevel, isForOwnerOfAddress: Bool = false
     ) async throws(BLEError) {
-        let link = try link(id)
+        let (link, callers) = (try link(id), try callers(of: id))
         guard case .acl(let handle) = link.channel else {
             if case .socket(let channel) = link.channel { try await raise(id, on: channel, to: level) }
-            return try await saveBond(of: link)
+            return try await saveBond(of: link, callers)
         }
-        try await link.elevation.enter(self, of: id, at: \.elevation)
-        defer { link.elevation.leave() }
+        let turn = try await enter(\.elevation, of: id)
+        defer { turn.leave() }
         // An encryption that its caller has given up may still succeed.
         try await settle(.encryption, on: id)
         do throws(BLEError) {
@@ -46,7 +46,7 @@ extension Adapter {
             link.pairing.policy.existing = claimed.strength
             try await pair(link, level)
         }
-        try await saveBond(of: link)
+        try await saveBond(of: link, callers)
     }
 
     /// Encrypts a link to a bonded peer with the bond's key, which proves the peer's identity, before anything of
@@ -63,8 +63,8 @@ extension Adapter {
             guard link.security.isBonded else { throw .bondLost(link.peer) }
             return
         }
-        try await link.elevation.enter(self, of: id, at: \.elevation)
-        defer { link.elevation.leave() }
+        let turn = try await enter(\.elevation, of: id)
+        defer { turn.leave() }
         try await settle(.encryption, on: id)
         guard link.protection.bond != nil, !link.security.isBonded else { return }
         guard let (key, bond) = link.protection.ownKey else {

@@ -4,9 +4,9 @@ import HCISocket
 extension Adapter {
     func watchConnections(into buffer: StreamBuffer<ConnectionEvent>) {
         if let end { return buffer.finish(.failure(end)) }
-        let number = connectionWatchers.add(buffer)
+        let number = callers.connections.add(buffer)
         buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.connectionWatchers.remove(number) } }
+            loop.execute { self.assumeIsolated { $0.callers.connections.remove(number) } }
         }
     }
 
@@ -15,19 +15,19 @@ extension Adapter {
         guard let link = links[user.link], link.reported == nil else { return }
         let id = Peripheral.Identifier(link.identity)
         link.reported = id
-        connectionWatchers.emit(.connected(id))
+        callers.connections.emit(.connected(id))
     }
 
     /// Reports that a reported link has ended, or has no users any more. A pairing can have changed the
     /// peripheral's identity meanwhile; both events have the same identifier.
     func noteDisconnected(_ link: Link, _ reason: DisconnectReason) {
         guard let id = link.reported.take() else { return }
-        connectionWatchers.emit(.disconnected(id, reason))
+        callers.connections.emit(.disconnected(id, reason))
     }
 
     /// Reports that a request to connect has failed.
     func noteFailure(to peer: DeviceAddress, _ error: BLEError) {
-        connectionWatchers.emit(.failedToConnect(identifier(of: peer), error))
+        callers.connections.emit(.failedToConnect(identifier(of: peer), error))
     }
 }
 

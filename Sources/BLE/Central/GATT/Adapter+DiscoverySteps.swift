@@ -88,9 +88,9 @@ extension Adapter {
     func watchServices(of id: LinkID, into buffer: StreamBuffer<ServiceChange>) {
         do throws(BLEError) {
             let link = try link(id)
-            let number = link.changeWatchers.add(buffer)
+            let number = try callers(of: id).serviceChanges.add(buffer)
             buffer.onEnd { [self] in
-                loop.execute { self.assumeIsolated { $0.links[id]?.changeWatchers.remove(number) } }
+                loop.execute { self.assumeIsolated { $0.callers.links[id]?.serviceChanges.remove(number) } }
             }
             // A discovery subscribes to the changes.
             guard link.gatt.session.currentDatabase == nil else { return }
