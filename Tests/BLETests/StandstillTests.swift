@@ -64,6 +64,17 @@ import Testing
 
     private static let kept = Lock<CheckedContinuation<Void, Never>?>(nil)
 
+    @Test("a test that waits for a slow disk does not stand still")
+    func slowDiskIsWaitedFor() async throws {
+        let isDone = try await VirtualTestbed.run(standstill: .milliseconds(50)) { _ in
+            try await offLoop { () throws(BLEError) in
+                try? await Task.sleep(for: .milliseconds(500))
+                return true
+            }
+        }
+        #expect(isDone)
+    }
+
     @Test("a testbed leaves no loop and no adapter behind")
     func nothingIsLeft() async throws {
         let (loop, adapter) = (WeakReference(), WeakReference())

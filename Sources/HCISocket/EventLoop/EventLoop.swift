@@ -237,7 +237,9 @@ extension EventLoop {
             guard !isHeld, let stillness else { return epoll_wait(epoll, &events, CInt(events.count), -1) }
             let ready = epoll_wait(epoll, &events, CInt(events.count), stillness.milliseconds)
             // Another thread may have begun to work for this loop meanwhile.
-            if ready == 0, inbox.withLock({ $0.work.isEmpty && $0.holds == 0 && !$0.stopped }) {
+            if ready == 0, Self.workElsewhere.withLock({ $0 == 0 }),
+                inbox.withLock({ $0.work.isEmpty && $0.holds == 0 && !$0.stopped })
+            {
                 self.stillness = nil
                 stillness.action()
             }
@@ -258,10 +260,24 @@ extension EventLoop {
     }
 
     /// Runs `action` once when this loop, which has a virtual clock, has had nothing to do for `limit` of real time and
-    /// no timer is set: then nothing happens any more, unless another thread causes it. Call this on the loop.
+    /// no timer is set: then nothing happens any more, unless another thread causes it other than in `awaitingWork`. Call this
+    /// on the loop.
     package func whenStill(for limit: Duration, _ action: @escaping @Sendable () -> Void) {
         precondition(isCurrent && clock == .virtual)
         stillness = (CInt(clamping: max(1, limit.nanoseconds / 1_000_000)), action)
+    }
+
+    /// The number of pieces of work on other threads that tasks wait for, of whichever loop.
+    private static let workElsewhere = Lock(0)
+
+    /// Runs `body`, which waits for work on other threads. No loop is still meanwhile: a busy machine can delay that work
+    /// for any time.
+    package nonisolated(nonsending) static func awaitingWork<Success>(
+        _ body: () async -> Success
+    ) async -> Success {
+        workElsewhere.withLock { $0 += 1 }
+        defer { workElsewhere.withLock { $0 -= 1 } }
+        return await body()
     }
 
     /// Withdraws the action of `whenStill`. Call this on the loop.

@@ -307,12 +307,14 @@ extension Disk {
 func offLoop<Success: Sendable>(
     _ body: @escaping @Sendable () async throws(BLEError) -> Success
 ) async throws(BLEError) -> Success {
-    let outcome = await Task.detached { () async -> Result<Success, BLEError> in
-        do throws(BLEError) {
-            return .success(try await body())
-        } catch {
-            return .failure(error)
-        }
-    }.value
+    let outcome = await EventLoop.awaitingWork {
+        await Task.detached { () async -> Result<Success, BLEError> in
+            do throws(BLEError) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }.value
+    }
     return try outcome.get()
 }
