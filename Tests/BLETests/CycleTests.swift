@@ -220,12 +220,7 @@ private struct Cycles {
 
 extension Adapter {
     /// The number of tasks that wait for a result of the adapter.
-    fileprivate var waiting: Int {
-        answers.count + operations.count + updates.count + connects.count + endings.count
-            + departures.count + procedures.count + securings.count + idle.count + power.count
-            + advertising.started.count + advertising.updated.count + advertising.ended.count
-            + advertising.departed.count
-    }
+    fileprivate var waiting: Int { waits.keys.count }
 
     fileprivate func endLinks() async {
         for link in links.map(\.id) { await endLink(link) }

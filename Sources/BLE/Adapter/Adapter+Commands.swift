@@ -40,11 +40,7 @@ extension Adapter {
     func exchange(
         _ packet: HCICommandPacket, timeLimit: Duration? = nil, isSetup: Bool = false
     ) async throws(BLEError) -> [UInt8] {
-        try await answers.wait(in: self) { adapter, ticket in
-            // The controller still answers, but no caller waits for the answer.
-            adapter.commands.cancel(ticket)
-            adapter.answers.resume(ticket, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             if let end { throw end }
             if recovery.isUnderWay, !isSetup {
                 throw .hci(.operationCancelledByHost, command: packet.opcode)
@@ -52,7 +48,7 @@ extension Adapter {
             let ticket = commands.submit(packet, timeLimit: timeLimit ?? commandTimeLimit, at: loop.now)
             // In the loop's next turn, so that the wait has begun before any result arrives.
             pumpControllerSoon()
-            return ticket
+            return .pending(.answer(ticket))
         }
     }
 
@@ -90,15 +86,15 @@ extension Adapter {
         switch event {
         case .completed(let ticket, let parameters):
             noteAnswer(to: ticket.opcode)
-            answers.resume(ticket, with: .success(parameters))
+            waits.end(.answer(ticket), .success(parameters))
         case .accepted(let ticket):
             noteAnswer(to: ticket.opcode)
-            answers.resume(ticket, with: .success([]))
+            waits.end(.answer(ticket), .success([]))
         case .failed(let ticket, let status):
-            answers.resume(ticket, with: .failure(.hci(status, command: ticket.opcode)))
+            waits.end(.answer(ticket), .failure(.hci(status, command: ticket.opcode)))
         case .timedOut(let ticket):
             handle(.silence(command: ticket.opcode))
-            answers.resume(ticket, with: .failure(.controllerSilent(command: ticket.opcode)))
+            waits.end(.answer(ticket), .failure(.controllerSilent(command: ticket.opcode)))
         // A command that was refused has changed nothing.
         case .foreign(let command, .success): observeForeignCommand(command.span)
         case .foreign: break

@@ -241,7 +241,7 @@ extension Adapter {
             shutDown(.adapter(.removed))
         case .suspended: suspend(true)
         case .resumed: suspend(false)
-        case .settings(let settings) where settings.contains(.powered): power.resumeAll(with: .success(()))
+        case .settings(let settings) where settings.contains(.powered): waits.end(all: .powers, .success(()))
         case .settings: wasPoweredOff()
         default: receivedPairingEvent(event)
         }

@@ -85,7 +85,7 @@ extension Adapter {
         case .trainEnded(let id, let error): callers.trains.removeValue(forKey: id)?.finish(.failure(error))
         case .advertising(let event): handle(event)
         case .connectFailed(let device, let error): failPending(connecting.wanted(by: device), error)
-        case .rested(let number): idle.resume(number, with: .success(()))
+        case .rested(let number): waits.end(.rest(number: number), .success(()))
         case .addressesChanged: lookAgain()
         case .peersNotFound: helpController()
         case .note(let event): note(event)
@@ -241,14 +241,11 @@ extension Adapter {
 extension Adapter {
     /// Waits until the radio rests in this respect, or the adapter or the task ends.
     func untilRest(_ rest: Radio.Rest) async {
-        _ = try? await idle.wait(in: self) { adapter, number in
-            adapter.radio.cancelWait(number)
-            adapter.idle.resume(number, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
+        _ = try? await waits.wait(in: self) { () throws(BLEError) in
             guard end == nil else { return .done(()) }
             let number = nextNumber()
             radio.wait(number, for: rest)
-            return .pending(number)
+            return .pending(.rest(number: number))
         } then: {
             settle()
         }

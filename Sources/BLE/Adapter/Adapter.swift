@@ -49,16 +49,7 @@ public actor Adapter {
     private var scratch: [UInt8] = []
 
     // Waiting callers.
-    let answers = PendingOperations<CommandQueue.Ticket, [UInt8]>()
-    let operations = PendingOperations<TicketID, Outcome<GATTFailure>?>()
-    let updates = PendingOperations<UInt64, Void>()
-    let connects = PendingOperations<ConnectTicket, LinkUser>()
-    let endings = PendingOperations<EndingKey, DisconnectReason>()
-    let departures = PendingOperations<DepartureKey, Bool>()
-    let procedures = PendingOperations<ProcedureKey, Void>()
-    let securings = PendingOperations<LinkID, Void>()
-    let idle = PendingOperations<UInt64, Void>()
-    let power = PendingOperations<UInt64, Void>()
+    let waits = Waits()
     private var lastNumber: UInt64 = 0
     /// The source of what this host chooses at random.
     var random: HostRandom
@@ -70,7 +61,7 @@ public actor Adapter {
     var isSettling = false
     /// The streams that are open, and what belongs to the callers of each link.
     var callers = AdapterCallers()
-    /// The callers that wait for advertisements.
+    /// The advertisements and their updates, and what their callers are to be given.
     var advertising = AdvertisingState()
     var connecting = ConnectState()
     var links = LinkTable()
@@ -380,12 +371,12 @@ extension Adapter {
         timer?.set(nil)
         bondWatch = nil
         for link in links { drop(link, .unknown) }
-        answers.resumeAll(with: .failure(reason))
-        connects.resumeAll(with: .failure(reason))
+        waits.end(all: .answers, .failure(reason))
+        waits.end(all: .connections, .failure(reason))
         endScans(.failure(reason))
         endTrains(.failure(reason))
-        idle.resumeAll(with: .success(()))
-        power.resumeAll(with: .failure(reason))
+        waits.end(all: .rests, .success(()))
+        waits.end(all: .powers, .failure(reason))
         endAdvertising(reason)
         connecting.end()
         server.listeners.finish(reason)

@@ -14,16 +14,13 @@ extension Adapter {
         _ request: AdvertisingRequest, maximumLinks: Int
     ) async throws(BLEError) -> AdvertisingRecord {
         var record = AdvertisingRecord(AdvertisingID(number: 0))
-        try await advertising.started.wait(in: self) { adapter, id in
-            adapter.radio.giveUp(id)
-            adapter.settle()
-        } begin: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             if let refusal { throw refusal }
             let surroundings = surroundings
             let id = try radio.advertise(request, maximumLinks: maximumLinks, under: surroundings)
             takeName(of: request)
             record = advertising.begin(id)
-            return .pending(id)
+            return .pending(.advertisement(id))
         } then: {
             settle()
         }
@@ -34,14 +31,12 @@ extension Adapter {
     func updateAdvertising(
         _ record: AdvertisingRecord, to request: AdvertisingRequest
     ) async throws(BLEError) {
-        try await advertising.updated.wait(in: self) { adapter, id in
-            adapter.advertising.updated.resume(id, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             if let end { throw end }
             let surroundings = surroundings
             let update = try radio.update(record.id, to: request, under: surroundings)
             takeName(of: request)
-            return .pending(update)
+            return .pending(.advertisingUpdate(update))
         } then: {
             settle()
         }
@@ -52,11 +47,9 @@ extension Adapter {
 
     /// Waits until the advertisement ends, and returns why.
     func advertisingEnded(_ record: AdvertisingRecord) async throws(BLEError) -> AdvertisingEnd {
-        try await advertising.ended.wait(in: self) { adapter, wait in
-            adapter.advertising.ended.resume(wait, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             if let end = record.end { return .done(try end.get()) }
-            return .pending(advertising.wait(for: record.id))
+            return .pending(.advertisingEnd(record.id, number: nextNumber()))
         }
     }
 
@@ -68,12 +61,10 @@ extension Adapter {
 
     private func takeOffAir(_ id: AdvertisingID) async {
         do throws(BLEError) {
-            try await advertising.departed.wait(in: self) { adapter, wait in
-                adapter.advertising.departed.resume(wait, with: .failure(.cancelled))
-            } begin: { () throws(BLEError) in
+            try await waits.wait(in: self) { () throws(BLEError) in
                 if let end { throw end }
                 radio.stop(id)
-                return .pending(advertising.wait(for: id))
+                return .pending(.offAir(id, number: nextNumber()))
             } then: {
                 settle()
             }
@@ -92,7 +83,7 @@ extension Adapter {
     func endAdvertising(_ reason: BLEError) {
         radio.endAdvertising(.failure(reason))
         drainRadio()
-        advertising.departed.resumeAll(with: .failure(reason))
+        waits.end(all: .offAir, .failure(reason))
         advertising.giveBackSets(but: [])
     }
 
@@ -110,11 +101,17 @@ extension Adapter {
 
     func handle(_ event: Advertiser.Event) {
         switch event {
-        case .started(let id): advertising.started.resume(id, with: .success(()))
+        case .started(let id): waits.end(.advertisement(id), .success(()))
         case .power(let id, let power): advertising.notePower(power, of: id)
-        case .updated(let id, let result): advertising.updated.resume(id, with: result)
-        case .ended(let id, let result): advertising.finish(id, result)
-        case .offAir(let id): advertising.departed.resume(where: { $0.id == id }, with: .success(()))
+        case .updated(let id, let result): waits.end(.advertisingUpdate(id), result)
+        case .ended(let id, let result):
+            advertising.finish(id, result)
+            // A caller that still waits for the start cannot have stopped the advertisement: closing the adapter did.
+            waits.end(
+                .advertisement(id),
+                result == .success(.stopped) ? .failure(.adapter(.closed)) : result.map { _ in })
+            waits.end(all: .ends(of: id), result)
+        case .offAir(let id): waits.end(all: .offAir(id), .success(()))
         case .changed, .log, .warning: break
         }
     }

@@ -37,7 +37,7 @@ public struct VirtualTestbed: Sendable {
         /// What each adapter waits for. Call this on their loop.
         var waits: [String] {
             all.withLock { $0 }.flatMap { adapter in
-                adapter.assumeIsolated { adapter in adapter.waits.map { "\(adapter.name): \($0)" } }
+                adapter.assumeIsolated { adapter in adapter.waitPhrases.map { "\(adapter.name): \($0)" } }
             }
         }
     }

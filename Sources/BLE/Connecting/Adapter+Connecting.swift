@@ -35,9 +35,7 @@ extension Adapter {
             attempts += 1
             stage.withLock { $0 = .connecting }
             do throws(BLEError) {
-                let user = try await connects.wait(in: self) { adapter, ticket in
-                    adapter.cancel(ticket)
-                } begin: { () throws(BLEError) in
+                let user = try await waits.wait(in: self) { () throws(BLEError) in
                     try request(peer, options, eagerUntil)
                 }
                 try await prepare(user, options, stage)
@@ -90,7 +88,7 @@ extension Adapter {
 
     private func request(
         _ peer: DeviceAddress, _ options: ConnectionOptions, _ eagerUntil: Instant?
-    ) throws(BLEError) -> WaitBeginning<ConnectTicket, LinkUser> {
+    ) throws(BLEError) -> WaitBeginning<LinkUser> {
         if let refusal { throw refusal }
         let ticket = connecting.nextTicket()
         let present = link(to: peer)
@@ -102,7 +100,7 @@ extension Adapter {
         // While there is a link that is about to end, the next attempt waits for its end.
         guard isFirst, present == nil else {
             requestsChanged()
-            return .pending(ticket)
+            return .pending(.connection(ticket))
         }
         do throws(BLEError) {
             try seek(peer)
@@ -110,7 +108,7 @@ extension Adapter {
             _ = connecting.remove(peer)
             throw error
         }
-        return .pending(ticket)
+        return .pending(.connection(ticket))
     }
 
     /// Begins to search for a device that requests wait for.
@@ -123,9 +121,9 @@ extension Adapter {
         }
     }
 
-    private func cancel(_ ticket: ConnectTicket) {
+    /// Withdraws a request to connect whose caller does not wait any more.
+    func cancel(_ ticket: ConnectTicket) {
         if let peer = connecting.leave(ticket) { abandon(peer) } else { requestsChanged() }
-        connects.resume(ticket, with: .failure(.cancelled))
     }
 
     /// Gives up connecting to a device. Returns the requests that waited for it.
@@ -145,7 +143,7 @@ extension Adapter {
 
     /// Fails all requests that wait for a device with `error`.
     func failPending(_ peer: DeviceAddress, _ error: BLEError) {
-        for request in abandon(peer) { connects.resume(request.ticket, with: .failure(error)) }
+        for request in abandon(peer) { waits.end(.connection(request.ticket), .failure(error)) }
     }
 
     /// Fails all requests that wait for any device with `error`, and stops the controller's attempts.
@@ -160,7 +158,7 @@ extension Adapter {
         // Set this before the link is used, because the peer may ask for security at once.
         if requests.contains(where: \.options.raisesSecurity) { link.raisesSecurity = true }
         for request in requests {
-            connects.resume(request.ticket, with: .success(link.join(request.ticket)))
+            waits.end(.connection(request.ticket), .success(link.join(request.ticket)))
         }
         guard requests.isEmpty, link.role == .central else { return }
         log.info("no caller waits for the link to \(peer) any more")

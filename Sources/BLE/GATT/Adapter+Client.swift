@@ -14,22 +14,20 @@ extension Adapter {
     ) async throws(BLEError) -> Value {
         var ticket: Ticket<Value>?
         var value: Value?
-        let outcome = try await operations.wait(in: self) { adapter, ticket in
-            adapter.cancel(ticket)
-        } begin: { () throws(BLEError) in
+        let outcome = try await waits.wait(in: self) { () throws(BLEError) in
             switch try begin(try linkThatTakes(id)) {
             case .done(let result):
                 value = result
-                return .done(nil)
+                return .done(Outcome<GATTFailure>(.success(())))
             case .pending(let pending):
                 ticket = pending
-                return .pending(pending.id)
+                return .pending(.operation(pending.id))
             }
         } then: {
             if let link = links[id] { pump(link) }
         }
         if let value { return value }
-        guard let ticket, let outcome else { throw .cancelled }
+        guard let ticket else { throw .cancelled }
         do throws(GATTFailure) {
             return try outcome.result(of: ticket).get()
         } catch {
@@ -37,7 +35,8 @@ extension Adapter {
         }
     }
 
-    private func cancel(_ ticket: TicketID) {
+    /// Cancels an operation whose caller does not wait any more.
+    func cancel(_ ticket: TicketID) {
         guard let link = links[LinkID(number: ticket.link)] else { return }
         link.gatt.cancel(ticket)
         let raising = callers.links[link.id]?.raising ?? [:]
@@ -127,10 +126,10 @@ extension Adapter {
     func handle(_ event: ClientSession.Event, of link: Link) {
         switch event {
         case .finished(let ticket, let outcome):
-            if let failure = outcome.failure, !operations.contains(ticket) {
+            if let failure = outcome.failure, !waits.contains(.operation(ticket)) {
                 log.debug("an operation on the link to \(link.peer) that no task waits for: \(failure)")
             }
-            operations.resume(ticket, with: .success(outcome))
+            waits.end(.operation(ticket), .success(outcome))
         case .value(let value, let subscribers):
             guard let callers = callers.links[link.id] else { break }
             for subscriber in subscribers { callers.streams[subscriber]?.yield(value) }

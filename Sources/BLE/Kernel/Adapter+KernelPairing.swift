@@ -297,7 +297,7 @@ extension Adapter {
     func giveUp(_ bond: Bond, of link: Link, _ error: BLEError) {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         link.givenUp = error
-        securings.resume(link.id, with: .failure(error))
+        waits.end(.security(link.id), .failure(error))
         guard security.options.bonds.record(bond.id) == nil else {
             loadKeysSoon(insteadOf: [bond.peer])
             return fail(link, error, .authenticationFailure)

@@ -106,12 +106,10 @@ extension Adapter {
     private func waitForKernel(
         on id: LinkID, _ begin: () throws(BLEError) -> Void
     ) async throws(BLEError) {
-        try await securings.wait(in: self) { adapter, id in
-            adapter.securings.resume(id, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             _ = try link(id)
             try begin()
-            return id
+            return .pending(.security(id))
         }
     }
 
@@ -132,7 +130,7 @@ extension Adapter {
     /// security.
     func socketWritable(_ id: LinkID) {
         noteSecurity(of: id)
-        securings.resume(id, with: .success(()))
+        waits.end(.security(id), .success(()))
         if let link = links[id] { pump(link) }
     }
 
@@ -140,7 +138,7 @@ extension Adapter {
     func kernelPairingFailed(_ link: Link, _ status: ManagementStatus) {
         log.info("pairing with \(link.peer) failed: \(status)")
         link.protection.kernelPairingFailed()
-        securings.resume(link.id, with: .failure(.kernelPairing(status)))
+        waits.end(.security(link.id), .failure(.kernelPairing(status)))
         reportPairingFailure(.kernelPairing(status), of: link)
     }
 
@@ -162,8 +160,8 @@ extension Adapter {
         case .pinOrKeyMissing:
             link.protection.bondLost()
             protect(link)
-            securings.resume(id, with: .failure(.bondLost(link.peer)))
-        default: securings.resume(id, with: .failure(.encryption(status)))
+            waits.end(.security(id), .failure(.bondLost(link.peer)))
+        default: waits.end(.security(id), .failure(.encryption(status)))
         }
     }
 

@@ -34,15 +34,11 @@ extension Adapter {
     func run(
         _ procedure: LinkProcedure, by start: LinkProcedures.Start, on id: LinkID
     ) async throws(BLEError) {
-        try await procedures.wait(in: self) { adapter, key in
-            // A procedure that has begun continues without a caller.
-            adapter.links[key.link]?.procedures.giveUp(key.number)
-            adapter.procedures.resume(key, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             let link = try link(id)
             let number = nextNumber()
             link.procedures.ask(number, for: procedure, by: start)
-            return .pending(ProcedureKey(link: id, number: number))
+            return .pending(.procedure(id, number: number))
         } then: {
             if let link = links[id] { proceed(with: link) }
         }
@@ -74,7 +70,7 @@ extension Adapter {
                     link.procedures.ended(procedure, .failure(error), ifItIs: number)
                 }
             case .ended(let number, let result):
-                procedures.resume(ProcedureKey(link: link.id, number: number), with: result)
+                waits.end(.procedure(link.id, number: number), result)
             case .acceptedUpdateFailed(let error):
                 log.info("the accepted connection parameters of a peer could not be set: \(error)")
             }

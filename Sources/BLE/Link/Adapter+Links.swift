@@ -7,19 +7,6 @@ import Logging
 import SMP
 import SystemPackage
 
-/// Identifies a wait for a link's end; several tasks can wait for the same end.
-struct EndingKey: Hashable, Sendable {
-    let link: LinkID
-    let user: LinkUser?
-    let number: UInt64
-}
-
-/// Identifies a wait for packets of a link to be sent; several tasks can wait for the same packets.
-struct DepartureKey: Hashable, Sendable {
-    let link: LinkID
-    let number: UInt64
-}
-
 extension Adapter {
     /// Adds a link that has been established.
     @discardableResult
@@ -52,7 +39,7 @@ extension Adapter {
             }
         }
         links.insert(link)
-        callers.links.append(LinkCallers(), of: id)
+        callers.links.append(LinkCallers(of: id, in: waits), of: id)
         log.debug("link to \(peer) as \(role)")
         if case .acl(let handle) = channel { acl.open(handle) }
         linkConnected(link)
@@ -77,8 +64,8 @@ extension Adapter {
         link.pairing.countFailure(at: loop.now)
         shareFailures(of: link)
         endDeliveries(on: link.id)
-        endings.resume(where: { $0.link == link.id }, with: .success(reason))
-        departures.resume(where: { $0.link == link.id }, with: .success(false))
+        waits.end(all: .ends(of: link.id), .success(reason))
+        waits.end(all: .departures(on: link.id), .success(false))
         kernelPairing?.forget(link.peer)
         // Once a peer's identity is known, no attempts are kept under its earlier address.
         security.attempts[link.peer] = PairingAttempts()
@@ -101,8 +88,8 @@ extension Adapter {
     private func withdrawCommands(about handle: ConnectionHandle) {
         for ticket in commands.withdraw(where: { $0.concerns(handle) }) {
             owners[ticket] = nil
-            answers.resume(
-                ticket, with: .failure(.hci(.unknownConnectionIdentifier, command: ticket.opcode)))
+            waits.end(
+                .answer(ticket), .failure(.hci(.unknownConnectionIdentifier, command: ticket.opcode)))
         }
     }
 
@@ -110,7 +97,7 @@ extension Adapter {
     func endCalls(on link: Link, _ error: BLEError) {
         callers.links[link.id]?.end(error)
         link.procedures.close()
-        procedures.resume(where: { $0.link == link.id }, with: .failure(error))
+        waits.end(all: .procedures(of: link.id), .failure(error))
     }
 
     /// Fails every wait on a link, operations included.
@@ -118,12 +105,12 @@ extension Adapter {
         if error == .disconnected(.status(.authenticationFailure)) {
             // The kernel may report the end before the reason for which the link was not secured.
             for ticket in (callers.links[link.id]?.raising ?? [:]).keys.sorted() {
-                operations.resume(ticket, with: .failure(.encryption(.authenticationFailure)))
+                waits.end(.operation(ticket), .failure(.encryption(.authenticationFailure)))
             }
         }
         endCalls(on: link, error)
-        securings.resume(link.id, with: .failure(error))
-        operations.resume(where: { $0.link == link.id.number }, with: .failure(error))
+        waits.end(.security(link.id), .failure(error))
+        waits.end(all: .operations(on: link.id), .failure(error))
     }
 
     /// Removes a user from a link. If that was the last user, ends the link, unless the peer has established
@@ -138,7 +125,7 @@ extension Adapter {
     func leave(_ user: LinkUser, _ cause: DisconnectCause = .userTerminated) -> Bool {
         guard let link = links[user.link], link.users.remove(user) != nil else { return false }
         let reason = DisconnectReason.status(.connectionTerminatedByLocalHost)
-        endings.resume(where: { $0.user == user }, with: .success(reason))
+        waits.end(all: .ends(for: user), .success(reason))
         guard link.users.isEmpty else { return false }
         guard link.role == .central else {
             noteDisconnected(link, reason)
@@ -194,7 +181,7 @@ extension Adapter {
     private func handle(_ event: LinkEnding.Event, of link: Link) {
         switch event {
         case .waited(let number, let hasLeft):
-            departures.resume(DepartureKey(link: link.id, number: number), with: .success(hasLeft))
+            waits.end(.departure(link.id, number: number), .success(hasLeft))
         case .disconnect(let cause, let unsent):
             if unsent > 0 {
                 log.warning("the link to \(link.peer) ends with \(unsent) packets that were not sent")
@@ -244,7 +231,7 @@ extension Adapter {
         link.closing = link.closing ?? error
         endWaits(on: link, error)
         endDeliveries(on: link.id)
-        endings.resume(where: { $0.link == link.id }, with: .success(.unknown))
+        waits.end(all: .ends(of: link.id), .success(.unknown))
     }
 
     /// Handles the loss of packets from the controller, among which the ends of links may have been. The kernel
@@ -311,14 +298,11 @@ extension Adapter {
     /// wait for room in the bearer's queue, do not extend the wait. Gives up after 2 s without progress,
     /// and after 10 s in all. Returns whether everything was sent; false when the link ended before that.
     func untilSent(on id: LinkID) async throws(BLEError) -> Bool {
-        try await departures.wait(in: self) { adapter, key in
-            adapter.links[key.link]?.ending.cancel(key.number)
-            adapter.departures.resume(key, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             guard let link = links[id], link.closing == nil else { return .done(false) }
             let number = nextNumber()
             link.ending.wait(number, under: endingConditions(of: link))
-            return .pending(DepartureKey(link: id, number: number))
+            return .pending(.departure(id, number: number))
         } then: {
             if let link = links[id] { advance(link) }
         }
@@ -360,15 +344,13 @@ extension Adapter {
     func disconnection(
         of id: LinkID, for user: LinkUser? = nil
     ) async throws(BLEError) -> DisconnectReason {
-        try await endings.wait(in: self) { adapter, key in
-            adapter.endings.resume(key, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             guard let link = links[id] else { return .done(clients.reason(of: id) ?? .unknown) }
             if link.ending.isGivenUp { return .done(.unknown) }
             if let user, !link.users.contains(user) {
                 return .done(.status(.connectionTerminatedByLocalHost))
             }
-            return .pending(EndingKey(link: id, user: user, number: nextNumber()))
+            return .pending(.linkEnd(id, user, number: nextNumber()))
         }
     }
 
@@ -393,7 +375,7 @@ extension Adapter {
     /// Waits for the caller's turn in a queue of a link. The caller ends it with `leave`.
     func enter(_ place: SerialQueue.Place, of id: LinkID) async throws(BLEError) -> SerialQueue {
         let queue = try callers(of: id)[keyPath: place]
-        try await queue.enter(self, of: id, at: place)
+        try await queue.enter(self, at: place)
         return queue
     }
 

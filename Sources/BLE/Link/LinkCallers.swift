@@ -6,9 +6,9 @@ import GATTClient
 /// Confined to its adapter.
 final class LinkCallers {
     /// Serializes the requests to connect that apply their options to the link.
-    let preparation = SerialQueue()
+    let preparation: SerialQueue
     /// Serializes the callers that raise the link's security.
-    let elevation = SerialQueue()
+    let elevation: SerialQueue
 
     /// The streams that receive values of the server.
     var streams: [SubscriptionID: StreamBuffer<ReceivedValue>] = [:]
@@ -26,6 +26,17 @@ final class LinkCallers {
     var saving: Task<Result<Void, BLEError>, Never>?
     /// The task that asks or shows the user something about a pairing.
     private var dialogue: Task<Void, Never>?
+
+    init(of link: LinkID, in waits: Waits) {
+        preparation = SerialQueue(of: link, in: waits)
+        elevation = SerialQueue(of: link, in: waits)
+    }
+
+    /// Removes a task that waits for its turn.
+    func abandonTurn(_ number: UInt64) {
+        preparation.abandon(number)
+        elevation.abandon(number)
+    }
 
     /// Asks or shows the user something about a pairing. Cancels what was asked before.
     func ask(on loop: EventLoop, _ question: @escaping @Sendable () async -> Void) {

@@ -21,12 +21,6 @@ enum LinkProcedure: Hashable, Sendable {
     }
 }
 
-/// Identifies a wait for the end of a procedure.
-struct ProcedureKey: Hashable, Sendable {
-    let link: LinkID
-    let number: UInt64
-}
-
 /// The version of the peer's controller (Core Specification 5.4, Vol 6, Part B, 2.4.2.13).
 public struct RemoteVersion: Hashable, Sendable {
     /// The Core Specification that its link layer follows.

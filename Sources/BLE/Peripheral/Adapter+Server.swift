@@ -265,10 +265,8 @@ extension Adapter {
 
     private func untilEnd(of update: UInt64) async throws(BLEError) {
         guard server.updates.isOpen(update) else { return }
-        try await updates.wait(in: self) { adapter, update in
-            adapter.updates.resume(update, with: .failure(.cancelled))
-        } begin: { () throws(BLEError) in
-            server.updates.isOpen(update) ? .pending(update) : .done(())
+        try await waits.wait(in: self) { () throws(BLEError) in
+            server.updates.isOpen(update) ? .pending(.update(update)) : .done(())
         }
     }
 
@@ -318,14 +316,14 @@ extension Adapter {
             case .closed: break
             }
         }
-        if let update { updates.resume(update, with: .success(())) }
+        if let update { waits.end(.update(update), .success(())) }
     }
 
     /// Ends all deliveries on a link that has ended.
     func endDeliveries(on link: LinkID) {
         for delivery in server.updates.deliveries(on: link) {
             let update = server.updates.end(delivery) { _ in }
-            if let update { updates.resume(update, with: .success(())) }
+            if let update { waits.end(.update(update), .success(())) }
         }
     }
 

@@ -178,11 +178,7 @@ extension Adapter {
     }
 
     private func poweredOn() async throws(BLEError) {
-        try await power.wait(in: self) { adapter, number in
-            adapter.power.resume(number, with: .failure(.cancelled))
-        } start: { () throws(BLEError) in
-            nextNumber()
-        }
+        try await waits.wait(in: self) { () throws(BLEError) in .pending(.power(number: nextNumber())) }
     }
 }
 

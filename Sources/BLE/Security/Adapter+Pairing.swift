@@ -60,14 +60,7 @@ extension Adapter {
     func pair(_ link: Link, _ level: SecurityLevel) async throws(BLEError) {
         let id = link.id
         let callers = try callers(of: id)
-        try await securings.wait(in: self) { adapter, id in
-            // Cancelling the task ends the pairing: no other caller has asked for it.
-            adapter.securings.resume(id, with: .failure(.cancelled))
-            guard let link = adapter.links[id] else { return }
-            link.pairing.cancel(at: adapter.loop.now)
-            adapter.drain(link)
-            adapter.pump(link)
-        } start: { () throws(BLEError) in
+        try await waits.wait(in: self) { () throws(BLEError) in
             let link = try self.link(id)
             link.protection.refuseClaim()
             protect(link)
@@ -78,12 +71,20 @@ extension Adapter {
             }
             drain(link)
             pump(link)
-            return id
+            return .pending(.security(id))
         }
         guard link.security.reaches(level) else {
             throw .pairing(.local(.authenticationRequirements))
         }
         try await saveBond(of: link, callers)
+    }
+
+    /// Ends the pairing whose caller does not wait any more: no other caller has asked for it.
+    func cancelPairing(on id: LinkID) {
+        guard let link = links[id] else { return }
+        link.pairing.cancel(at: loop.now)
+        drain(link)
+        pump(link)
     }
 
     /// Handles an event of a link's security manager.
@@ -269,7 +270,7 @@ extension Adapter {
                 }
             case .giveUp(let bond, let error): giveUp(bond, of: link, error)
             case .raised(let error):
-                securings.resume(link.id, with: error.map { .failure($0) } ?? .success(()))
+                waits.end(.security(link.id), error.map { .failure($0) } ?? .success(()))
             case .end(let error):
                 log.warning("the link to \(link.peer) ends: \(error)")
                 fail(link, error, .authenticationFailure)
