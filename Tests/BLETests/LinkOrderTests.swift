@@ -141,7 +141,7 @@ import VirtualController
             let (port, server) = (hosts.port, hosts.server)
             // An unanswered command uses the controller's only credit.
             port.play { command in command.opcode == .leRand ? [] : nil }
-            let unanswered = Task(executorPreference: hosts.bed.loop) { await server.sendTolerant(LERand()) }
+            await server.sendTolerant(LERand())
             let ending = Task(executorPreference: hosts.bed.loop) {
                 await PeripheralManager(server).disconnect(hosts.central)
             }
@@ -151,7 +151,6 @@ import VirtualController
                 DisconnectionComplete(connection: LinkedHosts.handle, reason: .connectionTimeout).packet)
             port.emit(CommandComplete(.leRand, status: .success).packet)
             await ending.value
-            await unanswered.value
             await hosts.bed.wait(.seconds(10))
             #expect(!port.opcodes.contains(.disconnect))
         }

@@ -113,17 +113,17 @@ extension Adapter {
         case .link(let id): linkAnswered(answer, of: id)
         case .existence(let id): existenceAnswered(answer, of: id)
         case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)
+        case .kernelEncryption(let id): noteSecurity(of: id)
+        case .tolerant:
+            if let error = answer.error(of: command.packet.opcode) { log.debug("\(error)") }
         }
     }
 
-    /// Sends a command whose failure is harmless, such as one that finds nothing to do: errors are only
-    /// logged.
-    func sendTolerant<Command: HCICommand>(_ command: Command, isSetup: Bool = false) async {
-        do throws(BLEError) {
-            _ = try await send(command, isSetup: isSetup)
-        } catch {
-            log.debug("\(Command.opcode): \(error)")
-        }
+    /// Sends a command of no machine, or one that only reads: a failure, for example because there is nothing to do,
+    /// is at most logged. During a recovery nothing is sent, because the controller forgets what it would change.
+    func sendTolerant(_ command: some HCICommand, of machine: HostMachine = .tolerant) {
+        guard end == nil, !recovery.isUnderWay else { return }
+        submit(MachineCommand(command), of: machine)
     }
 }
 

@@ -22,6 +22,8 @@ extension Adapter {
     /// Repeats the attempts that a power cycle has ended.
     func askKernelAgain() {
         guard kernel != nil else { return }
+        // No command asked for the security of links that were encrypted during the recovery.
+        for link in links { noteSecurity(of: link) }
         for peer in connecting.devices where !links.contains(where: { $0.peer == peer }) {
             seekAgain(peer)
         }

@@ -65,6 +65,10 @@ enum HostMachine: Sendable {
     case existence(LinkID)
     /// The machine of a link's procedure.
     case procedure(LinkID, UInt64)
+    /// The question whether the kernel has processed the change of a link's encryption.
+    case kernelEncryption(LinkID)
+    /// No machine: a failure of the command is harmless.
+    case tolerant
 }
 
 /// The outcome of a machine's command.

@@ -152,10 +152,7 @@ extension Adapter {
         case .success:
             kernelPairing?.encrypted(link.peer, at: loop.now)
             loadOwedKeys()
-            Task(executorPreference: loop) {
-                await self.sendTolerant(ReadRSSI(connection: connection))
-                await self.noteSecurity(of: id)
-            }
+            sendTolerant(ReadRSSI(connection: connection), of: .kernelEncryption(id))
         // The kernel ends the link.
         case .pinOrKeyMissing:
             link.protection.bondLost()
@@ -165,7 +162,7 @@ extension Adapter {
         }
     }
 
-    private func noteSecurity(of id: LinkID) {
+    func noteSecurity(of id: LinkID) {
         if let link = links[id] { noteSecurity(of: link) }
     }
 

@@ -99,15 +99,11 @@ extension Adapter {
         let wanted = LEConnectionParameters(
             intervalMin: event.intervalMin, intervalMax: event.intervalMax, latency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
-        let isAccepted = parameterRequests.admits(wanted, of: link.peer)
-        Task(executorPreference: loop) {
-            if isAccepted {
-                await self.sendTolerant(
-                    LERemoteConnectionParameterRequestReply(connection: event.connection, parameters: wanted))
-            } else {
-                await self.sendTolerant(
-                    LERemoteConnectionParameterRequestNegativeReply(connection: event.connection))
-            }
+        if parameterRequests.admits(wanted, of: link.peer) {
+            sendTolerant(
+                LERemoteConnectionParameterRequestReply(connection: event.connection, parameters: wanted))
+        } else {
+            sendTolerant(LERemoteConnectionParameterRequestNegativeReply(connection: event.connection))
         }
     }
 }

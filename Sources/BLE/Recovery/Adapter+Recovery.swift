@@ -55,7 +55,7 @@ extension Adapter {
             switch event {
             case .note(let event): note(event)
             case .begin(let attempt): begin(attempt)
-            case .probe: Task(executorPreference: loop) { await self.sendTolerant(ReadBDADDR()) }
+            case .probe: sendTolerant(ReadBDADDR())
             case .resume(let wasReset):
                 beginAnew(wasReset: wasReset)
                 observedState.set(.poweredOn)

@@ -150,21 +150,13 @@ extension Adapter {
         let isStranger = link.protection.bond == nil
         let stranger = isStranger ? bondOfStranger(link, byKey: event.diversifier, event.random) : nil
         let key = link.protection.key(named: event.diversifier, event.random) { stranger }
-        if key == nil { log.info("\(link.peer) requests encryption with a key that is not stored") }
-        let id = link.id
-        Task(executorPreference: loop) { await self.reply(key, to: event.connection, on: id) }
-    }
-
-    private func reply(_ key: LongTermKey?, to connection: ConnectionHandle, on id: LinkID) async {
-        // The handle may be that of another link by now.
-        guard links[id] != nil else { return }
-        if let key {
-            // From now on the controller accepts only encrypted data.
-            if let link = links[id], link.protection.isPairingKeyGiven { link.pairing.keyWasGiven() }
-            await sendTolerant(LELongTermKeyRequestReply(connection: connection, key: key.value))
-        } else {
-            await sendTolerant(LELongTermKeyRequestNegativeReply(connection: connection))
+        guard let key else {
+            log.info("\(link.peer) requests encryption with a key that is not stored")
+            return sendTolerant(LELongTermKeyRequestNegativeReply(connection: event.connection))
         }
+        // From now on the controller accepts only encrypted data.
+        if link.protection.isPairingKeyGiven { link.pairing.keyWasGiven() }
+        sendTolerant(LELongTermKeyRequestReply(connection: event.connection, key: key.value))
     }
 
     /// Handles a change of a link's encryption: it is on, off, or on with another key than before, or could
