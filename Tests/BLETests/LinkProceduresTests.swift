@@ -19,6 +19,12 @@ private struct PlayedProcedures {
         return number
     }
 
+    mutating func encryptForPairing() -> UInt64 {
+        number += 1
+        procedures.ask(number, for: .encryption, by: .encryption(LongTermKey(1), .pairing))
+        return number
+    }
+
     mutating func settle(_ procedure: LinkProcedure) -> UInt64 {
         number += 1
         procedures.ask(number, for: procedure, by: .nothing)
@@ -43,7 +49,7 @@ private struct PlayedProcedures {
     private func start(_ procedure: LinkProcedure) -> LinkProcedures.Start {
         switch procedure {
         case .timing: .request(Self.parameters())
-        case .encryption: .encryption(LongTermKey(1), .pairing)
+        case .encryption: .encryption(LongTermKey(1), .failed)
         default: .command(MachineCommand(ReadRemoteVersionInformation(connection: Self.handle)))
         }
     }
@@ -74,6 +80,7 @@ private struct PlayedProcedures {
             case .ended(let number, .success): shown.append("\(number) ends")
             case .ended(let number, .failure(let error)): shown.append("\(number) fails: \(error)")
             case .acceptedUpdateFailed(let error): shown.append("accepted update failed: \(error)")
+            case .pairingNotEncrypted(let error): shown.append("pairing fails: \(error)")
             }
         }
         return shown
@@ -215,8 +222,45 @@ private struct PlayedProcedures {
         var played = PlayedProcedures()
         _ = (played.ask(.phys), played.ask(.version))
         _ = played.events()
-        played.procedures.close()
+        played.procedures.close(.cancelled)
         played.ended(.phys)
         #expect(played.after(100) == [] && played.procedures.deadline == nil)
+    }
+
+    @Test("a pairing gets the failure of its encryption, and nothing else")
+    func pairingGetsFailureOnly() {
+        var played = PlayedProcedures()
+        let success = played.encryptForPairing()
+        #expect(played.events() == ["\(success) begins encryption"])
+        played.ended(.encryption)
+        #expect(played.events() == [])
+        let refused = played.encryptForPairing()
+        #expect(played.events() == ["\(refused) begins encryption"])
+        played.answered(.refused(.commandDisallowed), of: refused)
+        #expect(played.events() == ["pairing fails: \(refusal)"])
+        let silent = played.encryptForPairing()
+        #expect(played.events() == ["\(silent) begins encryption"])
+        played.answered(.silent, of: silent)
+        #expect(played.events() == ["pairing fails: \(silence)"])
+        played.procedures.close(.cancelled)
+        #expect(played.events() == [], "it has failed before")
+    }
+
+    @Test(
+        "a pairing fails when its encryption takes too long, or its link is closed", arguments: [false, true])
+    func pairingFailsWithLink(isQueued: Bool) {
+        var played = PlayedProcedures()
+        if isQueued {
+            let first = played.ask(.encryption)
+            let second = played.encryptForPairing()
+            #expect(played.events() == ["\(first) begins encryption"])
+            played.ended(.encryption)
+            #expect(played.events() == ["\(first) ends", "\(second) begins encryption"])
+            #expect(played.after(100).first?.hasPrefix("pairing fails") == true)
+            _ = played.ask(.encryption)
+        }
+        _ = (played.encryptForPairing(), played.events())
+        played.procedures.close(.cancelled)
+        #expect(played.events() == ["pairing fails: \(BLEError.cancelled)"])
     }
 }

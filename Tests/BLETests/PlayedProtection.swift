@@ -216,7 +216,7 @@ extension PlayedProtection {
     private mutating func refuse() {
         if case .bond(let bond)? = held {
             let isOwn = bond == protection.bond
-            protection.keyMissing(.bond(bond))
+            protection.keyMissing(of: bond)
             if isOwn, !protection.isBondLost { faults.append("the bond is lost") }
             if isOwn, case .encryption = protection.way(to: .encrypted) {
                 faults.append("a lost bond is used")

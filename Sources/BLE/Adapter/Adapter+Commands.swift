@@ -114,6 +114,7 @@ extension Adapter {
         case .existence(let id): existenceAnswered(answer, of: id)
         case .procedure(let id, let number): procedureAnswered(answer, to: command, number, of: id)
         case .kernelEncryption(let id): noteSecurity(of: id)
+        case .phys(let id): physAnswered(answer, of: id)
         case .tolerant:
             if let error = answer.error(of: command.packet.opcode) { log.debug("\(error)") }
         }

@@ -46,7 +46,7 @@ extension Adapter {
             radio: radio, mtu: mtu)
         if capabilities.hasExtendedFamily, capabilities.commands.contains(.leReadPHY) {
             // A link begins on the PHY on which the advertiser was received, and the event does not name it.
-            Task(executorPreference: loop) { _ = try? await self.readPHYs(of: id) }
+            sendTolerant(LEReadPHY(connection: event.connection), of: .phys(id))
         }
     }
 

@@ -67,6 +67,8 @@ enum HostMachine: Sendable {
     case procedure(LinkID, UInt64)
     /// The question whether the kernel has processed the change of a link's encryption.
     case kernelEncryption(LinkID)
+    /// The question for the PHYs of a new link.
+    case phys(LinkID)
     /// No machine: a failure of the command is harmless.
     case tolerant
 }

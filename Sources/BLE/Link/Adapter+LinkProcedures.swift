@@ -57,9 +57,9 @@ extension Adapter {
         proceed(with: link)
     }
 
-    /// Handles the events of a link's procedures.
+    /// Handles the events of a link's procedures, unless the link has ended.
     func proceed(with link: Link) {
-        while let event = link.procedures.nextEvent(at: loop.now) {
+        while links[link.id] != nil, let event = link.procedures.nextEvent(at: loop.now) {
             switch event {
             case .begin(let number, let procedure, let start):
                 do throws(BLEError) {
@@ -73,6 +73,11 @@ extension Adapter {
                 waits.end(.procedure(link.id, number: number), result)
             case .acceptedUpdateFailed(let error):
                 log.info("the accepted connection parameters of a peer could not be set: \(error)")
+            case .pairingNotEncrypted(let error):
+                log.warning("cannot encrypt the link to \(link.peer): \(error)")
+                link.pairing.encryptionChanged(isOn: false, at: loop.now)
+                drain(link)
+                pump(link)
             }
         }
         wake(by: link.procedures.deadline)
@@ -96,8 +101,9 @@ extension Adapter {
             let command = LEEnableEncryption(
                 connection: try handle(of: link.id), random: key.random, diversifier: key.ediv, key: key.value
             )
-            // A pairing may have failed while the procedure waited for the encryption before it.
-            guard link.protection.give(key, of: given) else { throw .cancelled }
+            // A pairing may have failed while the procedure waited for the encryption before it, and another may
+            // have begun.
+            guard link.protection.give(key, of: given) else { return false }
             try submit(MachineCommand(command), number, of: link)
         case .nothing: return false
         }

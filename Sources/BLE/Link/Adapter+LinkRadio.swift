@@ -47,10 +47,22 @@ extension Adapter {
     }
 
     func readPHYs(of id: LinkID) async throws(BLEError) -> LinkParameters.PHYs {
-        let read = try await ask(id) { LEReadPHY(connection: $0) }
+        note(try await ask(id) { LEReadPHY(connection: $0) })
+    }
+
+    @discardableResult
+    private func note(_ read: LEReadPHY.ReturnParameters) -> LinkParameters.PHYs {
         let phys = LinkParameters.PHYs(transmit: read.transmit, receive: read.receive)
         changeLink(with: read.connection) { $0.phys = phys }
         return phys
+    }
+
+    /// Handles the answer to the question for the PHYs of a new link.
+    func physAnswered(_ answer: CommandAnswer, of id: LinkID) {
+        guard links[id] != nil, case .done(let octets) = answer,
+            let read = try? LEReadPHY.ReturnParameters(octets.span)
+        else { return }
+        note(read)
     }
 
     func remoteVersion(of id: LinkID) async throws(BLEError) -> RemoteVersion {

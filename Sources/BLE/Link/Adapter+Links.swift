@@ -96,8 +96,9 @@ extension Adapter {
     /// Fails what the callers of a link consume and wait for, when it has ended or is of no use any more.
     func endCalls(on link: Link, _ error: BLEError) {
         callers.links[link.id]?.end(error)
-        link.procedures.close()
+        link.procedures.close(error)
         waits.end(all: .procedures(of: link.id), .failure(error))
+        proceed(with: link)
     }
 
     /// Fails every wait on a link, operations included.

@@ -37,6 +37,8 @@ struct LinkProcedures: Sendable {
         case ended(UInt64, Result<Void, BLEError>)
         /// The connection update with the accepted parameters of the peer has failed.
         case acceptedUpdateFailed(BLEError)
+        /// The encryption with the key of a pairing has failed.
+        case pairingNotEncrypted(BLEError)
     }
 
     fileprivate struct Asked: Sendable {
@@ -45,6 +47,9 @@ struct LinkProcedures: Sendable {
         var start: Start
         /// Whether this is the connection update with the parameters of the peer that were accepted last.
         var isAcceptedUpdate = false
+
+        /// Whether a pairing waits for the end.
+        var isOfPairing: Bool { if case .encryption(_, .pairing) = start { true } else { false } }
     }
 
     fileprivate struct Running: Sendable {
@@ -133,8 +138,12 @@ extension LinkProcedures {
         encryption.expire(at: now)
     }
 
-    /// Ends everything; the owner notifies the callers that wait.
-    mutating func close() { self = LinkProcedures() }
+    /// Ends everything, with `error` for the pairing that waits for encryption. The owner notifies the callers that
+    /// wait.
+    mutating func close(_ error: BLEError) {
+        control = Lane()
+        encryption.close(error)
+    }
 
     /// Returns the next event, and starts the procedure that it reports.
     mutating func nextEvent(at now: Instant) -> Event? {
@@ -194,6 +203,13 @@ extension LinkProcedures.Lane {
         end(.failure(.timedOut(running.asked.procedure.activity, after: LinkProcedures.timeLimit)))
     }
 
+    mutating func close(_ error: BLEError) {
+        let isEncrypting = running.map { $0.isWanted && $0.asked.isOfPairing } ?? false
+        let fails = isEncrypting || queue.contains(where: \.isOfPairing)
+        self = LinkProcedures.Lane()
+        if fails { ends.append(.pairingNotEncrypted(error)) }
+    }
+
     mutating func nextEvent(at now: Instant) -> LinkProcedures.Event? {
         if let end = ends.popFirst() { return end }
         guard running == nil, let asked = queue.popFirst() else { return nil }
@@ -209,10 +225,12 @@ extension LinkProcedures.Lane {
 
     private mutating func emit(_ running: LinkProcedures.Running, _ result: Result<Void, BLEError>) {
         guard running.isWanted else { return }
-        if !running.asked.isAcceptedUpdate {
-            ends.append(.ended(running.asked.number, result))
-        } else if case .failure(let error) = result {
-            ends.append(.acceptedUpdateFailed(error))
+        let asked = running.asked
+        guard asked.isAcceptedUpdate || asked.isOfPairing else {
+            return ends.append(.ended(asked.number, result))
         }
+        // No caller waits, and the machines of the link get its success by other events.
+        guard case .failure(let error) = result else { return }
+        ends.append(asked.isOfPairing ? .pairingNotEncrypted(error) : .acceptedUpdateFailed(error))
     }
 }

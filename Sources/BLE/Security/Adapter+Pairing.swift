@@ -211,26 +211,9 @@ extension Adapter {
 
     /// Encrypts a link with a key of the security manager.
     private func encrypt(_ link: Link, with key: LongTermKey) {
-        guard let handle = link.handle else { return }
         link.protection.offer(key)
-        let id = link.id
-        Task(executorPreference: loop) { await self.encryptForPairing(id, handle, with: key) }
-    }
-
-    private func encryptForPairing(
-        _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey
-    ) async {
-        let problem: BLEError
-        do throws(BLEError) {
-            return try await encrypt(id, handle, with: key, of: .pairing)
-        } catch {
-            problem = error
-        }
-        guard let link = links[id] else { return }
-        log.warning("cannot encrypt the link to \(link.peer): \(problem)")
-        link.pairing.encryptionChanged(isOn: false, at: loop.now)
-        drain(link)
-        pump(link)
+        link.procedures.ask(nextNumber(), for: .encryption, by: .encryption(key, .pairing))
+        proceed(with: link)
     }
 }
 
@@ -422,7 +405,7 @@ extension Adapter {
         guard let (key, bond) = link.protection.ownKey else {
             throw .invalidRequest(.noEncryptionKey(link.peer))
         }
-        try await encrypt(id, handle, with: key, of: .bond(bond))
+        try await encrypt(id, handle, with: key, of: bond)
     }
 
     /// Pairs again with a bonded peer, on a link that proves the peer's identity with the present key. The

@@ -32,7 +32,7 @@ extension Adapter {
             switch link.protection.way(to: level) {
             case .reached: break
             case .encryption(let key, let bond):
-                try await encrypt(id, handle, with: key, of: .bond(bond))
+                try await encrypt(id, handle, with: key, of: bond)
                 if !bond.strength.reaches(level) { try await pair(link, level) }
             case .pairing: try await pair(link, level)
             case .lost: throw .bondLost(link.peer)
@@ -71,7 +71,7 @@ extension Adapter {
             throw .invalidRequest(.noEncryptionKey(link.peer))
         }
         guard !link.protection.isBondLost else { throw .bondLost(link.peer) }
-        try await encrypt(id, handle, with: key, of: .bond(bond))
+        try await encrypt(id, handle, with: key, of: bond)
     }
 }
 
@@ -123,14 +123,13 @@ extension Adapter {
     /// Encrypts a link as its central. Returns when the link is encrypted with this key. A peer without the
     /// key has lost the bond, which is not tried again on this link.
     func encrypt(
-        _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of owner: GivenKey
+        _ id: LinkID, _ handle: ConnectionHandle, with key: LongTermKey, of bond: Bond
     ) async throws(BLEError) {
         do throws(BLEError) {
-            try await run(.encryption, by: .encryption(key, owner), on: id)
+            try await run(.encryption, by: .encryption(key, .bond(bond)), on: id)
         } catch .hci(.pinOrKeyMissing, _) {
-            guard case .bond = owner else { throw .encryption(.pinOrKeyMissing) }
             let link = try link(id)
-            link.protection.keyMissing(owner)
+            link.protection.keyMissing(of: bond)
             protect(link)
             throw .bondLost(link.peer)
         } catch .hci(let status, _) {
@@ -149,8 +148,8 @@ extension Adapter {
         guard kernel == nil, let link = links[event.connection] else { return }
         let isStranger = link.protection.bond == nil
         let stranger = isStranger ? bondOfStranger(link, byKey: event.diversifier, event.random) : nil
-        let key = link.protection.key(named: event.diversifier, event.random) { stranger }
-        guard let key else {
+        let found = link.protection.key(named: event.diversifier, event.random) { stranger }
+        guard let key = found else {
             log.info("\(link.peer) requests encryption with a key that is not stored")
             return sendTolerant(LELongTermKeyRequestNegativeReply(connection: event.connection))
         }

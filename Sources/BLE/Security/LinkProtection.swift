@@ -231,10 +231,9 @@ extension LinkProtection {
         return key
     }
 
-    /// Notes that the peer lacks the key with which this host has tried to encrypt.
-    mutating func keyMissing(_ owner: GivenKey) {
-        guard let bond, owner == .bond(bond) else { return }
-        bondLost()
+    /// Notes that the peer lacks the key of a bond with which this host has tried to encrypt.
+    mutating func keyMissing(of bond: Bond) {
+        if bond == self.bond { bondLost() }
     }
 
     /// Notes that the peer has lost the bond.
