@@ -92,6 +92,40 @@ struct FaultyDatabaseTests {
             ])
     }
 
+    @Test("services in falling order are all found")
+    func servicesInFallingOrder() throws {
+        let database = try run(
+            DiscoverDatabase(), mtu: 517,
+            [
+                ("10 0100 ffff 0028", "11 06 2000 2400 0018 1000 1300 0f18"),
+                ("10 2500 ffff 0028", "01 10 2500 0a"), ("10 0100 ffff 0128", "01 10 0100 0a"),
+                ("08 1000 2400 0228", "01 08 1000 0a"),
+                (
+                    "08 1000 2400 0328",
+                    "09 07 1100 12 1200 192a 2100 02 2200 002a 2300 02 2400 012a"
+                ),
+                ("08 2400 2400 0328", "01 08 2400 0a"), ("04 1300 1300", "05 01 1300 0229"),
+            ])
+        #expect(
+            database.services.map(\.range) == [
+                AttributeRange(0x0010, 0x0013), AttributeRange(0x0020, 0x0024),
+            ])
+        #expect(database.characteristics(0x2a19).first?.descriptors.map(\.uuid) == [0x2902])
+        #expect(
+            database.faults == [
+                fault(0x0010, nil, .unexpectedHandle(0x0010, expected: AttributeRange(0x0025, 0xffff)))
+            ])
+        // Before the range of the request, no service can be new.
+        let backward = try run(
+            DiscoverDatabase(),
+            [
+                ("10 0100 ffff 0028", "11 06 2000 2400 0018"),
+                ("10 2500 ffff 0028", "11 06 1000 1300 0f18"), ("10 0100 ffff 0128", "01 10 0100 0a"),
+                ("08 2000 2400 0228", "01 08 2000 0a"), ("08 2000 2400 0328", "01 08 2000 0a"),
+            ])
+        #expect(backward.services.map(\.handle) == [0x0020] && backward.faults.count == 1)
+    }
+
     @Test("a list counts whatever error ends it")
     func reservedErrorEndsLists() throws {
         let database = try run(

@@ -102,7 +102,7 @@ struct AttributeWalk: Sendable {
         }
         let before = rest
         var taken: [Entry] = []
-        for entry in entries { if let entry = try pass(entry) { taken.append(entry) } }
+        for entry in entries { if let entry = try pass(entry, asked: before) { taken.append(entry) } }
         // A response without progress would be repeated.
         if rest == before { rest = nil }
         return taken
@@ -157,8 +157,8 @@ struct AttributeWalk: Sendable {
     }
 
     /// Moves the walk past an attribute. Returns the attribute, whose end can be corrected, or nil if it is none of
-    /// those that were requested.
-    private mutating func pass(_ entry: Entry) throws(GATTClientError) -> Entry? {
+    /// those that were requested, which are in `asked`.
+    private mutating func pass(_ entry: Entry, asked: AttributeRange?) throws(GATTClientError) -> Entry? {
         var entry = entry
         let isExpected = rest?.contains(entry.handle) ?? false
         // A group that begins within the one before: their user shortens that one.
@@ -167,7 +167,10 @@ struct AttributeWalk: Sendable {
             && last.map { entry.handle > $0 } ?? false
         guard isExpected || isOverlapping else {
             try note(.unexpectedHandle(entry.handle, expected: rest), at: entry.handle)
-            return nil
+            // Some servers list their services in falling order. Their user sorts them.
+            let isMisplaced =
+                isForGroups && entry.end >= entry.handle && asked?.contains(entry.handle) == true
+            return isMisplaced ? entry : nil
         }
         last = entry.handle
         var end = entry.end
@@ -219,7 +222,8 @@ protocol WalkingProcedure: GATTProcedure {
     var walk: AttributeWalk { get set }
     /// The result, once the walk has ended.
     var result: Output { get }
-    /// Adds an attribute that was found; called in the order of the handles.
+    /// Adds an attribute that was found; called in the order of the handles, unless the server lists groups in another
+    /// order, which is a fault.
     mutating func add(_ entry: AttributeWalk.Entry) throws(GATTClientError)
 }
 

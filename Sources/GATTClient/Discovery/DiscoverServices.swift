@@ -5,7 +5,7 @@ import BLECore
 package struct DiscoverServices: WalkingProcedure {
     package static let isPreparation = true
 
-    /// The services in ascending order of handles.
+    /// The services in ascending order of handles; in the server's order if that is another, which is a fault.
     package typealias Output = [RemoteService]
 
     var walk: AttributeWalk
