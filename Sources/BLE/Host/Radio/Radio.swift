@@ -15,7 +15,9 @@ import HCI
 /// while let output = radio.next(under: surroundings) { handle(output) }
 /// // Run `expire` at `deadline`.
 /// ```
-package struct Radio: ~Copyable, Sendable {
+// Nothing copies it. It is not `~Copyable` because Swift 6.3 then checks this file for
+// six minutes in each debug build.
+package struct Radio: Sendable {
     /// The state of the rest of the host on which the radio depends.
     package struct Surroundings {
         package var controller = ControllerCapabilities()
