@@ -4,6 +4,16 @@ import GATTServer
 import SMP
 import Testing
 
+extension Adapter {
+    /// Runs `change` and returns whether a peer is bonded for this adapter then, in the same turn of its loop.
+    fileprivate func isBonded(with peer: DeviceAddress, after change: @Sendable () throws -> Void) rethrows
+        -> Bool
+    {
+        try change()
+        return isBonded(with: peer)
+    }
+}
+
 /// Tests of bonds that other processes change while links to their peers are up.
 struct LiveBondTests {
     /// Options for links that are not encrypted when they are made.
@@ -26,6 +36,22 @@ struct LiveBondTests {
             _ = await hosts.server.loop.sleep(for: .seconds(1))
             let lost = await failure { () throws(BLEError) in _ = try await second.pair() }
             #expect(lost == .bondLost(hosts.address))
+        }
+    }
+
+    @Test("changes of the store count from the next turn of the adapter's loop")
+    func changesCountFromNextTurn() async throws {
+        let bonds = BondStore()
+        try await PairedHosts.run { server, _ in
+            server.bonds = bonds
+        } _: { hosts in
+            let (server, peer) = (hosts.server, await hosts.client.address)
+            let bond = Bond.sample(with: peer, as: hosts.address)
+            let isBonded = try await server.isBonded(with: peer) { try bonds.insert(bond) }
+            #expect(!isBonded)
+            #expect(await server.isBonded(with: peer))
+            #expect(await server.isBonded(with: peer) { bonds.remove(bond.id) })
+            #expect(await !server.isBonded(with: peer))
         }
     }
 

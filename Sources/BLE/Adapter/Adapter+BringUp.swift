@@ -15,7 +15,7 @@ extension Adapter {
             // With the bonds' keys, the kernel identifies a peer by its identity address; otherwise by its
             // address on air.
             guard security.options.managesKernelPairing else { return }
-            watchBonds()
+            security.watchBonds()
             return radio.setPeers(peers)
         }
 
@@ -107,7 +107,7 @@ extension Adapter {
     private func takeAddress(_ staticAddress: DeviceAddress?) async throws(BLEError) -> Bool {
         let publicAddress = try await runOptional(ReadBDADDR())?.address
         if staticAddress == nil, let publicAddress, publicAddress.value != 0 {
-            identity = publicAddress
+            setIdentity(publicAddress)
             return true
         }
         let address: DeviceAddress
@@ -124,7 +124,7 @@ extension Adapter {
                 of: name, orNew: .randomStatic(random.next()))
         }
         _ = try await run(LESetRandomAddress(address: address))
-        identity = address
+        setIdentity(address)
         return isLasting
     }
 }

@@ -115,7 +115,7 @@ extension Adapter {
 
     /// Runs `body` when a stream has ended. Until then the stream retains the adapter, to which its consumer may have no
     /// other reference.
-    private func whenEnded<Element>(
+    func whenEnded<Element>(
         _ buffer: StreamBuffer<Element>, _ body: @escaping @Sendable (isolated Adapter) -> Void
     ) {
         buffer.onEnd { [self] in

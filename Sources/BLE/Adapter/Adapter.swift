@@ -72,8 +72,6 @@ public actor Adapter {
     /// What the raw socket reported about the kernel's links.
     var kernelLinks = KernelLinks()
     var security: SecurityState
-    /// The task that follows changes of bonds.
-    var bondWatch: OwnedTask?
     /// How the kernel pairs; nil unless this process takes part in it.
     var kernelPairing: KernelPairing?
     var server = ServerState()
@@ -192,6 +190,7 @@ public actor Adapter {
 extension Adapter {
     /// Starts to receive packets from the port.
     func start() throws(BLEError) {
+        setIdentity(identity)
         timer = LoopTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.expire() } }
         do throws(PortError) {
             try kernel?.capture?.start(log)
@@ -369,7 +368,6 @@ extension Adapter {
         port.close()
         kernel?.close()
         timer?.set(nil)
-        bondWatch = nil
         for link in links { drop(link, .unknown) }
         waits.end(all: .answers, .failure(reason))
         waits.end(all: .connections, .failure(reason))
@@ -385,13 +383,4 @@ extension Adapter {
         callers.connections.finish(reason)
         observedState.set(reason.managerState, end: reason)
     }
-}
-
-/// A task that is cancelled when this is released.
-final class OwnedTask: Sendable {
-    private let task: Task<Void, Never>
-
-    init(_ task: Task<Void, Never>) { self.task = task }
-
-    deinit { task.cancel() }
 }

@@ -13,10 +13,10 @@ import SMP
 /// let adapter = try await Adapter.open(.kernel(.index(0)), options: options)
 /// ```
 ///
-/// Adapters and processes can share a store. Look-ups and changes take effect at once, on any thread, so that a
-/// controller's request for a key is answered without delay. Changes are written to the disk afterwards, never on
-/// an event loop. `flush` waits until they are written, for example before a program reports to its user that
-/// devices have paired.
+/// Adapters and processes can share a store. Look-ups and changes take effect at once, on any thread; an adapter
+/// decides by a change from the next turn of its event loop. Changes are written to the disk afterwards, never on an
+/// event loop. `flush` waits until they are written, for example before a program reports to its user that devices
+/// have paired.
 public final class BondStore: Sendable {
     /// The maximum number of bonds in a store. It keeps peers with ever new identities from filling the disk.
     package static let limit = 16_384
@@ -37,6 +37,18 @@ public final class BondStore: Sendable {
         /// The failed pairings with a fixed passkey, by identity of this host.
         var failures: [DeviceAddress: PasskeyFailures] = [:]
         var watchers = Watchers<BondChange>()
+        private var followers: [Follower] = []
+        private var lastFollower: UInt64 = 0
+
+        private struct Follower {
+            let number: UInt64
+            let local: DeviceAddress
+            let changed: @Sendable () -> Void
+            /// The bonds that have changed since they were taken, and whether one was removed since.
+            var bonds: [BondID: Bool]
+            /// Whether there are changes of which the follower was not notified.
+            var isDue = false
+        }
     }
 
     /// The errors of files that could not be read when the store was opened. All other bonds are in the store.
@@ -75,14 +87,6 @@ extension BondStore {
         return all.filter { local == nil || $0.id.local == local }.sorted { $0.id < $1.id }
     }
 
-    /// Returns the bonds of an identity of this host for a list that has one entry for each identity address: without
-    /// those of peers that have only claimed an address with which another peer is bonded.
-    func recordsByAddress(at local: DeviceAddress) -> [BondRecord] {
-        let all = records(at: local)
-        return all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1].id.peer != $0.element.id.peer }
-            .map(\.element)
-    }
-
     /// Returns the bond with a peer, by the peer's identity.
     public func record(_ id: BondID) -> BondRecord? { state.withLock { $0.table[id] } }
 
@@ -90,18 +94,6 @@ extension BondStore {
     /// With thousands of bonds it takes time to try all keys, so the result for an address is remembered.
     public func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
         state.withLock { $0.table.record(behind: address, at: local) }
-    }
-
-    /// Returns whether an identity of this host has peers that may use private addresses.
-    func knowsHiddenPeers(of local: DeviceAddress) -> Bool {
-        state.withLock { $0.table.knowsHiddenPeers(of: local) }
-    }
-
-    /// Returns the bond whose `peripheralKey` has these EDIV and Rand values, by which a central requests the key
-    /// after LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.4.4.2). Keys of LE Secure Connections
-    /// have neither: for 0 and 0 the result is nil, and the bond has to be found by the peer's address.
-    package func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
-        state.withLock { $0.table.record(ediv: ediv, random: random, at: local) }
     }
 }
 
@@ -134,7 +126,7 @@ extension BondStore {
             }
             if let old { record.inherit(from: old) }
             if old?.bond.localSigningKey != bond.localSigningKey { state.counters[record.id] = nil }
-            state.table.put(record)
+            state.put(record)
             note(.insert(record), of: record.id, in: &state)
             change.added.append(record.id)
             return total
@@ -147,12 +139,12 @@ extension BondStore {
     /// peer.
     @discardableResult
     public func update(_ id: BondID, _ change: (inout BondRecord) -> Void) -> Bool {
-        state.withLock { state in
+        changing { state, _ in
             guard let old = state.table[id] else { return false }
             var record = old
             change(&record)
             if record != old {
-                state.table.put(record)
+                state.put(record)
                 note(.update(record), of: id, in: &state)
             }
             return true
@@ -180,7 +172,7 @@ extension BondStore {
     }
 
     private func drop(_ id: BondID, in state: inout State, _ change: inout BondChange) {
-        guard state.table.remove(id) else { return }
+        guard state.remove(id) else { return }
         state.counters[id] = nil
         state.databases[id] = nil
         note(.remove, of: id, in: &state)
@@ -257,18 +249,91 @@ extension BondStore {
         return BoundedStream(buffer)
     }
 
-    /// Changes the state and reports the added and removed bonds to the watchers. The watchers are notified
-    /// outside of the lock, because a watcher whose buffer is full ends and then takes the lock.
+    /// Changes the state, reports the added and removed bonds to the watchers, and notifies the followers. That happens
+    /// outside of the lock, because a watcher whose buffer is full ends and then takes the lock. A follower is notified
+    /// of each change, also when it has not taken the one before: what the caller does next comes after its own change.
     func changing<Result: Sendable, Failure: Error>(
         _ body: (inout State, inout BondChange) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var change = BondChange()
-        let (result, watchers) = try state.withLock { (state) throws(Failure) in
+        let (result, watchers, due) = try state.withLock { (state) throws(Failure) in
             let result = try body(&state, &change)
-            return (result, change.isNothing ? [] : state.watchers.buffers)
+            return (result, change.isNothing ? [] : state.watchers.buffers, state.takeDue())
         }
         for watcher in watchers { watcher.yield(change) }
+        for notify in due { notify() }
         return result
+    }
+
+    /// Adds a follower, for which all bonds of the identity have changed.
+    func addFollower(at local: DeviceAddress, _ changed: @escaping @Sendable () -> Void) -> UInt64 {
+        state.withLock { $0.addFollower(at: local, changed) }
+    }
+
+    func removeFollower(_ number: UInt64) { state.withLock { $0.removeFollower(number) } }
+
+    /// Returns the changes that a follower has not taken yet.
+    func takeChanges(for follower: UInt64) -> [BondFollower.Change] {
+        state.withLock { state in
+            state.takeBonds(of: follower).map {
+                BondFollower.Change(id: $0, record: state.table[$0], wasRemoved: $1)
+            }
+        }
+    }
+}
+
+extension BondStore.State {
+    /// Adds a record, or replaces that with the same identifier.
+    mutating func put(_ record: BondRecord) {
+        table.put(record)
+        noteChange(of: record.id, isRemoval: false)
+    }
+
+    /// Removes a record; returns false when there is none.
+    mutating func remove(_ id: BondID) -> Bool {
+        guard table.remove(id) else { return false }
+        noteChange(of: id, isRemoval: true)
+        return true
+    }
+
+    private mutating func noteChange(of id: BondID, isRemoval: Bool) {
+        for index in followers.indices where followers[index].local == id.local {
+            followers[index].isDue = true
+            followers[index].bonds[id] = isRemoval || followers[index].bonds[id] == true
+        }
+    }
+
+    /// Returns the notifications of followers that are due.
+    fileprivate mutating func takeDue() -> [@Sendable () -> Void] {
+        followers.indices.compactMap { index in
+            guard followers[index].isDue else { return nil }
+            followers[index].isDue = false
+            return followers[index].changed
+        }
+    }
+
+    fileprivate mutating func addFollower(
+        at local: DeviceAddress, _ changed: @escaping @Sendable () -> Void
+    ) -> UInt64 {
+        lastFollower += 1
+        // In any order: they are taken in that of their identifiers.
+        let bonds = table.records.keys.filter { $0.local == local }.map { ($0, false) }
+        followers.append(
+            Follower(
+                number: lastFollower, local: local, changed: changed,
+                bonds: Dictionary(uniqueKeysWithValues: bonds)))
+        return lastFollower
+    }
+
+    fileprivate mutating func removeFollower(_ number: UInt64) {
+        followers.removeAll { $0.number == number }
+    }
+
+    /// Returns the bonds that have changed for a follower since the last call, in order.
+    fileprivate mutating func takeBonds(of follower: UInt64) -> [(key: BondID, value: Bool)] {
+        guard let index = followers.firstIndex(where: { $0.number == follower }) else { return [] }
+        defer { followers[index].bonds = [:] }
+        return followers[index].bonds.sorted { $0.key < $1.key }
     }
 }
 
@@ -342,8 +407,8 @@ extension BondStore {
     }
 
     private func take(_ contents: BondFolder.Contents) {
-        state.withLock { state in
-            for record in contents.records { state.table.put(record) }
+        changing { state, _ in
+            for record in contents.records { state.put(record) }
             for identity in contents.identities { state.identities[identity.address] = identity }
             state.failures = contents.failures
         }
@@ -419,8 +484,8 @@ extension BondStore {
                         change.added.append(id)
                         state.counters[id] = nil
                     }
-                    state.table.put(record)
-                } else if state.table.remove(id) {
+                    if state.table[id] != record { state.put(record) }
+                } else if state.remove(id) {
                     state.counters[id] = nil
                     change.removed.append(id)
                 }
@@ -439,7 +504,7 @@ extension BondStore {
     /// A call that has to reserve further counters waits for the disk.
     package func takeSignCounter(of id: BondID) async throws(BLEError) -> UInt32 {
         while true {
-            let taken = try state.withLock { state throws(BLEError) -> UInt32? in
+            let taken = try changing { (state, _) throws(BLEError) -> UInt32? in
                 guard let record = state.table[id] else { throw .notFound(.bond(id)) }
                 guard let ready = state.counters[id]?.first else {
                     guard record.signCounter < .max else { throw .countersUsedUp(id) }
@@ -464,7 +529,7 @@ extension BondStore {
         var record = record
         let counters = record.reserveCounters()
         state.counters[record.id] = counters
-        state.table.put(record)
+        state.put(record)
     }
 }
 
@@ -612,7 +677,7 @@ extension BondStore {
                     if !isSame { forgetDatabase(of: record.id, in: &state) }
                 }
                 state.counters[record.id] = nil
-                state.table.put(record)
+                state.put(record)
                 note(.insert(record), of: record.id, in: &state)
                 result.imported.append(record.id)
                 change.added.append(record.id)

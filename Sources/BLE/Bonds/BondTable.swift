@@ -2,7 +2,7 @@ import BLECore
 import SMP
 
 /// The bonds of a process, indexed by every identifier that a peer can use.
-struct BondTable {
+package struct BondTable {
     /// The values by which a central identifies a key of LE legacy pairing.
     private struct KeyName: Hashable {
         let local: DeviceAddress
@@ -21,24 +21,36 @@ struct BondTable {
         }
     }
 
-    private(set) var records: [BondID: BondRecord] = [:]
+    package private(set) var records: [BondID: BondRecord] = [:]
     private var named: [KeyName: BondID] = [:]
     private var resolvers: [DeviceAddress: AddressResolver] = [:]
 
-    subscript(id: BondID) -> BondRecord? { records[id] }
+    package init() {}
 
-    /// Returns the bond whose key has this name, which this host distributed as a peripheral.
-    func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
+    package subscript(id: BondID) -> BondRecord? { records[id] }
+
+    /// Returns the bond whose `peripheralKey` has these EDIV and Rand values, by which a central requests the key
+    /// after LE legacy pairing (Core Specification 5.4, Vol 3, Part H, 2.4.4.2). Keys of LE Secure Connections
+    /// have neither: for 0 and 0 the result is nil, and the bond has to be found by the peer's address.
+    package func record(ediv: UInt16, random: UInt64, at local: DeviceAddress) -> BondRecord? {
         KeyName(ediv, random, at: local).flatMap { named[$0] }.flatMap { records[$0] }
     }
 
     /// Returns the bond of the peer that uses an address: its identity address, or a resolvable private one. Of two
     /// with the same identity address, the one that has only claimed it comes second.
-    mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
+    package mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
         for isClaimed in [false, true] {
             if let known = records[BondID(address, at: local, isIdentityClaimed: isClaimed)] { return known }
         }
         return resolvers[local]?.bond(behind: address).flatMap { records[$0] }
+    }
+
+    /// Returns the bonds of an identity of this host for a list that has one entry for each identity address: without
+    /// those of peers that have only claimed an address with which another peer is bonded.
+    package func recordsByAddress(at local: DeviceAddress) -> [BondRecord] {
+        let all = records.values.filter { $0.id.local == local }.sorted { $0.id < $1.id }
+        return all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1].id.peer != $0.element.id.peer }
+            .map(\.element)
     }
 
     /// Returns the newest bond that was made before `time`, without authentication, and whose peer has not had another
@@ -51,10 +63,10 @@ struct BondTable {
     }
 
     /// Returns whether private addresses of peers can be resolved.
-    func knowsHiddenPeers(of local: DeviceAddress) -> Bool { resolvers[local]?.isEmpty == false }
+    package func knowsHiddenPeers(of local: DeviceAddress) -> Bool { resolvers[local]?.isEmpty == false }
 
     /// Adds a bond, or replaces the bond with the same identifier.
-    mutating func put(_ record: BondRecord) {
+    package mutating func put(_ record: BondRecord) {
         let (id, bond) = (record.id, record.bond)
         if let old = records.updateValue(record, forKey: id) {
             // Most changes do not affect the keys.
@@ -66,7 +78,8 @@ struct BondTable {
     }
 
     /// Removes a bond; returns false when there is none.
-    mutating func remove(_ id: BondID) -> Bool {
+    @discardableResult
+    package mutating func remove(_ id: BondID) -> Bool {
         guard let old = records.removeValue(forKey: id) else { return false }
         forgetName(of: old.bond)
         resolvers[id.local]?.set(nil, of: id)

@@ -46,9 +46,7 @@ extension Adapter {
             loop.execute { [weak self] in self?.assumeIsolated { $0.taken(held, by: feed, on: id) } }
         }
         callers.feeds[feed] = ValueFeed(buffer: buffer)
-        buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.unsubscribe(feed, on: id) } }
-        }
+        whenEnded(buffer) { $0.unsubscribe(feed, on: id) }
         guard options.completing else { return (BoundedStream(buffer), feed) }
         let stream = BoundedStream(buffer) { [weak self] value in
             guard value.mayBeTruncated, let self else { return value }

@@ -82,9 +82,7 @@ extension Adapter {
     func watchParameters(of id: LinkID, into buffer: StreamBuffer<LinkParameters>) {
         do throws(BLEError) {
             let number = try callers(of: id).parameters.add(buffer)
-            buffer.onEnd { [self] in
-                loop.execute { self.assumeIsolated { $0.callers.links[id]?.parameters.remove(number) } }
-            }
+            whenEnded(buffer) { $0.callers.links[id]?.parameters.remove(number) }
         } catch {
             buffer.finish(.failure(error))
         }

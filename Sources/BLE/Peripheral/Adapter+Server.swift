@@ -87,9 +87,7 @@ extension Adapter {
     func listen(into buffer: StreamBuffer<PeripheralEvent>) {
         if let end { return buffer.finish(.failure(end)) }
         let number = server.listeners.add(buffer)
-        buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.server.listeners.remove(number) } }
-        }
+        whenEnded(buffer) { $0.server.listeners.remove(number) }
     }
 }
 

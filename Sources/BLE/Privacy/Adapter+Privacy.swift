@@ -19,7 +19,7 @@ extension Adapter {
     func setUpPrivacy() async throws(BLEError) {
         radio.privacyWasReset(
             listSize: canResolve ? capabilities.resolvingListSize : 0, at: loop.now)
-        watchBonds()
+        security.watchBonds()
         radio.setPeers(peers)
         while let command = try radio.nextSetupCommand(at: loop.now, newAddress: newPrivateAddress) {
             radio.setupAnswered(try await answer(to: command), at: loop.now)
@@ -35,11 +35,9 @@ extension Adapter {
 
     /// The peers whose private addresses the controller can resolve.
     var peers: Radio.Peers {
-        let bonds = security.options.bonds
-        return Radio.Peers(
-            records: { [identity] in bonds.recordsByAddress(at: identity) },
-            localKey: localIdentity.identityKey,
-            knowsHidden: bonds.knowsHiddenPeers(of: identity))
+        Radio.Peers(
+            records: { [self] in security.bonds.recordsByAddress(at: identity) },
+            localKey: localIdentity.identityKey, knowsHidden: security.bonds.knowsHiddenPeers(of: identity))
     }
 
     func newPrivateAddress() -> DeviceAddress {

@@ -222,9 +222,7 @@ extension Adapter {
     private func reportHealth(to buffer: StreamBuffer<AdapterHealthEvent>) {
         if let end { return buffer.finish(.failure(end)) }
         let id = callers.health.add(buffer)
-        buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.callers.health.remove(id) } }
-        }
+        whenEnded(buffer) { $0.callers.health.remove(id) }
     }
 
     func note(_ event: AdapterHealthEvent) {

@@ -10,6 +10,36 @@ extension Adapter {
     /// The identity of this host in pairings.
     var localIdentity: LocalIdentity { security.identity ?? LocalIdentity(address: identity, identityKey: 0) }
 
+    /// Sets the address by which other devices know this adapter, to whose bonds it has access.
+    func setIdentity(_ address: DeviceAddress) {
+        identity = address
+        security.followBonds(at: address) { [weak self, loop] in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.bondsChanged() } }
+        }
+    }
+
+    /// Handles changes of bonds by this process or by others.
+    private func bondsChanged() {
+        security.takeChanges()
+        let news = security.takeNews()
+        guard end == nil, !news.isNothing else { return }
+        for id in news.removed { forgetAttempts(of: id) }
+        radio.setPeers(peers)
+        renewBonds()
+        lookAgain()
+        radio.peersChanged()
+        settle()
+    }
+
+    /// Changes bonds in the store, of which look-ups then know.
+    @discardableResult
+    private func changeBonds<Result, Failure: Error>(
+        _ change: (BondStore) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { security.takeChanges() }
+        return try change(store)
+    }
+
     /// The bonds of this adapter's identity with other devices.
     public var bonds: [Bond] { store.records(at: identity).map(\.bond) }
 
@@ -33,7 +63,10 @@ extension Adapter {
     @discardableResult
     func forgetBond(with peer: DeviceAddress) -> Bool {
         var wasThere = false
-        while let id = bondRecord(of: peer)?.id, store.remove(id) {
+        security.takeChanges()
+        while let id = bondRecord(of: peer)?.id {
+            // Another may have removed it just now, and look-ups know it then.
+            guard changeBonds({ $0.remove(id) }) else { continue }
             clients.cache.forget(id.peer)
             forgetAttempts(of: id)
             wasThere = true
@@ -56,7 +89,7 @@ extension Adapter {
         for link in links {
             let bond: Bond?
             if let known = link.protection.bond?.id {
-                bond = store.record(known)?.bond
+                bond = security.bonds[known]?.bond
                 if bond == nil { clients.cache.forget(known.peer) }
             } else {
                 bond = newBond(of: link)
@@ -101,7 +134,7 @@ extension Adapter {
         // The device that has claimed the central's address can have it on the air, if it has no private address now.
         // Then its key proves that.
         if ediv == 0, random == 0 { return bond(with: link.peer) }
-        guard let record = store.record(ediv: ediv, random: random, at: identity) else { return nil }
+        guard let record = security.bonds.record(ediv: ediv, random: random, at: identity) else { return nil }
         log.info("\(link.peer) asks for a key of \(record.id.peer)")
         return record.bond
     }
@@ -109,7 +142,7 @@ extension Adapter {
     private var store: BondStore { security.options.bonds }
 
     /// Returns the record of the bonded device with this address, or with the identity behind it.
-    func bondRecord(of peer: DeviceAddress) -> BondRecord? { store.record(behind: peer, at: identity) }
+    func bondRecord(of peer: DeviceAddress) -> BondRecord? { security.record(behind: peer, at: identity) }
 
     /// Returns the bond with the device that has this address, or the identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
@@ -137,16 +170,16 @@ extension Adapter {
 
     /// Returns the bond with the identity of a peer that has paired.
     func replaced(by bond: Bond) -> Bond? {
-        if let same = store.record(bond.id) { return same.bond }
-        return bond.isIdentityClaimed ? store.record(BondID(bond.peer, at: bond.local))?.bond : nil
+        if let same = security.bonds[bond.id] { return same.bond }
+        return bond.isIdentityClaimed ? security.bonds[BondID(bond.peer, at: bond.local)]?.bond : nil
     }
 
     /// Returns the bond of a peer that has claimed the identity of a bonded device, which the user has accepted, so that
     /// it replaces that device's bond.
     func withDecidedIdentity(_ bond: Bond) -> Bond {
         var bond = bond
-        if bond.isIdentityClaimed, store.record(bond.id) == nil,
-            store.record(BondID(bond.peer, at: bond.local)) != nil
+        if bond.isIdentityClaimed, security.bonds[bond.id] == nil,
+            security.bonds[BondID(bond.peer, at: bond.local)] != nil
         {
             bond.isIdentityClaimed = false
         }
@@ -159,17 +192,17 @@ extension Adapter {
     /// Stores the bond that a pairing has made. Throws when it is weaker than the present bond, because the
     /// identity in it is only what the peer claims.
     func keep(_ bond: Bond, of link: Link) throws(BLEError) {
-        if let present = store.record(bond.id)?.bond, bond.strength.isWeaker(than: present.strength) {
+        if let present = security.bonds[bond.id]?.bond, bond.strength.isWeaker(than: present.strength) {
             throw .invalidRequest(.weakerBond(link.peer, of: bond.peer))
         }
-        try store.insert(bond)
+        try changeBonds { (store) throws(BLEError) in try store.insert(bond) }
     }
 
     /// Restores the server's record of a peer that has proven its identity.
     func restore(_ bond: Bond, of link: Link) {
         checkSignatures(of: link)
-        if let record = store.record(bond.id) { server.gatt.restore(record.client, of: ClientID(link.id)) }
-        store.noteUse(bond.id)
+        if let record = security.bonds[bond.id] { server.gatt.restore(record.client, of: ClientID(link.id)) }
+        changeBonds { $0.noteUse(bond.id) }
         reportServerEvents()
         // Indicates what has changed since the peer's last link.
         reportServicesChanged(on: link)
@@ -180,7 +213,7 @@ extension Adapter {
     func checkSignatures(of link: Link) {
         guard let bond = link.protection.bond, let key = bond.peerSigningKey else { return }
         server.gatt.setSigningKey(
-            ATTSigningKey(key), nextCounter: store.record(bond.id)?.client.signCounter ?? 0,
+            ATTSigningKey(key), nextCounter: security.bonds[bond.id]?.client.signCounter ?? 0,
             of: ClientID(link.id))
     }
 
@@ -198,13 +231,13 @@ extension Adapter {
     /// has led to the bond.
     func lacksName(of id: LinkID) -> Bool {
         guard let bond = links[id]?.protection.bond else { return false }
-        return store.record(bond.id)?.name == nil
+        return security.bonds[bond.id]?.name == nil
     }
 
     /// Keeps the name that was read from a bonded peer.
     func noteName(_ name: String?, of id: LinkID) {
         guard let name, !name.isEmpty, let bond = links[id]?.protection.bond else { return }
-        store.update(bond.id) { $0.name = name }
+        changeBonds { $0.update(bond.id) { $0.name = name } }
     }
 
     /// Waits until the state of bonded peers is on the disk.
@@ -244,14 +277,16 @@ extension Adapter {
         guard server.isPublished, link.protection.isRecognized, let bond = link.protection.bond else {
             return
         }
-        store.update(bond.id) { $0.client = record }
+        changeBonds { $0.update(bond.id) { $0.client = record } }
     }
 
     /// Notes the counter of a signed write of a bonded central: no earlier counter is accepted any more, also
     /// after a restart.
     func noteSignature(_ counter: UInt32, of central: ClientID) {
         guard let bond = links[LinkID(number: central.rawValue)]?.protection.bond else { return }
-        store.update(bond.id) { $0.client.signCounter = max($0.client.signCounter, counter) }
+        changeBonds {
+            $0.update(bond.id) { $0.client.signCounter = max($0.client.signCounter, counter) }
+        }
     }
 }
 

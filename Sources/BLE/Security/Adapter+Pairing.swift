@@ -242,6 +242,8 @@ extension Adapter {
                 link.pairing.policy.existing = link.protection.bond?.strength
                 reportPairingFailure(.pairing(.local(.unspecifiedReason)), of: link)
             case .keep(let bond):
+                // Another process may have stored a stronger bond just now.
+                security.takeChanges()
                 let bond = withDecidedIdentity(bond)
                 do throws(BLEError) {
                     try keep(bond, of: link)

@@ -77,6 +77,55 @@ struct SecurityState {
     var identity: LocalIdentity?
     /// The failed pairing attempts, by the peer's address.
     var attempts = RepeatedAttempts()
+    /// The bonds of this host's identity, as they were when the changes of the store were taken last.
+    private(set) var bonds = BondTable()
+    private var follower: BondFollower?
+    /// What has changed since `takeNews` was called, if it is watched.
+    private var news = BondChange()
+    private var isWatched = false
 
     init(_ options: SecurityOptions) { self.options = options }
+
+    /// Looks up a bond by an address of the peer; the result for a private address is remembered.
+    mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
+        bonds.record(behind: address, at: local)
+    }
+
+    /// Follows the bonds of an identity of this host from now on. `changed` is called, on any thread, when there are
+    /// changes to take.
+    mutating func followBonds(at local: DeviceAddress, _ changed: @escaping @Sendable () -> Void) {
+        guard follower?.local != local else { return }
+        follower = BondFollower(options.bonds, at: local, changed)
+        (bonds, news, isWatched) = (BondTable(), BondChange(), false)
+        takeChanges()
+    }
+
+    /// Returns changes from `takeNews` from now on.
+    mutating func watchBonds() {
+        takeChanges()
+        isWatched = true
+    }
+
+    /// Takes the changes of the store.
+    mutating func takeChanges() {
+        for change in follower?.takeChanges() ?? [] {
+            let before = bonds[change.id]?.bond
+            if let record = change.record {
+                bonds.put(record)
+            } else {
+                bonds.remove(change.id)
+            }
+            guard isWatched else { continue }
+            if change.wasRemoved { news.removed.append(change.id) }
+            if let bond = change.record?.bond, change.wasRemoved || bond != before {
+                news.added.append(change.id)
+            }
+        }
+    }
+
+    /// Returns the bonds that were added, or whose keys have changed, and those that were removed since the last call.
+    mutating func takeNews() -> BondChange {
+        defer { news = BondChange() }
+        return news
+    }
 }

@@ -34,11 +34,23 @@ struct BondFolderTests {
         }
         let store = try await open()
         #expect(store.records().map(\.bond) == [SampleBonds.bond(), claimed])
-        #expect(store.recordsByAddress(at: SampleBonds.local).map(\.bond) == [SampleBonds.bond()])
+        var table = BondTable()
+        for record in store.records() { table.put(record) }
+        #expect(table.recordsByAddress(at: SampleBonds.local).map(\.bond) == [SampleBonds.bond()])
         #expect(store.record(behind: SampleBonds.peer, at: SampleBonds.local)?.bond == SampleBonds.bond())
         #expect(store.record(behind: hidden, at: SampleBonds.local)?.bond == claimed)
         #expect(store.remove(SampleBonds.id))
         #expect(store.record(behind: SampleBonds.peer, at: SampleBonds.local)?.bond == claimed)
+    }
+
+    @Test("a follower is not notified when the disk has what it knows")
+    func flushChangesNothing() async throws {
+        let store = try await open()
+        let notifications = Lock(0)
+        let follower = BondFollower(store, at: SampleBonds.local) { notifications.withLock { $0 += 1 } }
+        try store.insert(SampleBonds.bond())
+        try await store.flush()
+        #expect(notifications.withLock { $0 } == 1 && follower.takeChanges().count == 1)
     }
 
     @Test("the next process reads what was flushed, and only the owner has access")

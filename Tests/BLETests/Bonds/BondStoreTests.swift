@@ -78,23 +78,24 @@ struct BondStoreTests {
     }
 
     @Test("a legacy pairing key is found by its EDIV and random number; Secure Connections keys have none")
-    func findsLegacyKeyByEDIVAndRandom() throws {
-        try store.insert(SampleBonds.bond(key: 5))
-        let found = store.record(ediv: 5, random: 99, at: SampleBonds.local)
+    func findsLegacyKeyByEDIVAndRandom() {
+        var table = BondTable()
+        table.put(BondRecord(SampleBonds.bond(key: 5), created: SampleBonds.noon))
+        let found = table.record(ediv: 5, random: 99, at: SampleBonds.local)
         #expect(found?.bond.peripheralKey?.value == UInt128(5) << 64 | 0xf)
         // The key of the peer's own peripheral role is not found.
-        let peers = store.record(ediv: 0x1234, random: 0x0102_0304_0506_0708, at: SampleBonds.local)
+        let peers = table.record(ediv: 0x1234, random: 0x0102_0304_0506_0708, at: SampleBonds.local)
         #expect(peers == nil)
-        #expect(store.record(ediv: 5, random: 98, at: SampleBonds.local) == nil)
+        #expect(table.record(ediv: 5, random: 98, at: SampleBonds.local) == nil)
         // A new pairing has another EDIV.
-        try store.insert(SampleBonds.bond(key: 6))
-        #expect(store.record(ediv: 5, random: 99, at: SampleBonds.local) == nil)
-        #expect(store.record(ediv: 6, random: 99, at: SampleBonds.local) != nil)
+        table.put(BondRecord(SampleBonds.bond(key: 6), created: SampleBonds.noon))
+        #expect(table.record(ediv: 5, random: 99, at: SampleBonds.local) == nil)
+        #expect(table.record(ediv: 6, random: 99, at: SampleBonds.local) != nil)
 
         var secure = SampleBonds.bond(with: .randomStatic(7))
         secure.peripheralKey = LongTermKey(7)
-        try store.insert(secure)
-        #expect(store.record(ediv: 0, random: 0, at: SampleBonds.local) == nil)
+        table.put(BondRecord(secure, created: SampleBonds.noon))
+        #expect(table.record(ediv: 0, random: 0, at: SampleBonds.local) == nil)
     }
 
     @Test("a new pairing drops subscriptions and the database, and keeps the name")
@@ -195,6 +196,36 @@ struct BondStoreTests {
         #expect(!store.update(SampleBonds.id) { $0.name = "absent" })
         store.keep(CachedDatabase(SampleBonds.database), of: SampleBonds.id)
         #expect(try await store.database(of: SampleBonds.id) == nil)
+    }
+
+    @Test("a follower is notified of each change at its identity, and takes them together")
+    func followerTakesChanges() throws {
+        let notifications = Lock(0)
+        let bonds = SampleBonds.many(3)
+        let (first, second, third) = (bonds[0], bonds[1], bonds[2])
+        try store.insert(first)
+        let follower = BondFollower(store, at: SampleBonds.local) { notifications.withLock { $0 += 1 } }
+        let other = BondFollower(store, at: SampleBonds.peer) { Issue.record("another identity") }
+        defer { withExtendedLifetime(other) {} }
+        #expect(follower.takeChanges().map(\.record?.bond) == [first] && other.takeChanges().isEmpty)
+        #expect(notifications.withLock { $0 } == 0)
+        try store.insert(third)
+        try store.insert(second)
+        store.update(third.id) { $0.name = "third" }
+        store.remove(first.id)
+        #expect(notifications.withLock { $0 } == 4)
+        let changes = follower.takeChanges()
+        #expect(changes.map(\.id) == [first, second, third].map(\.id).sorted())
+        #expect(changes.filter(\.wasRemoved).map(\.id) == [first.id])
+        #expect(changes.first { $0.id == first.id }?.record == nil)
+        #expect(changes.first { $0.id == third.id }?.record?.name == "third")
+        #expect(follower.takeChanges().isEmpty)
+        #expect(!store.remove(first.id) && store.update(second.id) { _ in })
+        #expect(notifications.withLock { $0 } == 4, "nothing has changed")
+        store.remove(second.id)
+        try store.insert(second)
+        let again = follower.takeChanges()
+        #expect(again.map(\.record?.bond) == [second] && again.map(\.wasRemoved) == [true])
     }
 
     @Test("a watcher that consumes nothing overflows, and the store continues")

@@ -881,7 +881,6 @@ extension Adapter {
             Bond(
                 with: peer, as: identity,
                 PairingStrength(isAuthenticated: false, isSecureConnections: true)))
-        renewBonds()
     }
 
     fileprivate func security(of id: LinkID) -> LinkSecurity? { links[id]?.security }

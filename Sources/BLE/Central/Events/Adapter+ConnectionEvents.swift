@@ -5,9 +5,7 @@ extension Adapter {
     func watchConnections(into buffer: StreamBuffer<ConnectionEvent>) {
         if let end { return buffer.finish(.failure(end)) }
         let number = callers.connections.add(buffer)
-        buffer.onEnd { [self] in
-            loop.execute { self.assumeIsolated { $0.callers.connections.remove(number) } }
-        }
+        whenEnded(buffer) { $0.callers.connections.remove(number) }
     }
 
     /// Reports a link that is ready for its user. Each link is reported once.

@@ -89,9 +89,7 @@ extension Adapter {
         do throws(BLEError) {
             let link = try link(id)
             let number = try callers(of: id).serviceChanges.add(buffer)
-            buffer.onEnd { [self] in
-                loop.execute { self.assumeIsolated { $0.callers.links[id]?.serviceChanges.remove(number) } }
-            }
+            whenEnded(buffer) { $0.callers.links[id]?.serviceChanges.remove(number) }
             // A discovery subscribes to the changes.
             guard link.gatt.session.currentDatabase == nil else { return }
             Task(executorPreference: loop) {
