@@ -38,7 +38,7 @@ struct ConnectStateTests {
         #expect(state.leave(first.ticket) == nil)
         #expect(state.firstOptions(for: lamp)?.mtu.octets == 70)
         #expect(state.leave(second.ticket) == lamp)
-        #expect(state.remove(lamp).requests.map(\.ticket) == [second.ticket])
+        #expect(state.remove(lamp).map(\.ticket) == [second.ticket])
         #expect(!state.isWaiting(for: lamp) && state.isWaiting(for: lock))
         // Leaving again has no effect after the request has ended.
         #expect(state.leave(second.ticket) == nil)

@@ -45,12 +45,15 @@ struct PlayedAdvertiser {
 
     /// Returns the next command; nil when there is none.
     mutating func next() -> String? {
-        let taken = taken
         defer { take() }
-        guard let command = advertiser.nextCommand(under: conditions, claim: { !taken.contains($0) })
-        else { return nil }
-        packet = command.packet
-        return Self.name(command.packet)
+        while true {
+            if let command = advertiser.nextCommand(under: conditions) {
+                packet = command.packet
+                return Self.name(command.packet)
+            }
+            guard let set = advertiser.wantedSet else { return nil }
+            advertiser.claimed(set, isOurs: !taken.contains(set))
+        }
     }
 
     /// Answers the last command.

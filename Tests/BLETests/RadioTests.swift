@@ -2,6 +2,7 @@ import BLE
 import BLEAdvertising
 import BLECore
 import HCI
+import SMP
 import Testing
 
 /// The machines of the radio together, with a controller that a test determines.
@@ -29,10 +30,10 @@ import Testing
         _ = radio.radio.scan(options, at: .zero)
         radio.answerAll()
         #expect(radio.filters)
-        for number in 2...3 { radio.radio.connect(to: PlayedRadio.device(number)) }
+        for number in 2...3 { radio.connect(to: PlayedRadio.device(number)) }
         radio.answerAll()
         #expect(radio.isInitiating && radio.isScanning && !radio.filters)
-        for number in 2...3 { radio.radio.forget(PlayedRadio.device(number)) }
+        for number in 2...3 { radio.giveUp(PlayedRadio.device(number)) }
         radio.answerAll()
         #expect(!radio.isInitiating && radio.isScanning && radio.filters)
     }
@@ -43,7 +44,7 @@ import Testing
         let first = try #require(radio.radio.privateAddress)
         _ = radio.radio.scan(ScanOptions(), at: .zero)
         _ = try radio.advertise()
-        radio.radio.connect(to: PlayedRadio.device(1))
+        radio.connect(to: PlayedRadio.device(1))
         radio.answerAll()
         #expect(radio.isInitiating && radio.isScanning && radio.isAdvertising)
         radio.wait(.seconds(60))
@@ -62,11 +63,57 @@ import Testing
         _ = try radio.advertise()
         radio.answerAll()
         for isSuspended in [true, false] {
-            radio.surroundings.isSuspended = isSuspended
+            radio.common.isSuspended = isSuspended
             radio.radio.surroundingsChanged()
             radio.answerAll()
             #expect(radio.isScanning == !isSuspended && radio.isAdvertising == !isSuspended)
         }
+    }
+
+    @Test(
+        "a peer that only this host recognizes is searched for by a scan, and connected to by its present address"
+    )
+    func hiddenPeerIsSearchedFor() {
+        let radio = PlayedRadio()
+        radio.changeBond(with: 4)
+        radio.connect(to: PlayedRadio.device(4))
+        radio.answerAll()
+        #expect(radio.isScanning && !radio.isInitiating)
+        radio.hear(4)
+        radio.answerAll()
+        #expect(radio.isScanning && radio.isInitiating)
+        radio.giveUp(PlayedRadio.device(4))
+        radio.answerAll()
+        #expect(!radio.isScanning && radio.isQuiet)
+    }
+
+    @Test("a peer that the controller should have recognized is connected to by the packet that shows that")
+    func missedPeerIsConnectedTo() {
+        let radio = PlayedRadio(resolving: 1)
+        for number in 4...5 { radio.changeBond(with: number) }
+        radio.answerAll()
+        for number in 4...5 { radio.connect(to: PlayedRadio.device(number)) }
+        radio.answerAll()
+        let resolved = [4, 5].filter { radio.radio.controllerHasKey(of: PlayedRadio.device($0)) }
+        #expect(resolved.count == 1 && radio.isScanning && radio.isInitiating)
+        for number in resolved { radio.hear(number) }
+        radio.answerAll()
+        #expect(
+            radio.isInitiating
+                && !resolved.contains { radio.radio.controllerHasKey(of: PlayedRadio.device($0)) })
+    }
+
+    @Test("a peer that the controller resolves is searched for by the host, too, when it is not found")
+    func hostHelpsController() {
+        let radio = PlayedRadio(resolving: 2)
+        radio.changeBond(with: 4)
+        radio.answerAll()
+        radio.connect(to: PlayedRadio.device(4))
+        radio.answerAll()
+        #expect(!radio.isScanning && radio.isInitiating)
+        radio.wait(.seconds(10))
+        radio.answerAll()
+        #expect(radio.isScanning && radio.isInitiating)
     }
 
     /// Whatever the controller answers, the machines settle after each input, send one command each at a time, and
@@ -74,7 +121,8 @@ import Testing
     @Test(arguments: 0..<300) func radioSettles(seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
         let privacy = PrivacyOptions(isEnabled: seed % 4 < 2, addressLifetime: .seconds(5))
-        let radio = PlayedRadio(isExtended: seed % 2 == 0, privacy: privacy)
+        let radio = PlayedRadio(
+            isExtended: seed % 2 == 0, privacy: privacy, resolving: seed % 3 == 0 ? 2 : 0)
         var (scans, trains): ([ScanID], [PeriodicSyncID]) = ([], [])
         var advertisements: [AdvertisingID] = []
         for _ in 0..<40 {
@@ -87,15 +135,13 @@ import Testing
             case 2: if let scan = scans.popLast() { radio.radio.end(scan, at: radio.surroundings.now) }
             case 3: trains.append(radio.follow())
             case 4: if let train = trains.popLast() { radio.radio.end(train) }
-            case 5, 6: radio.radio.connect(to: PlayedRadio.device(.random(in: 1...5, using: &random)))
-            case 7: radio.radio.forget(PlayedRadio.device(.random(in: 1...5, using: &random)))
+            case 5, 6: radio.connect(to: PlayedRadio.device(.random(in: 1...5, using: &random)))
+            case 7: radio.giveUp(PlayedRadio.device(.random(in: 1...5, using: &random)))
             case 8:
-                radio.surroundings.isSuspended.toggle()
+                radio.common.isSuspended.toggle()
                 radio.radio.surroundingsChanged()
             case 9: radio.wait(.milliseconds(.random(in: 1...6_000, using: &random)))
-            case 10:
-                radio.radio.searchPeers(
-                    Bool.random(using: &random) ? ScanOptions() : nil, at: radio.surroundings.now)
+            case 10: radio.changeBond(with: .random(in: 3...5, using: &random))
             // The controller may have no set left.
             case 11: if let id = try? radio.advertise() { advertisements.append(id) }
             case 12: if let id = advertisements.popLast() { radio.radio.stop(id) }
@@ -105,7 +151,7 @@ import Testing
             _ = radio.settle()
             for _ in 0..<Int.random(in: 0...3, using: &random) { radio.answerOne(using: &random) }
         }
-        radio.surroundings.isSuspended = false
+        radio.common.isSuspended = false
         radio.radio.surroundingsChanged()
         if radio.isRecovering { radio.reset() }
         // Where scans and connection attempts take turns, these are 5 s long.
@@ -122,8 +168,7 @@ import Testing
         for scan in scans { radio.radio.end(scan, at: radio.surroundings.now) }
         for train in trains { radio.radio.end(train) }
         for id in advertisements { radio.radio.stop(id) }
-        for number in 1...5 { radio.radio.forget(PlayedRadio.device(number)) }
-        radio.radio.searchPeers(nil, at: radio.surroundings.now)
+        for number in 1...5 { radio.giveUp(PlayedRadio.device(number)) }
         for _ in 0..<10 {
             radio.wait(.seconds(5))
             radio.answerAll()
@@ -139,6 +184,7 @@ import Testing
 private final class PlayedRadio {
     var radio: Radio
     var surroundings = Radio.Surroundings(at: .zero)
+    var common = Common(identity: DeviceAddress(0xf0, type: .public), random: HostRandom(seed: 1))
     /// The commands that are not answered, oldest first.
     private var asked: [(command: MachineCommand, machine: Radio.Machine)] = []
     private(set) var faults: [String] = []
@@ -156,18 +202,15 @@ private final class PlayedRadio {
     private(set) var isSearching = false
     private(set) var isAdvertising = false
 
-    init(isExtended: Bool = false, privacy: PrivacyOptions = .off) {
+    /// The number of peers for which the controller's resolving list has room.
+    private let listSize: Int
+
+    init(isExtended: Bool = false, privacy: PrivacyOptions = .off, resolving listSize: Int = 0) {
         radio = Radio(remembering: 16, privacy: privacy)
+        self.listSize = listSize
         if isExtended {
-            surroundings.controller.features = [.extendedAdvertising, .periodicAdvertising]
-            surroundings.controller.commands = SupportedCommands([.leSetExtendedAdvertisingEnable])
-        }
-        let last = Lock<UInt64>(0xc000_0000_0000)
-        surroundings.newAddress = {
-            last.withLock { last in
-                last += 1
-                return DeviceAddress(last, type: .random)
-            }
+            common.controller.features = [.extendedAdvertising, .periodicAdvertising]
+            common.controller.commands = SupportedCommands([.leSetExtendedAdvertisingEnable])
         }
         setUp()
     }
@@ -175,9 +218,8 @@ private final class PlayedRadio {
     /// Sets the controller up, which has been reset.
     private func setUp() {
         radio.acceptListWasReset(holding: 2)
-        radio.privacyWasReset(listSize: 0, at: surroundings.now)
-        while (try? radio.nextSetupCommand(at: surroundings.now, newAddress: surroundings.newAddress)) != nil
-        {
+        radio.privacyWasReset(listSize: listSize, at: surroundings.now)
+        while (try? radio.nextSetupCommand(at: surroundings.now, &common)) != nil {
             radio.setupAnswered(.done([]), at: surroundings.now)
         }
         _ = settle()
@@ -187,7 +229,7 @@ private final class PlayedRadio {
         var content = AdvertisingContent()
         content.name = "peer"
         let plan = try AdvertisingPlan(content, kind: .connectable)
-        return try radio.advertise(AdvertisingRequest(plan), maximumLinks: 1, under: surroundings)
+        return try radio.advertise(AdvertisingRequest(plan), maximumLinks: 1, under: surroundings, common)
     }
 
     static func device(_ number: Int) -> DeviceAddress { DeviceAddress(UInt64(number), type: .public) }
@@ -209,8 +251,54 @@ private final class PlayedRadio {
         return rested
     }
 
-    /// Whether a device is to be connected to.
-    var isConnecting: Bool { (1...5).contains { radio.isConnecting(to: Self.device($0)) } }
+    /// Whether the controller is to connect to a device.
+    var isConnecting: Bool { (1...5).contains { radio.isInitiating(to: Self.device($0)) } }
+
+    /// Adds a request to connect to a device.
+    func connect(to device: DeviceAddress) {
+        let ticket = radio.nextTicket()
+        let request = ConnectState.Request(ticket: ticket, options: ConnectionOptions())
+        if radio.wait(request, for: device, at: surroundings.now) {
+            radio.look(for: device, common, at: surroundings.now)
+        }
+    }
+
+    /// Ends all requests to connect to a device.
+    func giveUp(_ device: DeviceAddress) { _ = radio.giveUp(device, at: surroundings.now) }
+
+    /// Makes or removes the bond with a device that uses private addresses.
+    func changeBond(with number: Int) {
+        var bond = Bond(
+            with: Self.device(number), as: common.identity,
+            PairingStrength(isAuthenticated: false, isSecureConnections: true))
+        bond.peerIdentityKey = UInt128(number)
+        if !common.bonds.remove(bond.id) {
+            common.bonds.put(BondRecord(bond, created: Timestamp(milliseconds: 0)))
+        }
+        radio.setPeers(common)
+        lookAgain()
+        radio.peersChanged()
+    }
+
+    private func lookAgain() {
+        for device in radio.wantedDevices { radio.look(for: device, common, at: surroundings.now) }
+    }
+
+    /// Receives a packet of a bonded device, which uses a private address.
+    func hear(_ number: Int) {
+        let address = DeviceAddress.resolvable(
+            UInt32(number), key: SecurityManager.aes128(key: UInt128(number)))
+        let octets = (0..<6).map { UInt8(truncatingIfNeeded: address.value >> ($0 * 8)) }
+        let packet: [UInt8] = [0x04, 0x3e, 12, 0x02, 1, 0x00, 0x01] + octets + [0, 0xc4]
+        do throws(DecodeError) {
+            if try !radio.receive(packet.span, at: surroundings.now, &common, deliver: { _, _ in }) {
+                faults.append("no report")
+            }
+        } catch {
+            faults.append("\(error)")
+        }
+        _ = settle()
+    }
 
     func follow() -> PeriodicSyncID {
         radio.follow(.init(advertiser: Self.device(9), set: 1), PeriodicSyncOptions())
@@ -219,7 +307,7 @@ private final class PlayedRadio {
     /// Settles, and returns the commands with their machines.
     func settle() -> [String] {
         var sent: [String] = []
-        while let output = radio.next(under: surroundings) {
+        while let output = radio.next(under: surroundings, &common) {
             if case .event(let event) = output { note(event) }
             guard case .command(let command, let machine) = output else { continue }
             if asked.contains(where: { isSame($0.machine, machine) }) {
@@ -238,6 +326,8 @@ private final class PlayedRadio {
         case .advertising(.started(let id)): started.insert(id)
         case .advertising(.ended(let id, _)): ended.insert(id)
         case .advertising(.offAir(let id)): offAir.insert(id)
+        case .connectFailed(let device, _): giveUp(device)
+        case .addressesChanged: lookAgain()
         default: break
         }
     }
@@ -249,7 +339,7 @@ private final class PlayedRadio {
     func wait(_ duration: Duration) {
         surroundings.now = surroundings.now + duration
         if let due = radio.deadline(isRecovering: isRecovering), due <= surroundings.now {
-            radio.expire(under: surroundings)
+            radio.expire(under: surroundings, common)
         }
         _ = settle()
     }
@@ -269,7 +359,7 @@ private final class PlayedRadio {
             }
         let answer = other ?? (isPossible ? .done([]) : .refused(.commandDisallowed))
         if answer == .done([]) { execute(command.packet) }
-        radio.answered(answer, to: machine, under: surroundings)
+        radio.answered(answer, to: machine, under: surroundings, common)
         _ = settle()
         guard answer == .done([]) else { return }
         if opcode == .leCreateConnectionCancel { endConnecting() }
@@ -341,7 +431,9 @@ private final class PlayedRadio {
         if isInitiating, Bool.random(using: &random) {
             isInitiating = false
             let device = Self.device(.random(in: 1...5, using: &random))
-            _ = radio.connected { $0 == device }
+            giveUp(radio.connected(to: device, as: [device], &common))
+        } else if isScanning, Bool.random(using: &random) {
+            hear(.random(in: 3...5, using: &random))
         } else if isSearching {
             isSearching = false
             radio.established(.init(status: .connectionFailedToBeEstablished, train: Self.noTrain))

@@ -284,5 +284,5 @@ import Testing
 
 extension Adapter {
     /// The number of devices for which connects wait.
-    fileprivate var sought: Int { connecting.devices.count }
+    fileprivate var sought: Int { radio.wantedDevices.count }
 }

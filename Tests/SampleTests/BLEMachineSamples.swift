@@ -8,11 +8,12 @@ struct BLEMachineSamples {
 
     func advertise(
         _ advertiser: inout Advertiser, request: AdvertisingRequest, conditions: Advertiser.Conditions,
-        isFree: (AdvertisingHandle) -> Bool
+        claim: (AdvertisingHandle) -> Bool
     ) throws {
         // Sources/BLE/Host/Radio/Advertiser.swift
         let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
-        if let command = advertiser.nextCommand(under: conditions, claim: { isFree($0) }) { submit(command) }
+        if let command = advertiser.nextCommand(under: conditions) { submit(command) }
+        if let set = advertiser.wantedSet { advertiser.claimed(set, isOurs: claim(set)) }
         advertiser.answered(answer, under: conditions)
         while let event = advertiser.nextEvent() { handle(event) }
         // Run `expire` at `deadline`.
@@ -39,13 +40,15 @@ struct BLEMachineSamples {
         handle(connected)
     }
 
-    func settle(_ radio: inout Radio, options: ScanOptions, surroundings: Radio.Surroundings) {
+    func settle(
+        _ radio: inout Radio, options: ScanOptions, surroundings: Radio.Surroundings, common: inout Common
+    ) {
         func handle(_ output: Radio.Output) {}
         // Sources/BLE/Host/Radio/Radio.swift
         let id = radio.scan(options, at: now)
-        while let output = radio.next(under: surroundings) { handle(output) }
-        radio.answered(answer, to: .scanner, under: surroundings)
-        while let output = radio.next(under: surroundings) { handle(output) }
+        while let output = radio.next(under: surroundings, &common) { handle(output) }
+        radio.answered(answer, to: .scanner, under: surroundings, common)
+        while let output = radio.next(under: surroundings, &common) { handle(output) }
         // Run `expire` at `deadline`.
         // .
         radio.end(id, at: now)

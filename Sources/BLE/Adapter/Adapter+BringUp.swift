@@ -15,8 +15,8 @@ extension Adapter {
             // With the bonds' keys, the kernel identifies a peer by its identity address; otherwise by its
             // address on air.
             guard security.options.managesKernelPairing else { return }
-            security.watchBonds()
-            return radio.setPeers(peers)
+            watchBonds()
+            return radio.setPeers(common)
         }
 
         radio.acceptListWasReset(holding: capabilities.acceptListSize)
@@ -26,9 +26,9 @@ extension Adapter {
         try await readBuffers()
         try await setLinkDefaults()
         let isLasting = try await takeAddress(staticAddress)
-        if security.identity?.address != identity {
+        if common.storedIdentity?.address != identity {
             // No identity is stored for an address that is not used again.
-            security.identity =
+            common.storedIdentity =
                 isLasting
                 ? try await security.options.bonds.identity(orNew: newIdentity()) : newIdentity()
         }
@@ -36,7 +36,7 @@ extension Adapter {
     }
 
     private func newIdentity() -> LocalIdentity {
-        LocalIdentity(address: identity, identityKey: .newIdentityKey(using: &random))
+        LocalIdentity(address: identity, identityKey: .newIdentityKey(using: &common.random))
     }
 
     /// Reads the controller's version, features, commands and limits.
@@ -46,7 +46,7 @@ extension Adapter {
         found.version = try await run(ReadLocalVersionInformation())
         found.commands = try await run(ReadLocalSupportedCommands()).value
         // `runOptional` sends only the commands that are listed here.
-        capabilities.commands = found.commands
+        common.controller.commands = found.commands
         found.classicFeatures = try await runOptional(ReadLocalSupportedFeatures())?.value
         found.features = try await run(LEReadLocalSupportedFeatures()).value
         found.acceptListSize = Int(try await runOptional(LEReadFilterAcceptListSize())?.value ?? 0)
@@ -64,7 +64,7 @@ extension Adapter {
             found.periodicAdvertiserListSize = Int(
                 try await runOptional(LEReadPeriodicAdvertiserListSize())?.value ?? 0)
         }
-        capabilities = found
+        common.controller = found
     }
 
     /// Reads the number and the length of the controller's data buffers: LE's own, or those that LE shares
@@ -81,7 +81,7 @@ extension Adapter {
             (length, packets) = (Int(shared.aclLength), Int(shared.aclPackets))
         }
         if length == 0 || packets == 0 { log.warning("the controller has no buffers for data") }
-        (capabilities.aclLength, capabilities.aclPackets) = (length, packets)
+        (common.controller.aclLength, common.controller.aclPackets) = (length, packets)
         acl.configure(packetLength: length, packets: packets)
     }
 
@@ -118,14 +118,32 @@ extension Adapter {
             (nil, .stream) where !security.options.keepsStreamAddress,
             (nil, nil) where !security.options.keepsStreamAddress:
             isLasting = false
-            address = .randomStatic(random.next())
+            address = .randomStatic(common.random.next())
         case (nil, _):
             address = try await security.options.bonds.staticAddress(
-                of: name, orNew: .randomStatic(random.next()))
+                of: name, orNew: .randomStatic(common.random.next()))
         }
         _ = try await run(LESetRandomAddress(address: address))
         setIdentity(address)
         return isLasting
+    }
+
+    /// Sets up privacy on a controller that is idle.
+    private func setUpPrivacy() async throws(BLEError) {
+        radio.privacyWasReset(
+            listSize: canResolve ? capabilities.resolvingListSize : 0, at: loop.now)
+        watchBonds()
+        radio.setPeers(common)
+        while let command = try radio.nextSetupCommand(at: loop.now, &common) {
+            radio.setupAnswered(try await answer(to: command), at: loop.now)
+        }
+    }
+
+    /// Whether the controller resolves addresses, and accepts peers that use their identity address, as many
+    /// do that have distributed their key (Core Specification 5.4, Vol 6, Part B, 6.1.4). Otherwise their
+    /// packets would be discarded.
+    private var canResolve: Bool {
+        capabilities.features.contains(.privacy) && capabilities.commands.contains(.leSetPrivacyMode)
     }
 }
 

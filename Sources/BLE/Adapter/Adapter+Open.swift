@@ -253,7 +253,7 @@ extension Adapter {
         guard let kernel, end == nil else { return }
         log.warnOfLostPackets(count, of: "the kernel's management socket")
         // A process that runs is not asleep, or is about to be: then the event of the end follows.
-        if isSuspended { suspend(false) }
+        if common.isSuspended { suspend(false) }
         Task(executorPreference: loop) {
             do throws(BLEError) {
                 let information = try await kernel.management.information(of: kernel.index)
@@ -271,10 +271,10 @@ extension Adapter {
     /// Stops scans and advertising while the system sleeps: the kernel has stopped them, and they must not
     /// wake the system.
     private func suspend(_ isSuspended: Bool) {
-        if self.isSuspended != isSuspended {
+        if common.isSuspended != isSuspended {
             log.info("the system \(isSuspended ? "is about to sleep" : "has slept")")
         }
-        self.isSuspended = isSuspended
+        common.isSuspended = isSuspended
         settle()
     }
 

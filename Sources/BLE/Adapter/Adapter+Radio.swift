@@ -9,12 +9,7 @@ extension Adapter {
     /// The state of the rest of the host on which the radio depends.
     var surroundings: Radio.Surroundings {
         Radio.Surroundings(
-            controller: capabilities, identity: identity, newAddress: { [self] in newPrivateAddress() },
-            peers: { [self] in peers }, isHidden: { [self] in bondRecord(of: $0)?.isHidden == true },
-            requests: { [self] in connecting.requests(for: $0) }, claim: { [self] in claim($0) },
-            isShared: kernel != nil,
-            isRecovering: recovery.isUnderWay, isSuspended: isSuspended,
-            centrals: connectedCentrals,
+            isRecovering: recovery.isUnderWay, centrals: connectedCentrals,
             links: max(links.count, kernelLinks.count), now: loop.now)
     }
 
@@ -26,9 +21,10 @@ extension Adapter {
         isSettling = true
         while end == nil {
             let surroundings = surroundings
-            guard let output = radio.next(under: surroundings) else { break }
+            guard let output = radio.next(under: surroundings, &common) else { break }
             switch output {
             case .command(let command, let machine): submit(command, of: .radio(machine))
+            case .claim(let set): radio.claimed(set, isOurs: claim(set))
             case .event(let event): handle(event)
             }
         }
@@ -55,7 +51,7 @@ extension Adapter {
     /// Handles the last events of the radio. Nothing is sent any more.
     func drainRadio() {
         let surroundings = surroundings
-        while let output = radio.next(under: surroundings) {
+        while let output = radio.next(under: surroundings, &common) {
             if case .event(let event) = output { handle(event) }
         }
     }
@@ -67,27 +63,25 @@ extension Adapter {
     func expireRadio(at now: Instant) {
         guard let due = radio.deadline(isRecovering: recovery.isUnderWay), due <= now else { return }
         let surroundings = surroundings
-        radio.expire(under: surroundings)
+        radio.expire(under: surroundings, common)
         settle()
     }
 
     /// Handles the controller's answer to a command of the radio, or the lack of one.
     func radioAnswered(_ answer: CommandAnswer, to machine: Radio.Machine) {
         let surroundings = surroundings
-        radio.answered(answer, to: machine, under: surroundings)
+        radio.answered(answer, to: machine, under: surroundings, common)
         settle()
     }
 
     private func handle(_ event: Radio.Event) {
         switch event {
         case .scanEnded(let id, let error): callers.scans.removeValue(forKey: id)?.finish(.failure(error))
-        case .peerSearchEnded(let error): peerSearchFailed(error)
         case .trainEnded(let id, let error): callers.trains.removeValue(forKey: id)?.finish(.failure(error))
         case .advertising(let event): handle(event)
-        case .connectFailed(let device, let error): failPending(connecting.wanted(by: device), error)
+        case .connectFailed(let device, let error): failPending(device, error)
         case .rested(let number): waits.end(.rest(number: number), .success(()))
         case .addressesChanged: lookAgain()
-        case .peersNotFound: helpController()
         case .note(let event): note(event)
         case .log(let line): log.info("\(line)")
         case .debug(let line): log.debug("\(line)")
@@ -167,16 +161,10 @@ extension Adapter {
     /// Handles the advertising reports of an event. Returns false when the packet is something else. The
     /// reports before a malformed one are delivered.
     func receiveReports(_ packet: Span<UInt8>) throws(DecodeError) -> Bool {
-        // A report of a peer that is searched for can change the scan, so it is handled afterwards.
-        var found: [(report: AdvertisingReport, peer: DeviceAddress?)] = []
-        defer {
-            if !radio.isSettled { settle() }
-            for each in found { consider(each.report, of: each.peer) }
+        defer { if !radio.isSettled { settle() } }
+        return try radio.receive(packet, at: loop.now, &common) { id, advertisement in
+            callers.scans[id]?.yield(advertisement)
         }
-        return try radio.receive(
-            packet, at: loop.now, peer: { bond(with: $0)?.peer },
-            found: { if connecting.isSearching { found.append(($0, $1)) } },
-            deliver: { id, advertisement in callers.scans[id]?.yield(advertisement) })
     }
 }
 

@@ -51,19 +51,16 @@ public actor Adapter {
     // Waiting callers.
     let waits = Waits()
     private var lastNumber: UInt64 = 0
-    /// The source of what this host chooses at random.
-    var random: HostRandom
 
     // Current activity.
-    var identity: DeviceAddress
-    var capabilities = ControllerCapabilities()
+    var common: Common
     var radio: Radio
     var isSettling = false
     /// The streams that are open, and what belongs to the callers of each link.
     var callers = AdapterCallers()
     /// The advertisements and their updates, and what their callers are to be given.
     var advertising = AdvertisingState()
-    var connecting = ConnectState()
+    var kernelAttempts = KernelAttempts()
     var links = LinkTable()
     /// How connection parameter requests of peers are handled.
     var parameterRequests = ParameterRequestPolicy.accept
@@ -80,8 +77,6 @@ public actor Adapter {
     /// The task that finishes when a kernel adapter that was switched off is on again, or cannot be switched
     /// on.
     var powerCycle: Task<Result<Void, BLEError>, Never>?
-    /// Whether the system sleeps, or is about to.
-    var isSuspended = false
     /// The clock for timestamps of bonds.
     nonisolated let bondClock: @Sendable () -> Timestamp
     /// Whether this program is about to end, so that what ends with it is to be restored at the next start.
@@ -110,9 +105,9 @@ public actor Adapter {
         self.port = port
         self.kernel = kernel
         self.userChannel = userChannel
-        self.identity = identity
         self.capture = capture
-        random = HostRandom(seed: options.seed)
+        common = Common(identity: identity, random: HostRandom(seed: options.seed))
+        common.isShared = kernel != nil
         security = SecurityState(options.security)
         bondClock = options.security.bonds.clock
         // On kernel adapters, the kernel chooses.
@@ -150,7 +145,7 @@ public actor Adapter {
         for link in links {
             if case .socket(let channel) = link.channel { channel.port.close() }
         }
-        connecting.end()
+        kernelAttempts.cancelAll()
         kernel?.close()
         kernel?.capture?.close()
         observedState.set(.unknown, end: .adapter(.closed))
@@ -180,9 +175,20 @@ public actor Adapter {
     /// The address by which other devices know this adapter.
     public var address: DeviceAddress { identity }
 
+    var identity: DeviceAddress { common.identity }
+
+    /// The private address that the adapter uses on air in place of its identity address, and changes
+    /// regularly; nil without privacy.
+    public var privateAddress: DeviceAddress? { radio.privateAddress }
+
+    /// The address that this adapter uses on air now.
+    var addressOnAir: DeviceAddress { radio.privateAddress ?? identity }
+
     /// The features and limits that the controller reported when it was set up last: when the adapter was opened,
     /// or when the controller was recovered.
     public var controller: ControllerCapabilities { capabilities }
+
+    var capabilities: ControllerCapabilities { common.controller }
 }
 
 // MARK: - Packets
@@ -292,7 +298,6 @@ extension Adapter {
         let now = loop.now
         armed = nil
         commands.expire(at: now)
-        expirePeerSearch(at: now)
         expireRadio(at: now)
         expireRecovery(at: now)
         expireReview(at: now)
@@ -302,7 +307,6 @@ extension Adapter {
             flush(link)
         }
         pumpController()
-        wakeForPeerSearch()
         wakeForRadio()
         wake(by: recovery.deadline)
         wake(by: links.review.deadline)
@@ -376,7 +380,8 @@ extension Adapter {
         waits.end(all: .rests, .success(()))
         waits.end(all: .powers, .failure(reason))
         endAdvertising(reason)
-        connecting.end()
+        radio.dropRequests()
+        kernelAttempts.cancelAll()
         server.listeners.finish(reason)
         server.stopKeeping()
         callers.health.finish(reason)

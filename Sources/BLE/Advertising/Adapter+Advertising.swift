@@ -17,7 +17,8 @@ extension Adapter {
         try await waits.wait(in: self) { () throws(BLEError) in
             if let refusal { throw refusal }
             let surroundings = surroundings
-            let id = try radio.advertise(request, maximumLinks: maximumLinks, under: surroundings)
+            let id = try radio.advertise(
+                request, maximumLinks: maximumLinks, under: surroundings, common)
             takeName(of: request)
             record = advertising.begin(id)
             return .pending(.advertisement(id))
@@ -34,7 +35,7 @@ extension Adapter {
         try await waits.wait(in: self) { () throws(BLEError) in
             if let end { throw end }
             let surroundings = surroundings
-            let update = try radio.update(record.id, to: request, under: surroundings)
+            let update = try radio.update(record.id, to: request, under: surroundings, common)
             takeName(of: request)
             return .pending(.advertisingUpdate(update))
         } then: {
@@ -96,7 +97,7 @@ extension Adapter {
     /// Whether one more advertisement would be refused.
     var hasAllSetsInUse: Bool {
         let surroundings = surroundings
-        return radio.hasAllSetsInUse(under: surroundings)
+        return radio.hasAllSetsInUse(under: surroundings, common)
     }
 
     func handle(_ event: Advertiser.Event) {

@@ -35,18 +35,25 @@ struct AddressResolver {
     /// known, or when the address is not resolvable.
     mutating func bond(behind address: DeviceAddress) -> BondID? {
         guard address.kind == .resolvable, !entries.isEmpty else { return nil }
-        let known = found[peek: address]
-        if let peer = known?.peer, let place = places[peer], entries[place].number <= known?.number ?? 0 {
+        if remembered(behind: address) != nil {
             return found.use(address, first: Finding(number: newest)) { $0.peer }.result
         }
         // A result that was found with a key that has been removed does not count.
-        let tried = known.map { $0.peer == nil ? $0.number : 0 } ?? 0
+        let tried = found[peek: address].map { $0.peer == nil ? $0.number : 0 } ?? 0
         let peer = entries.first { $0.number > tried && address.isResolved(by: $0.cipher) }?.peer
         let finding = Finding(peer: peer, number: newest)
         return found.use(address, first: finding) { last in
             last = finding
             return last.peer
         }.result
+    }
+
+    /// Returns the bond of the peer behind an address, if it was found before and the key has not changed.
+    func remembered(behind address: DeviceAddress) -> BondID? {
+        guard let known = found[peek: address], let peer = known.peer, let place = places[peer] else {
+            return nil
+        }
+        return entries[place].number <= known.number ? peer : nil
     }
 
     /// Sets the key of a peer's private addresses. Peers that do not use such addresses distribute a zero

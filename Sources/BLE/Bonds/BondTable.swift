@@ -36,12 +36,25 @@ package struct BondTable {
         KeyName(ediv, random, at: local).flatMap { named[$0] }.flatMap { records[$0] }
     }
 
-    /// Returns the bond of the peer that uses an address: its identity address, or a resolvable private one. Of two
-    /// with the same identity address, the one that has only claimed it comes second.
-    package mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
+    /// Returns the bond of the peer with an identity address. Of two with the same address, the one that has only claimed
+    /// it comes second.
+    private func record(with peer: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
         for isClaimed in [false, true] {
-            if let known = records[BondID(address, at: local, isIdentityClaimed: isClaimed)] { return known }
+            if let known = records[BondID(peer, at: local, isIdentityClaimed: isClaimed)] { return known }
         }
+        return nil
+    }
+
+    /// Returns the bond of the peer that uses an address, without trying keys: a private address is known after
+    /// `record(behind:)`.
+    func known(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
+        record(with: address, at: local)
+            ?? resolvers[local]?.remembered(behind: address).flatMap { records[$0] }
+    }
+
+    /// Returns the bond of the peer that uses an address: its identity address, or a resolvable private one.
+    package mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
+        if let known = record(with: address, at: local) { return known }
         return resolvers[local]?.bond(behind: address).flatMap { records[$0] }
     }
 

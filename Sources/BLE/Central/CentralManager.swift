@@ -213,7 +213,7 @@ extension Adapter {
         guard link.peer == central.address else {
             throw .invalidRequest(.foreignCentral(central))
         }
-        let user = link.join(connecting.nextTicket())
+        let user = link.join(radio.nextTicket())
         try await prepare(user, options)
         noteConnected(user)
         return user

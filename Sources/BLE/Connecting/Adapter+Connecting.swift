@@ -68,9 +68,9 @@ extension Adapter {
                 // in step.
                 var random = SplitMix64(seed: identity.value &+ UInt64(attempts))
                 let pause = attempts > 1 ? Int.random(in: 0...300, using: &random) : 0
-                connecting.beginPause(before: peer)
+                radio.beginPause(before: peer)
                 _ = await loop.sleep(for: .milliseconds(pause))
-                connecting.endPause(before: peer)
+                radio.endPause(before: peer)
             }
         }
     }
@@ -90,22 +90,22 @@ extension Adapter {
         _ peer: DeviceAddress, _ options: ConnectionOptions, _ eagerUntil: Instant?
     ) throws(BLEError) -> WaitBeginning<LinkUser> {
         if let refusal { throw refusal }
-        let ticket = connecting.nextTicket()
+        let ticket = radio.nextTicket()
         let present = link(to: peer)
-        if !connecting.isWaiting(for: peer), let present, present.isUsable {
+        if !radio.isWaiting(for: peer), let present, present.isUsable {
             return .done(present.join(ticket))
         }
-        let isFirst = connecting.wait(
-            .init(ticket: ticket, options: options, eagerUntil: eagerUntil), for: peer)
+        let isFirst = radio.wait(
+            .init(ticket: ticket, options: options, eagerUntil: eagerUntil), for: peer, at: loop.now)
         // While there is a link that is about to end, the next attempt waits for its end.
         guard isFirst, present == nil else {
-            requestsChanged()
+            settle()
             return .pending(.connection(ticket))
         }
         do throws(BLEError) {
             try seek(peer)
         } catch {
-            _ = connecting.remove(peer)
+            abandon(peer)
             throw error
         }
         return .pending(.connection(ticket))
@@ -117,27 +117,27 @@ extension Adapter {
             // During a recovery the adapter may be off; the kernel is asked again afterwards.
             if !recovery.isUnderWay { try askKernel(for: peer) }
         } else {
-            look(for: peer)
+            radio.look(for: peer, common, at: loop.now)
+            settle()
         }
     }
 
     /// Withdraws a request to connect whose caller does not wait any more.
     func cancel(_ ticket: ConnectTicket) {
-        if let peer = connecting.leave(ticket) { abandon(peer) } else { requestsChanged() }
+        if let peer = radio.leave(ticket, at: loop.now) { abandon(peer) } else { settle() }
     }
 
     /// Gives up connecting to a device. Returns the requests that waited for it.
     @discardableResult
     private func abandon(_ peer: DeviceAddress) -> [ConnectState.Request] {
-        let (requests, attempt) = connecting.remove(peer)
-        if let attempt {
-            attempt.cancel()
+        let requests = radio.giveUp(peer, at: loop.now)
+        if kernelAttempts.cancel(peer) {
             // This does not apply to controllers that the kernel trusts with both roles.
             if kernelLinks.peripheralCount > 0 {
                 log.warning("the kernel may connect to no device while a central is connected to \(name)")
             }
         }
-        endLook(for: peer)
+        settle()
         return requests
     }
 
@@ -148,7 +148,7 @@ extension Adapter {
 
     /// Fails all requests that wait for any device with `error`, and stops the controller's attempts.
     func failAllPending(_ error: BLEError) {
-        for peer in connecting.devices { failPending(peer, error) }
+        for peer in radio.wantedDevices { failPending(peer, error) }
     }
 
     /// Hands a new link over to the requests that wait for one to `peer`. If no caller waits for it any more,
@@ -167,12 +167,47 @@ extension Adapter {
 
     /// Begins the attempt for requests that waited for the end of a link, which has now ended.
     func seekAgain(_ peer: DeviceAddress) {
-        guard end == nil, connecting.lacksAttempt(for: peer) else { return }
+        guard end == nil, radio.isWaiting(for: peer), !kernelAttempts.contains(peer) else { return }
         do throws(BLEError) {
             try seek(peer)
         } catch {
             failPending(peer, error)
         }
+    }
+}
+
+// MARK: - Bonded peers behind private addresses
+
+extension Adapter {
+    /// Returns the identity of the bonded peer that uses an address, else the address itself.
+    func identity(behind address: DeviceAddress) -> DeviceAddress { common.identity(behind: address) }
+
+    /// Updates the search for the peers that callers wait for, by their current identities, after what is
+    /// known of peers has changed.
+    func lookAgain() {
+        guard kernel == nil else { return }
+        for old in radio.wantedDevices {
+            let peer = identity(behind: old)
+            if peer != old {
+                radio.rename(old, peer, at: loop.now)
+                settle()
+            }
+            // A link under another address of the device may have met the requests already.
+            guard radio.isWaiting(for: peer) else { continue }
+            if let link = link(to: peer), link.isUsable {
+                handOver(link, to: peer)
+                continue
+            }
+            guard radio.isLooking(for: peer) || !hasLink(to: peer) else { continue }
+            radio.look(for: peer, common, at: loop.now)
+            settle()
+        }
+        settle()
+    }
+
+    /// Returns whether there is a link to a device, even if it is being ended.
+    func hasLink(to peer: DeviceAddress) -> Bool {
+        links.contains { $0.peer == peer || $0.identity == peer }
     }
 }
 

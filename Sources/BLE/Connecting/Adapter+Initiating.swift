@@ -38,8 +38,9 @@ extension Adapter {
         // The recovery of the controller may have waited for the end of an older link, and also ends this
         // one.
         guard end == nil, !recovery.isUnderWay else { return }
-        let wanted = isOurs ? connected(to: reported, names) : identity(behind: reported)
-        let mtu = connecting.firstOptions(for: wanted)?.mtu
+        let wanted =
+            isOurs ? self.radio.connected(to: reported, as: names, &common) : identity(behind: reported)
+        let mtu = self.radio.firstOptions(for: wanted)?.mtu
         let id = addLink(
             to: wanted, as: isOurs ? .central : .peripheral, over: .acl(event.connection),
             onAir: AddressesOnAir(own: known?.own ?? addressOnAir, peer: known?.peerOnAir ?? reported),
@@ -61,15 +62,6 @@ extension Adapter {
             links.detach(handle)
             link.reason = kernelLinks.reason(of: handle)
         }
-    }
-
-    /// Returns the device at the other end of a link that this host established.
-    private func connected(to reported: DeviceAddress, _ names: [DeviceAddress]) -> DeviceAddress {
-        let device = radio.connected { address in
-            names.contains(address) || names.contains(connecting.wanted(by: address))
-                || names.contains(identity(behind: address))
-        }
-        return identity(behind: connecting.wanted(by: device ?? reported))
     }
 
     /// Returns whether a connection is new: false when it is reported twice. Drops an older connection with

@@ -11,7 +11,7 @@ extension Adapter {
             let attempt = try kernel.connect(from: identity, to: peer, on: loop) { [weak self] result in
                 self?.assumeIsolated { $0.kernelConnected(peer, result) }
             }
-            connecting.began(attempt, for: peer, at: loop.now)
+            kernelAttempts.began(attempt, for: peer, at: loop.now)
         } catch  where error.errno == .resourceBusy {
             throw .busy(peer)
         } catch {
@@ -24,13 +24,13 @@ extension Adapter {
         guard kernel != nil else { return }
         // No command asked for the security of links that were encrypted during the recovery.
         for link in links { noteSecurity(of: link) }
-        for peer in connecting.devices where !links.contains(where: { $0.peer == peer }) {
+        for peer in radio.wantedDevices where !links.contains(where: { $0.peer == peer }) {
             seekAgain(peer)
         }
     }
 
     private func kernelConnected(_ peer: DeviceAddress, _ result: Result<L2CAPChannel, PortError>) {
-        guard let asked = connecting.ended(for: peer) else {
+        guard let asked = kernelAttempts.ended(for: peer) else {
             if case .success(let channel) = result { channel.port.close() }
             return
         }
@@ -39,7 +39,7 @@ extension Adapter {
         switch result {
         case .success(let channel):
             addLink(
-                to: peer, as: .central, over: .socket(channel), mtu: connecting.firstOptions(for: peer)?.mtu)
+                to: peer, as: .central, over: .socket(channel), mtu: radio.firstOptions(for: peer)?.mtu)
         // The recovery of the adapter repeats the attempt.
         case .failure where recovery.isUnderWay: break
         case .failure(let error) where error.endsKernelAttempt(of: asked, at: loop.now):

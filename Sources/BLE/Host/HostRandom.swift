@@ -2,13 +2,13 @@ import BLECore
 
 /// The source of what a host chooses at random: its private addresses, keys and nonces. With a seed, which is for tests
 /// only, every run chooses the same.
-enum HostRandom: RandomNumberGenerator, Sendable {
+package enum HostRandom: RandomNumberGenerator, Sendable {
     case system
     case seeded(SplitMix64)
 
-    init(seed: UInt64?) { self = seed.map { .seeded(SplitMix64(seed: $0)) } ?? .system }
+    package init(seed: UInt64?) { self = seed.map { .seeded(SplitMix64(seed: $0)) } ?? .system }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         switch self {
         case .system:
             var system = SystemRandomNumberGenerator()

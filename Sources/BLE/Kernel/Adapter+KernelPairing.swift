@@ -86,8 +86,8 @@ extension Adapter {
 
     private func loadKernelKeys() async throws(BLEError) {
         guard let limit = kernel?.management.maximumCommand else { return }
-        security.takeChanges()
-        let keys = KernelKeys(security.bonds.recordsByAddress(at: identity), within: limit)
+        takeBonds()
+        let keys = KernelKeys(common.bonds.recordsByAddress(at: identity), within: limit)
         if keys.leftOut > 0 {
             log.warning(
                 "the kernel's list of keys is full: \(keys.leftOut) keys of the least used bonds are left out"
@@ -98,7 +98,7 @@ extension Adapter {
 
     /// Updates the kernel after bonds were added or removed, perhaps by another process.
     private func received(_ change: BondChange) async {
-        security.takeChanges()
+        takeBonds()
         guard await ownsKernelPairing() else { return }
         for id in change.removed where id.local == identity {
             do throws(BLEError) {
@@ -119,7 +119,7 @@ extension Adapter {
         // were saved.
         loadKeysSoon(
             insteadOf: new.filter { id in
-                let bond = security.bonds[id]?.bond
+                let bond = common.bonds[id]?.bond
                 return bond.map { kernelPairing?.holds($0) == false } ?? false
             }.map(\.peer))
     }
@@ -256,7 +256,7 @@ extension Adapter {
 
     private func kernelPaired(_ made: KernelKeyring.Pairing) {
         let link = link(of: made)
-        let isKnown = security.bonds[made.bond.id] != nil
+        let isKnown = common.bonds[made.bond.id] != nil
         if let link { kernelPaired(link, made) }
         // Keys that were not certainly made on a link of this process, or are for one link only, must not
         // replace those of the bond on the next link.
@@ -300,7 +300,7 @@ extension Adapter {
         log.warning("the keys of \(link.peer) are given up: \(error)")
         link.givenUp = error
         waits.end(.security(link.id), .failure(error))
-        guard security.bonds[bond.id] == nil else {
+        guard common.bonds[bond.id] == nil else {
             loadKeysSoon(insteadOf: [bond.peer])
             return fail(link, error, .authenticationFailure)
         }

@@ -18,8 +18,8 @@ struct ScanConditions {
     var hasExtendedFamily = false
     /// The filter accept list; nil where it is not this host's.
     var acceptList: AcceptList?
-    /// Returns whether a device can use private addresses that the controller does not know.
-    var isKnownToHostAlone: (DeviceAddress) -> Bool = { _ in false }
+    /// The devices that can use private addresses that the controller does not know; nil if there are none.
+    var hiddenPeers: HiddenPeers?
     /// Whether a connection attempt needs a share of the time.
     var isConnecting = false
 
@@ -42,7 +42,7 @@ extension ScanParameters {
         share(isBesideConnecting: conditions.isConnecting)
         let devices = Self.devices(of: options)
         if let list = conditions.acceptList, let devices, list.hasRoom(forScanOf: devices),
-            !devices.contains(where: conditions.isKnownToHostAlone)
+            !devices.contains(where: { conditions.hiddenPeers?.contains($0) == true })
         {
             acceptList = devices
         }

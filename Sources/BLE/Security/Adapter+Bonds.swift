@@ -8,23 +8,31 @@ import SMP
 /// The state that this host keeps of the devices with which it has paired.
 extension Adapter {
     /// The identity of this host in pairings.
-    var localIdentity: LocalIdentity { security.identity ?? LocalIdentity(address: identity, identityKey: 0) }
+    var localIdentity: LocalIdentity { common.localIdentity }
 
     /// Sets the address by which other devices know this adapter, to whose bonds it has access.
     func setIdentity(_ address: DeviceAddress) {
-        identity = address
-        security.followBonds(at: address) { [weak self, loop] in
+        common.identity = address
+        guard security.follower?.local != address else { return }
+        let follower = BondFollower(security.options.bonds, at: address) { [weak self, loop] in
             loop.execute { [weak self] in self?.assumeIsolated { $0.bondsChanged() } }
         }
+        security.follow(follower, &common.bonds)
     }
+
+    /// Takes over what has changed in the store.
+    func takeBonds() { security.takeChanges(&common.bonds) }
+
+    /// Handles changes of bonds from now on.
+    func watchBonds() { security.watchBonds(&common.bonds) }
 
     /// Handles changes of bonds by this process or by others.
     private func bondsChanged() {
-        security.takeChanges()
+        takeBonds()
         let news = security.takeNews()
         guard end == nil, !news.isNothing else { return }
         for id in news.removed { forgetAttempts(of: id) }
-        radio.setPeers(peers)
+        radio.setPeers(common)
         renewBonds()
         lookAgain()
         radio.peersChanged()
@@ -36,7 +44,7 @@ extension Adapter {
     private func changeBonds<Result, Failure: Error>(
         _ change: (BondStore) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { security.takeChanges() }
+        defer { takeBonds() }
         return try change(store)
     }
 
@@ -63,7 +71,7 @@ extension Adapter {
     @discardableResult
     func forgetBond(with peer: DeviceAddress) -> Bool {
         var wasThere = false
-        security.takeChanges()
+        takeBonds()
         while let id = bondRecord(of: peer)?.id {
             // Another may have removed it just now, and look-ups know it then.
             guard changeBonds({ $0.remove(id) }) else { continue }
@@ -89,7 +97,7 @@ extension Adapter {
         for link in links {
             let bond: Bond?
             if let known = link.protection.bond?.id {
-                bond = security.bonds[known]?.bond
+                bond = common.bonds[known]?.bond
                 if bond == nil { clients.cache.forget(known.peer) }
             } else {
                 bond = newBond(of: link)
@@ -134,7 +142,7 @@ extension Adapter {
         // The device that has claimed the central's address can have it on the air, if it has no private address now.
         // Then its key proves that.
         if ediv == 0, random == 0 { return bond(with: link.peer) }
-        guard let record = security.bonds.record(ediv: ediv, random: random, at: identity) else { return nil }
+        guard let record = common.bonds.record(ediv: ediv, random: random, at: identity) else { return nil }
         log.info("\(link.peer) asks for a key of \(record.id.peer)")
         return record.bond
     }
@@ -142,7 +150,7 @@ extension Adapter {
     private var store: BondStore { security.options.bonds }
 
     /// Returns the record of the bonded device with this address, or with the identity behind it.
-    func bondRecord(of peer: DeviceAddress) -> BondRecord? { security.record(behind: peer, at: identity) }
+    func bondRecord(of peer: DeviceAddress) -> BondRecord? { common.record(behind: peer) }
 
     /// Returns the bond with the device that has this address, or the identity behind it.
     func bond(with peer: DeviceAddress) -> Bond? { bondRecord(of: peer)?.bond }
@@ -170,16 +178,16 @@ extension Adapter {
 
     /// Returns the bond with the identity of a peer that has paired.
     func replaced(by bond: Bond) -> Bond? {
-        if let same = security.bonds[bond.id] { return same.bond }
-        return bond.isIdentityClaimed ? security.bonds[BondID(bond.peer, at: bond.local)]?.bond : nil
+        if let same = common.bonds[bond.id] { return same.bond }
+        return bond.isIdentityClaimed ? common.bonds[BondID(bond.peer, at: bond.local)]?.bond : nil
     }
 
     /// Returns the bond of a peer that has claimed the identity of a bonded device, which the user has accepted, so that
     /// it replaces that device's bond.
     func withDecidedIdentity(_ bond: Bond) -> Bond {
         var bond = bond
-        if bond.isIdentityClaimed, security.bonds[bond.id] == nil,
-            security.bonds[BondID(bond.peer, at: bond.local)] != nil
+        if bond.isIdentityClaimed, common.bonds[bond.id] == nil,
+            common.bonds[BondID(bond.peer, at: bond.local)] != nil
         {
             bond.isIdentityClaimed = false
         }
@@ -192,7 +200,7 @@ extension Adapter {
     /// Stores the bond that a pairing has made. Throws when it is weaker than the present bond, because the
     /// identity in it is only what the peer claims.
     func keep(_ bond: Bond, of link: Link) throws(BLEError) {
-        if let present = security.bonds[bond.id]?.bond, bond.strength.isWeaker(than: present.strength) {
+        if let present = common.bonds[bond.id]?.bond, bond.strength.isWeaker(than: present.strength) {
             throw .invalidRequest(.weakerBond(link.peer, of: bond.peer))
         }
         try changeBonds { (store) throws(BLEError) in try store.insert(bond) }
@@ -201,7 +209,7 @@ extension Adapter {
     /// Restores the server's record of a peer that has proven its identity.
     func restore(_ bond: Bond, of link: Link) {
         checkSignatures(of: link)
-        if let record = security.bonds[bond.id] { server.gatt.restore(record.client, of: ClientID(link.id)) }
+        if let record = common.bonds[bond.id] { server.gatt.restore(record.client, of: ClientID(link.id)) }
         changeBonds { $0.noteUse(bond.id) }
         reportServerEvents()
         // Indicates what has changed since the peer's last link.
@@ -213,7 +221,7 @@ extension Adapter {
     func checkSignatures(of link: Link) {
         guard let bond = link.protection.bond, let key = bond.peerSigningKey else { return }
         server.gatt.setSigningKey(
-            ATTSigningKey(key), nextCounter: security.bonds[bond.id]?.client.signCounter ?? 0,
+            ATTSigningKey(key), nextCounter: common.bonds[bond.id]?.client.signCounter ?? 0,
             of: ClientID(link.id))
     }
 
@@ -231,7 +239,7 @@ extension Adapter {
     /// has led to the bond.
     func lacksName(of id: LinkID) -> Bool {
         guard let bond = links[id]?.protection.bond else { return false }
-        return security.bonds[bond.id]?.name == nil
+        return common.bonds[bond.id]?.name == nil
     }
 
     /// Keeps the name that was read from a bonded peer.

@@ -24,7 +24,7 @@ extension Adapter {
         }
         var manager = SecurityManager(
             role: role, own: addresses.own, peer: addresses.peer,
-            policy: policy, identity: localIdentity, random: random.split())
+            policy: policy, identity: localIdentity, random: common.random.split())
         if let fixed = policy.fixedPasskey {
             let failures = security.options.bonds.failures(with: fixed, at: identity)
             if failures > 0 { manager.passkeyFailures[fixed] = failures }
@@ -243,7 +243,7 @@ extension Adapter {
                 reportPairingFailure(.pairing(.local(.unspecifiedReason)), of: link)
             case .keep(let bond):
                 // Another process may have stored a stronger bond just now.
-                security.takeChanges()
+                takeBonds()
                 let bond = withDecidedIdentity(bond)
                 do throws(BLEError) {
                     try keep(bond, of: link)

@@ -73,41 +73,29 @@ public struct SilentPairing: PairingDelegate {
 /// The security state of an adapter that is not part of one link.
 struct SecurityState {
     let options: SecurityOptions
-    /// The identity of this host in pairings; known once the controller is set up.
-    var identity: LocalIdentity?
     /// The failed pairing attempts, by the peer's address.
     var attempts = RepeatedAttempts()
-    /// The bonds of this host's identity, as they were when the changes of the store were taken last.
-    private(set) var bonds = BondTable()
-    private var follower: BondFollower?
+    private(set) var follower: BondFollower?
     /// What has changed since `takeNews` was called, if it is watched.
     private var news = BondChange()
     private var isWatched = false
 
     init(_ options: SecurityOptions) { self.options = options }
 
-    /// Looks up a bond by an address of the peer; the result for a private address is remembered.
-    mutating func record(behind address: DeviceAddress, at local: DeviceAddress) -> BondRecord? {
-        bonds.record(behind: address, at: local)
-    }
-
-    /// Follows the bonds of an identity of this host from now on. `changed` is called, on any thread, when there are
-    /// changes to take.
-    mutating func followBonds(at local: DeviceAddress, _ changed: @escaping @Sendable () -> Void) {
-        guard follower?.local != local else { return }
-        follower = BondFollower(options.bonds, at: local, changed)
-        (bonds, news, isWatched) = (BondTable(), BondChange(), false)
-        takeChanges()
+    /// Follows the bonds of another identity of this host from now on, and takes them.
+    mutating func follow(_ follower: BondFollower, _ bonds: inout BondTable) {
+        (self.follower, bonds, news, isWatched) = (follower, BondTable(), BondChange(), false)
+        takeChanges(&bonds)
     }
 
     /// Returns changes from `takeNews` from now on.
-    mutating func watchBonds() {
-        takeChanges()
+    mutating func watchBonds(_ bonds: inout BondTable) {
+        takeChanges(&bonds)
         isWatched = true
     }
 
-    /// Takes the changes of the store.
-    mutating func takeChanges() {
+    /// Takes the changes of the store into `bonds`.
+    mutating func takeChanges(_ bonds: inout BondTable) {
         for change in follower?.takeChanges() ?? [] {
             let before = bonds[change.id]?.bond
             if let record = change.record {

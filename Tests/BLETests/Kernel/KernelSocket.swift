@@ -154,8 +154,8 @@ extension Adapter {
     fileprivate func link(to peer: DeviceAddress, as role: LinkRole, over socket: KernelSocket) -> LinkID {
         if role == .central {
             // A link that this host has established ends if no caller waits for it.
-            let ticket = connecting.nextTicket()
-            _ = connecting.wait(.init(ticket: ticket, options: .init(), eagerUntil: nil), for: peer)
+            let ticket = radio.nextTicket()
+            _ = radio.wait(.init(ticket: ticket, options: .init()), for: peer, at: loop.now)
         }
         return addLink(to: peer, as: role, over: .socket(L2CAPChannel(port: socket, peer: peer)))
     }

@@ -33,7 +33,7 @@ extension Adapter {
 
     func state(of id: Peripheral.Identifier) -> PeripheralState {
         if let link = link(to: id.address) { return link.isUsable ? .connected : .disconnecting }
-        return connecting.isConnecting(to: id.address) ? .connecting : .disconnected
+        return radio.isConnecting(to: id.address) ? .connecting : .disconnected
     }
 
     func state(of user: LinkUser) -> PeripheralState {

@@ -2,17 +2,6 @@ import BLECore
 import DequeModule
 import HCI
 
-/// Identifies an advertisement of an adapter; never reused.
-package struct AdvertisingID: Hashable, Sendable {
-    let number: UInt64
-}
-
-/// Identifies a change of an advertisement; never reused.
-package struct AdvertisingUpdateID: Hashable, Sendable {
-    let advertisement: AdvertisingID
-    let number: UInt64
-}
-
 /// The advertisements of this process, and the commands for them. Each advertisement has a set of the
 /// controller for as long as it is due: while it is requested and, when centrals can connect, while a link is
 /// free.
@@ -23,7 +12,8 @@ package struct AdvertisingUpdateID: Hashable, Sendable {
 ///
 /// ```swift
 /// let id = try advertiser.advertise(request, maximumLinks: 1, under: conditions)
-/// if let command = advertiser.nextCommand(under: conditions, claim: { isFree($0) }) { submit(command) }
+/// if let command = advertiser.nextCommand(under: conditions) { submit(command) }
+/// if let set = advertiser.wantedSet { advertiser.claimed(set, isOurs: claim(set)) }
 /// advertiser.answered(answer, under: conditions)
 /// while let event = advertiser.nextEvent() { handle(event) }
 /// // Run `expire` at `deadline`.
@@ -211,6 +201,11 @@ package struct Advertiser: Sendable {
     // Other processes.
     /// The sets that other processes use.
     private var foreign: Set<AdvertisingHandle> = []
+    /// The set of a shared controller that the next command requires. The owner claims it for this process, and passes
+    /// the outcome to `claimed`.
+    private(set) var wantedSet: AdvertisingHandle?
+    /// The set that was claimed just now.
+    private var claimedSet: AdvertisingHandle?
     /// The times at which others took sets off the air, to limit how often that is undone.
     private var interruptions: [Instant] = []
 
@@ -403,6 +398,7 @@ extension Advertiser {
             slots[handle]?.hasRefused = false
         }
         retry()
+        (wantedSet, claimedSet) = (nil, nil)
         guard change != nil else { return }
         if asked != nil {
             dropsAnswer = true
@@ -417,20 +413,18 @@ extension Advertiser {
         }
     }
 
-    /// Returns the next command, if the previous one is answered and the radio is not in the requested state.
-    ///
-    /// - Parameter claim: claims a set of a shared controller for this process, and returns whether that
-    ///   succeeded. It must not call the advertiser.
-    mutating func nextCommand(
-        under conditions: Conditions, claim: (AdvertisingHandle) -> Bool
-    ) -> MachineCommand? {
+    /// Returns the next command, if the previous one is answered and the radio is not in the requested state. If
+    /// `wantedSet` is set afterwards, the next command requires that set.
+    mutating func nextCommand(under conditions: Conditions) -> MachineCommand? {
         guard asked == nil else { return nil }
+        wantedSet = nil
+        defer { claimedSet = nil }
         chooseFamily(under: conditions)
         if isInVain(conditions) { endChange() }
         while true {
-            if change == nil { begin(under: conditions, claim) }
+            if change == nil { begin(under: conditions) }
             guard let change else {
-                settleWaits(under: conditions)
+                if wantedSet == nil { settleWaits(under: conditions) }
                 return nil
             }
             guard let step = change.steps.first else {
@@ -442,6 +436,11 @@ extension Advertiser {
             sending(step, on: change.set)
             return command
         }
+    }
+
+    /// Handles the outcome of the claim on `wantedSet`: false when another process uses the set.
+    mutating func claimed(_ set: AdvertisingHandle, isOurs: Bool) {
+        if isOurs { claimedSet = set } else { foreign.insert(set) }
     }
 
     /// Returns whether the current change is no longer needed, so that the rest of its commands can be
@@ -594,7 +593,7 @@ extension Advertiser {
 
 extension Advertiser {
     /// Compares the radio with the requested state, and begins a change if they differ.
-    private mutating func begin(under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool) {
+    private mutating func begin(under conditions: Conditions) {
         pass(to: conditions.now)
         // Sets that are to be removed make room first.
         for handle in handles {
@@ -611,8 +610,8 @@ extension Advertiser {
             return
         }
         for entry in entries where entry.isDue(beside: conditions.centrals) {
-            put(entry, under: conditions, claim)
-            if change != nil { return }
+            put(entry, under: conditions)
+            if change != nil || wantedSet != nil { return }
         }
     }
 
@@ -637,11 +636,16 @@ extension Advertiser {
     }
 
     /// Begins to put an advertisement on air as it is requested, if it is not on air like that.
-    private mutating func put(
-        _ entry: Entry, under conditions: Conditions, _ claim: (AdvertisingHandle) -> Bool
-    ) {
+    private mutating func put(_ entry: Entry, under conditions: Conditions) {
         guard let set = handles.first(where: { slots[$0]?.owner == entry.id }), let slot = slots[set] else {
-            guard let free = freeSet(claim) else { return lacksASet(entry.id, under: conditions) }
+            guard let free = handles.first(where: { slots[$0] == nil && !foreign.contains($0) }) else {
+                return lacksASet(entry.id, under: conditions)
+            }
+            // There is no claim on the single advertiser of the legacy commands.
+            guard family == .legacy || !conditions.isShared || claimedSet == free else {
+                wantedSet = free
+                return
+            }
             slots[free] = Slot(owner: entry.id, request: entry.request, revision: entry.revision)
             return start(entry, on: free, under: conditions)
         }
@@ -670,16 +674,6 @@ extension Advertiser {
                 family == .legacy ? .leSetAdvertisingEnable : .leSetExtendedAdvertisingEnable
             failedToBegin(id, .controllerSilent(command: command), under: conditions)
         }
-    }
-
-    /// Returns the first set that is free.
-    private mutating func freeSet(_ claim: (AdvertisingHandle) -> Bool) -> AdvertisingHandle? {
-        for handle in handles where slots[handle] == nil && !foreign.contains(handle) {
-            // There is no claim on the single advertiser of the legacy commands.
-            if family == .legacy || claim(handle) { return handle }
-            foreign.insert(handle)
-        }
-        return nil
     }
 
     /// Begins an advertisement on a set, which may already be configured for it in part, or with another
@@ -1095,44 +1089,5 @@ extension Centiseconds {
     fileprivate init(limiting duration: Duration?) {
         let steps = Centiseconds(duration ?? .zero)
         self.init(rawValue: duration == nil ? 0 : max(steps.rawValue, 1))
-    }
-}
-
-/// Data in the pieces that commands carry.
-enum AdvertisingPieces {
-    /// Returns the pieces of `data`: a single one when it fits, otherwise a first piece, intermediate pieces
-    /// and a last piece (Core Specification 5.4, Vol 4, Part E, 7.8.54).
-    static func of(
-        _ data: [UInt8], capacity: Int
-    ) -> [(operation: AdvertisingDataFragment.Operation, octets: [UInt8])] {
-        guard data.count > capacity else { return [(.complete, data)] }
-        return stride(from: 0, to: data.count, by: capacity).map { start in
-            let end = min(start + capacity, data.count)
-            return (
-                start == 0 ? .first : end == data.count ? .last : .intermediate, Array(data[start..<end])
-            )
-        }
-    }
-}
-
-extension AdvertisingDataFragment {
-    /// Splits `data` into fragments of one command each.
-    static func fragments(of data: [UInt8], for set: AdvertisingHandle) -> [AdvertisingDataFragment] {
-        // Never nil: no piece is longer than the capacity.
-        AdvertisingPieces.of(data, capacity: capacity).compactMap {
-            try? AdvertisingDataFragment(set: set, operation: $0.operation, $0.octets)
-        }
-    }
-}
-
-extension PeriodicAdvertisingDataFragment {
-    /// Splits `data` into fragments of one command each.
-    static func fragments(
-        of data: [UInt8], for set: AdvertisingHandle
-    ) -> [PeriodicAdvertisingDataFragment] {
-        // Never nil: no piece is longer than the capacity.
-        AdvertisingPieces.of(data, capacity: capacity).compactMap {
-            try? PeriodicAdvertisingDataFragment(set: set, operation: $0.operation, $0.octets)
-        }
     }
 }

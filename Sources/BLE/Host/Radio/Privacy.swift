@@ -165,6 +165,11 @@ extension Privacy {
     /// Returns whether the controller resolves a peer's private addresses.
     func controllerHasKey(of peer: DeviceAddress) -> Bool { list.contains(peer) }
 
+    /// Returns the bonded peers that can use private addresses that the controller does not know; nil if there are none.
+    func hiddenPeers(_ common: Common) -> HiddenPeers? {
+        knowsHiddenPeers ? HiddenPeers(bonds: common.bonds, identity: common.identity, list: list) : nil
+    }
+
     /// Starts to pause the radio if a change is due. Returns false when none is, or when the pause has
     /// started before. With `isSearching` the controller searches for a periodic train, so that its list may
     /// not be changed.

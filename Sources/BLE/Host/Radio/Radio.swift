@@ -10,48 +10,21 @@ import HCI
 ///
 /// ```swift
 /// let id = radio.scan(options, at: now)
-/// while let output = radio.next(under: surroundings) { handle(output) }
-/// radio.answered(answer, to: .scanner, under: surroundings)
-/// while let output = radio.next(under: surroundings) { handle(output) }
+/// while let output = radio.next(under: surroundings, &common) { handle(output) }
+/// radio.answered(answer, to: .scanner, under: surroundings, common)
+/// while let output = radio.next(under: surroundings, &common) { handle(output) }
 /// // Run `expire` at `deadline`.
 /// ```
 // Nothing copies it. It is not `~Copyable` because Swift 6.3 then checks this file for
 // six minutes in each debug build.
 package struct Radio: Sendable {
     /// The state of the rest of the host on which the radio depends.
-    package struct Surroundings {
-        package var controller = ControllerCapabilities()
-        /// The address by which other devices know this host.
-        package var identity = DeviceAddress(0, type: .public)
-        /// Returns a new private address of this host.
-        package var newAddress: () -> DeviceAddress = { DeviceAddress(0, type: .random) }
-        /// Returns the peers with which this host has bonds.
-        package var peers: () -> Peers = { Peers() }
-        /// Returns whether a bonded peer uses private addresses.
-        package var isHidden: (DeviceAddress) -> Bool = { _ in false }
-        /// Returns the requests that wait for one of the devices to which the controller connects, oldest first.
-        package var requests: (Set<DeviceAddress>) -> [ConnectState.Request] = { _ in [] }
-        /// Claims an advertising set of a shared controller for this process, and returns whether that succeeded.
-        package var claim: (AdvertisingHandle) -> Bool = { _ in true }
-        /// Whether other programs use the controller as well.
-        package var isShared = false
+    package struct Surroundings: Sendable {
         /// Whether the controller is being recovered: then nothing is commanded.
         package var isRecovering = false
-        /// Whether the system sleeps, or is about to.
-        package var isSuspended = false
         /// The number of connected centrals, and of links of either role.
         package var (centrals, links) = (0, 0)
         package var now = Instant.zero
-    }
-
-    /// The peers whose private addresses a controller can resolve.
-    package struct Peers {
-        /// Returns the bonds, in the order of their use.
-        var records: () -> [BondRecord] = { [] }
-        /// The key of this host's private addresses, if it has any.
-        var localKey: UInt128 = 0
-        /// Whether any of the peers uses private addresses.
-        var knowsHidden = false
     }
 
     package enum Machine: Hashable, Sendable {
@@ -63,20 +36,17 @@ package struct Radio: Sendable {
     package enum Event: Sendable {
         /// The controller refuses to scan as this scan requires.
         case scanEnded(ScanID, BLEError)
-        case peerSearchEnded(BLEError)
         /// The train is no longer followed, or no longer searched for.
         case trainEnded(PeriodicSyncID, BLEError)
         /// What became of an advertisement.
         case advertising(Advertiser.Event)
-        /// The device cannot be connected to, and is no longer requested.
+        /// The device cannot be connected to; requests still wait for it.
         case connectFailed(DeviceAddress, BLEError)
         /// A wait is over.
         case rested(UInt64)
         /// A pause for a change of addresses is over, or the controller does not resolve addresses: peers may be known by
         /// other addresses.
         case addressesChanged
-        /// The time has passed in which the controller should have found peers by their keys.
-        case peersNotFound
         case note(AdapterHealthEvent)
         case log(String)
         /// For the log, at the level debug.
@@ -98,6 +68,8 @@ package struct Radio: Sendable {
     package enum Output: Sendable {
         /// A command to send. Its answer, or the lack of one, is passed to `answered`.
         case command(MachineCommand, Machine)
+        /// Claim this advertising set of a shared controller for this process, and pass the outcome to `claimed`.
+        case claim(AdvertisingHandle)
         case event(Event)
     }
 
@@ -108,6 +80,9 @@ package struct Radio: Sendable {
     private var synchronizer = PeriodicSynchronizer()
     private var advertiser = Advertiser()
     private var initiator = Initiator()
+    private var connecting = ConnectState()
+    /// The connectable devices that were received during a search for peers, and the bonded peer that each one is.
+    private var found = Deque<(address: DeviceAddress, peer: DeviceAddress?)>()
     private var acceptList = AcceptList()
     private var outputs = Deque<Output>()
     private var waits: [(number: UInt64, rest: Rest)] = []
@@ -149,11 +124,16 @@ extension Radio {
 
     /// Returns what is to be done next; nil when nothing is until the next input. The owner carries it out before it
     /// asks for more, because that may change the surroundings.
-    package mutating func next(under surroundings: Surroundings) -> Output? {
+    package mutating func next(under surroundings: Surroundings, _ common: inout Common) -> Output? {
         while true {
             if let output = outputs.popFirst() { return output }
-            takeEvents()
+            takeEvents(at: surroundings.now)
             guard outputs.isEmpty else { continue }
+            // After the events: a peer may be searched for because of the report by which it was found.
+            if let each = found.popFirst() {
+                consider(each.address, of: each.peer)
+                continue
+            }
             guard !isSettled else {
                 rounds = 0
                 endWaits(under: surroundings)
@@ -161,68 +141,71 @@ extension Radio {
             }
             guard rounds < Self.roundLimit else { return nil }
             (isSettled, rounds) = (true, rounds + 1)
-            ask(under: surroundings)
+            ask(under: surroundings, &common)
         }
     }
 
     /// Asks each machine for its next command. A search for a train follows the scan that it needs: the controller finds
     /// a train only while it scans (Core Specification 5.4, Vol 4, Part E, 7.8.67).
-    private mutating func ask(under surroundings: Surroundings) {
+    private mutating func ask(under surroundings: Surroundings, _ common: inout Common) {
         let now = surroundings.now
         let isRecovering = surroundings.isRecovering
-        pauseIfDue(under: surroundings)
+        pauseIfDue(under: surroundings, common)
         let search = isRecovering ? nil : synchronizer.nextCommand(isPaused: privacy.isPausing, at: now)
         scanner.search(.train, synchronizer.scan, at: now)
         initiator.share(withScan: scanner.isWanted, at: now)
         if !isRecovering,
-            let command = scanner.nextCommand(under: scannerConditions(surroundings), &acceptList)
+            let command = scanner.nextCommand(
+                under: scannerConditions(surroundings, common), &acceptList)
         {
             outputs.append(.command(command, .scanner))
         }
         if let search { outputs.append(.command(search, .synchronizer)) }
-        if !isRecovering,
-            let command = advertiser.nextCommand(
-                under: advertiserConditions(surroundings), claim: surroundings.claim)
-        {
-            outputs.append(.command(command, .advertiser))
+        if !isRecovering {
+            if let command = advertiser.nextCommand(under: advertiserConditions(surroundings, common)) {
+                outputs.append(.command(command, .advertiser))
+            } else if let set = advertiser.wantedSet {
+                outputs.append(.claim(set))
+            }
         }
         if !isRecovering {
-            let wasForConnecting = acceptList.isForConnecting
+            let (wasForConnecting, connecting) = (acceptList.isForConnecting, connecting)
             if let command = initiator.nextCommand(
-                under: initiatorConditions(surroundings), &acceptList, for: surroundings.requests)
+                under: initiatorConditions(surroundings, common), &acceptList,
+                for: { connecting.requests(for: $0) })
             {
                 outputs.append(.command(command, .initiator))
             }
             // A scan that filters by the list has to continue without it, or can use it again.
             if wasForConnecting != acceptList.isForConnecting { isSettled = false }
         }
-        askPrivacy(under: surroundings)
+        askPrivacy(under: surroundings, &common)
     }
 
     /// Begins the pause in which the address or the list of peers is changed, if such a change is due.
-    private mutating func pauseIfDue(under surroundings: Surroundings) {
-        guard !surroundings.isShared, !surroundings.isRecovering else { return }
-        if arePeersStale, !privacy.isPausing { setPeers(surroundings.peers()) }
+    private mutating func pauseIfDue(under surroundings: Surroundings, _ common: Common) {
+        guard !common.isShared, !surroundings.isRecovering else { return }
+        if arePeersStale, !privacy.isPausing { setPeers(common) }
         _ = privacy.pauseIfDue(isSearching: synchronizer.isSearching, at: surroundings.now)
     }
 
-    private mutating func askPrivacy(under surroundings: Surroundings) {
-        if !surroundings.isShared, !surroundings.isRecovering,
+    private mutating func askPrivacy(under surroundings: Surroundings, _ common: inout Common) {
+        if !common.isShared, !surroundings.isRecovering,
             let command = privacy.nextCommand(
                 radio: activity, isSearching: synchronizer.isSearching, at: surroundings.now,
-                newAddress: surroundings.newAddress)
+                newAddress: { common.newPrivateAddress() })
         {
             outputs.append(.command(command, .privacy(privacy.lastCommand)))
         }
     }
 
-    private mutating func takePrivacyEvents() {
+    private mutating func takePrivacyEvents(at now: Instant) {
         while let event = privacy.nextEvent() {
             switch event {
             case .resumed:
                 (isSettled, arePeersStale) = (false, true)
                 report(.addressesChanged)
-            case .trustEnded: report(.peersNotFound)
+            case .trustEnded: helpController(at: now)
             case .gaveUpList: report(.addressesChanged)
             case .log(let line): report(.debug(line))
             case .warning(let line): report(.warning(line))
@@ -235,7 +218,7 @@ extension Radio {
         return scanner.isChanging || advertiser.isChanging || !initiator.isQuiet ? .changing : .on
     }
 
-    private mutating func takeEvents() {
+    private mutating func takeEvents(at now: Instant) {
         while let event = synchronizer.nextEvent() {
             switch event {
             case .ended(let id, let error): report(.trainEnded(id, error))
@@ -251,7 +234,7 @@ extension Radio {
             case .searchEnded(.train, let error):
                 synchronizer.fail(error)
                 isSettled = false
-            case .searchEnded(.peers, let error): report(.peerSearchEnded(error))
+            case .searchEnded(.peers, let error): peerSearchFailed(error, at: now)
             case .disallowedBesideConnecting:
                 initiator.takeTurnsWithScans()
                 isSettled = false
@@ -264,7 +247,7 @@ extension Radio {
         }
         takeAdvertiserEvents()
         takeInitiatorEvents()
-        takePrivacyEvents()
+        takePrivacyEvents(at: now)
     }
 
     private mutating func takeAdvertiserEvents() {
@@ -281,7 +264,7 @@ extension Radio {
     private mutating func takeInitiatorEvents() {
         while let event = initiator.nextEvent() {
             switch event {
-            case .failed(let device, let error): report(.connectFailed(device, error))
+            case .failed(let device, let error): report(.connectFailed(connecting.wanted(by: device), error))
             case .changed: isSettled = false
             case .log(let line): report(.log(line))
             case .warning(let line): report(.warning(line))
@@ -313,45 +296,44 @@ extension Radio {
 // MARK: - What the machines see of each other
 
 extension Radio {
-    private func scannerConditions(_ surroundings: Surroundings) -> Scanner.Conditions {
+    private func scannerConditions(_ surroundings: Surroundings, _ common: Common) -> Scanner.Conditions {
         Scanner.Conditions(
             limits: ScanConditions(
-                hasExtendedFamily: surroundings.controller.hasExtendedFamily,
-                isKnownToHostAlone: privacy.knowsHiddenPeers
-                    ? { [privacy] in !privacy.controllerHasKey(of: $0) && surroundings.isHidden($0) }
-                    : { _ in false },
+                hasExtendedFamily: common.controller.hasExtendedFamily,
+                hiddenPeers: privacy.hiddenPeers(common),
                 isConnecting: !initiator.wanted.isEmpty && !initiator.takesTurnsWithScans),
-            isShared: surroundings.isShared,
-            isPaused: privacy.isPausing || surroundings.isSuspended || initiator.silencesScans,
-            isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType(surroundings),
+            isShared: common.isShared,
+            isPaused: privacy.isPausing || common.isSuspended || initiator.silencesScans,
+            isInitiating: !initiator.isQuiet, ownAddressType: ownAddressType(common),
             // The kernel sets its random address only when it needs it itself.
-            randomAddress: surroundings.isShared && surroundings.identity.type == .random
-                ? surroundings.identity : nil, now: surroundings.now)
+            randomAddress: common.isShared && common.identity.type == .random ? common.identity : nil,
+            now: surroundings.now)
     }
 
-    private func addressOnAir(_ surroundings: Surroundings) -> DeviceAddress {
-        privacy.own ?? surroundings.identity
+    private func addressOnAir(_ common: Common) -> DeviceAddress { privacy.own ?? common.identity }
+
+    private func ownAddressType(_ common: Common) -> OwnAddressType {
+        addressOnAir(common).type == .public ? .public : .random
     }
 
-    private func ownAddressType(_ surroundings: Surroundings) -> OwnAddressType {
-        addressOnAir(surroundings).type == .public ? .public : .random
-    }
-
-    private func advertiserConditions(_ surroundings: Surroundings) -> Advertiser.Conditions {
+    private func advertiserConditions(
+        _ surroundings: Surroundings, _ common: Common
+    ) -> Advertiser.Conditions {
         Advertiser.Conditions(
-            controller: surroundings.controller, isShared: surroundings.isShared,
-            isPaused: privacy.isPausing || surroundings.isSuspended,
-            isRecovering: surroundings.isRecovering, ownAddressType: ownAddressType(surroundings),
-            addressOnAir: ownAddressType(surroundings) == .random ? addressOnAir(surroundings) : nil,
-            centrals: surroundings.centrals,
-            links: surroundings.links, now: surroundings.now)
+            controller: common.controller, isShared: common.isShared,
+            isPaused: privacy.isPausing || common.isSuspended, isRecovering: surroundings.isRecovering,
+            ownAddressType: ownAddressType(common),
+            addressOnAir: ownAddressType(common) == .random ? addressOnAir(common) : nil,
+            centrals: surroundings.centrals, links: surroundings.links, now: surroundings.now)
     }
 
-    private func initiatorConditions(_ surroundings: Surroundings) -> Initiator.Conditions {
+    private func initiatorConditions(
+        _ surroundings: Surroundings, _ common: Common
+    ) -> Initiator.Conditions {
         Initiator.Conditions(
-            hasExtendedFamily: surroundings.controller.hasExtendedFamily, isPaused: privacy.isPausing,
+            hasExtendedFamily: common.controller.hasExtendedFamily, isPaused: privacy.isPausing,
             isRecovering: surroundings.isRecovering, isListFree: !scanner.usesAcceptList,
-            isScanning: !scanner.isQuiet, ownAddressType: ownAddressType(surroundings),
+            isScanning: !scanner.isQuiet, ownAddressType: ownAddressType(common),
             // A scan beside the attempt receives packets, too.
             share: !scanner.isWanted || initiator.takesTurnsWithScans
                 ? 1 : 1 - ScanConditions.shareBesideConnecting,
@@ -376,12 +358,6 @@ extension Radio {
     package mutating func endScans(at now: Instant) -> [ScanID] {
         isSettled = false
         return scanner.endAll(at: now)
-    }
-
-    /// Starts or changes the search for peers whose addresses only the host knows; nil ends it.
-    package mutating func searchPeers(_ options: ScanOptions?, at now: Instant) {
-        isSettled = false
-        scanner.search(.peers, options, at: now)
     }
 
     /// Follows a train. The options are those of its first consumer.
@@ -409,11 +385,11 @@ extension Radio {
     /// - Throws: an error when the controller does not support the request; `BLEError.limit` when all its sets are in
     ///   use.
     package mutating func advertise(
-        _ request: AdvertisingRequest, maximumLinks: Int, under surroundings: Surroundings
+        _ request: AdvertisingRequest, maximumLinks: Int, under surroundings: Surroundings, _ common: Common
     ) throws(BLEError) -> AdvertisingID {
         isSettled = false
         return try advertiser.advertise(
-            request, maximumLinks: maximumLinks, under: advertiserConditions(surroundings))
+            request, maximumLinks: maximumLinks, under: advertiserConditions(surroundings, common))
     }
 
     /// Changes the request of an advertisement. A time limit that differs counts from now on.
@@ -421,10 +397,11 @@ extension Radio {
     /// - Throws: an error when the controller does not support the request; `BLEError.invalidRequest` when the
     ///   advertisement has ended.
     package mutating func update(
-        _ id: AdvertisingID, to request: AdvertisingRequest, under surroundings: Surroundings
+        _ id: AdvertisingID, to request: AdvertisingRequest, under surroundings: Surroundings,
+        _ common: Common
     ) throws(BLEError) -> AdvertisingUpdateID {
         isSettled = false
-        return try advertiser.update(id, to: request, under: advertiserConditions(surroundings))
+        return try advertiser.update(id, to: request, under: advertiserConditions(surroundings, common))
     }
 
     /// Ends an advertisement. `offAir` reports that it is off the air, also if it has ended before.
@@ -446,8 +423,8 @@ extension Radio {
     }
 
     /// Returns whether one more advertisement would be refused because all sets are in use.
-    package mutating func hasAllSetsInUse(under surroundings: Surroundings) -> Bool {
-        advertiser.isFull(under: advertiserConditions(surroundings))
+    package mutating func hasAllSetsInUse(under surroundings: Surroundings, _ common: Common) -> Bool {
+        advertiser.isFull(under: advertiserConditions(surroundings, common))
     }
 
     /// Begins a wait, whose end `rested` reports, also when there is nothing to wait for.
@@ -455,6 +432,132 @@ extension Radio {
 
     /// Ends a wait, which is then not reported.
     package mutating func cancelWait(_ number: UInt64) { waits.removeAll { $0.number == number } }
+}
+
+// MARK: - Devices to connect to
+
+extension Radio {
+    /// The devices that requests wait for, in the order of their oldest requests.
+    package var wantedDevices: [DeviceAddress] { connecting.devices }
+
+    /// Returns whether a request waits for a device.
+    package func isWaiting(for device: DeviceAddress) -> Bool { connecting.isWaiting(for: device) }
+
+    /// Returns whether a connect to a device has not returned: it waits for the device, or pauses between two attempts.
+    package func isConnecting(to device: DeviceAddress) -> Bool { connecting.isConnecting(to: device) }
+
+    /// Returns the options of the oldest request for a device.
+    func firstOptions(for device: DeviceAddress) -> ConnectionOptions? {
+        connecting.firstOptions(for: device)
+    }
+
+    /// Returns the ticket of a new request.
+    package mutating func nextTicket() -> ConnectTicket { connecting.nextTicket() }
+
+    /// Adds a request that waits for a device. Returns true when it is the first one: then `look` begins the search.
+    package mutating func wait(
+        _ request: ConnectState.Request, for device: DeviceAddress, at now: Instant
+    ) -> Bool {
+        let isFirst = connecting.wait(request, for: device)
+        if !isFirst { searchPeers(at: now) }
+        return isFirst
+    }
+
+    /// Removes a request. Returns its device if no other request waits for that device.
+    package mutating func leave(_ ticket: ConnectTicket, at now: Instant) -> DeviceAddress? {
+        let device = connecting.leave(ticket)
+        searchPeers(at: now)
+        return device
+    }
+
+    /// Ends the search for a device. Returns the requests that waited for it.
+    package mutating func giveUp(_ device: DeviceAddress, at now: Instant) -> [ConnectState.Request] {
+        defer { endLook(for: device, at: now) }
+        return connecting.remove(device)
+    }
+
+    /// Drops all requests to connect.
+    package mutating func dropRequests() { connecting.end() }
+
+    /// Moves the requests for a device to its other address, which has become known.
+    package mutating func rename(_ old: DeviceAddress, _ new: DeviceAddress, at now: Instant) {
+        connecting.rename(old, new)
+        endLook(for: old, at: now)
+    }
+
+    /// Records that a connect to a device begins a pause between two attempts.
+    package mutating func beginPause(before device: DeviceAddress) { connecting.beginPause(before: device) }
+
+    package mutating func endPause(before device: DeviceAddress) { connecting.endPause(before: device) }
+
+    /// Returns whether a device is searched for.
+    package func isLooking(for device: DeviceAddress) -> Bool {
+        connecting.isSearching(for: device) || initiator.wanted.contains(device)
+    }
+
+    /// Searches for a device. The controller listens for its address, and connects. If the controller does not know a
+    /// peer's private addresses, the host scans, and gives the controller the address that it receives.
+    package mutating func look(for device: DeviceAddress, _ common: Common, at now: Instant) {
+        if privacy.hiddenPeers(common)?.contains(device) == true {
+            forget(device)
+            connecting.search(for: device)
+        } else {
+            endSearch(for: device)
+            connect(to: device)
+            privacy.trustController(toFind: device, at: now)
+        }
+        searchPeers(at: now)
+    }
+
+    private mutating func endLook(for device: DeviceAddress, at now: Instant) {
+        endSearch(for: device)
+        forget(device)
+        searchPeers(at: now)
+    }
+
+    /// Ends the host's search for a peer.
+    private mutating func endSearch(for peer: DeviceAddress) {
+        for address in connecting.endSearch(for: peer) { forget(address) }
+    }
+
+    /// Updates the scan for the peers that the host searches for, whose pace slows down when its requests are patient.
+    private mutating func searchPeers(at now: Instant) {
+        isSettled = false
+        scanner.search(.peers, connecting.search(at: now), at: now)
+    }
+
+    /// Starts a scan for peers that the controller should have found by their keys: they may be out of range, or the
+    /// controller does not resolve.
+    private mutating func helpController(at now: Instant) {
+        for peer in connecting.devices where controllerHasKey(of: peer) && isLooking(for: peer) {
+            connecting.search(for: peer)
+        }
+        searchPeers(at: now)
+    }
+
+    /// Handles a refused scan for peers. The controller may still find those that it searches for, too.
+    private mutating func peerSearchFailed(_ error: BLEError, at now: Instant) {
+        for peer in connecting.endSearches() {
+            if initiator.wanted.contains(peer) {
+                endSearch(for: peer)
+                connect(to: peer)
+            } else {
+                report(.connectFailed(peer, error))
+            }
+        }
+        searchPeers(at: now)
+    }
+
+    /// Handles a report that was received during a search: a peer that is searched for can be connected to by this
+    /// address.
+    private mutating func consider(_ address: DeviceAddress, of hidden: DeviceAddress?) {
+        let peer = hidden ?? address
+        guard let before = connecting.find(peer, as: address) else { return }
+        // The peer no longer uses its earlier addresses.
+        for old in before { forget(old) }
+        report(.debug("\(peer) is \(address)"))
+        connect(to: address)
+    }
 
     /// Adds a device to connect to.
     package mutating func connect(to device: DeviceAddress) {
@@ -486,8 +589,8 @@ extension Radio {
     package var isInitiatorQuiet: Bool { initiator.isQuiet }
     /// Whether the controller is not connecting, and no device is to be connected to.
     package var isInitiatorIdle: Bool { initiator.isIdle }
-    /// Returns whether a device is to be connected to.
-    package func isConnecting(to device: DeviceAddress) -> Bool { initiator.wanted.contains(device) }
+    /// Returns whether the controller is to connect to a device.
+    package func isInitiating(to device: DeviceAddress) -> Bool { initiator.wanted.contains(device) }
     /// Whether the controller searches for a train, or may do so.
     package var isSearchingForTrain: Bool { synchronizer.isSearching }
     /// The statistics of the table of devices.
@@ -507,14 +610,15 @@ extension Radio {
 extension Radio {
     /// Handles the answer to a machine's command, or the lack of one.
     package mutating func answered(
-        _ answer: CommandAnswer, to machine: Machine, under surroundings: Surroundings
+        _ answer: CommandAnswer, to machine: Machine, under surroundings: Surroundings, _ common: Common
     ) {
         isSettled = false
         switch machine {
-        case .scanner: scanner.answered(answer, under: scannerConditions(surroundings), &acceptList)
+        case .scanner: scanner.answered(answer, under: scannerConditions(surroundings, common), &acceptList)
         case .privacy(let number): privacy.answered(answer, to: number, at: surroundings.now)
-        case .advertiser: advertiser.answered(answer, under: advertiserConditions(surroundings))
-        case .initiator: initiator.answered(answer, under: initiatorConditions(surroundings), &acceptList)
+        case .advertiser: advertiser.answered(answer, under: advertiserConditions(surroundings, common))
+        case .initiator:
+            initiator.answered(answer, under: initiatorConditions(surroundings, common), &acceptList)
         case .synchronizer:
             synchronizer.answered(answer, isRecovering: surroundings.isRecovering, at: surroundings.now)
         }
@@ -525,6 +629,13 @@ extension Radio {
         isSettled = false
         acceptList.wasReset(holding: capacity)
         initiator.controllerWasReset(capacity: capacity)
+    }
+
+    /// Handles the outcome of the claim on a set: false when another process uses it.
+    package mutating func claimed(_ set: AdvertisingHandle, isOurs: Bool) {
+        // A claim is not one of the machines' rounds; there are as many as the controller has sets.
+        (isSettled, rounds) = (false, rounds - 1)
+        advertiser.claimed(set, isOurs: isOurs)
     }
 
     /// Handles the end of a set by the controller.
@@ -545,11 +656,18 @@ extension Radio {
         advertiser.linkEnded()
     }
 
-    /// Handles a link that this host established as the central. Returns its device, which is then no longer one to
-    /// connect to; nil when no attempt was for it.
-    package mutating func connected(_ isPeer: (DeviceAddress) -> Bool) -> DeviceAddress? {
+    /// Handles a link that this host established as the central to a device that is known by these names. Returns the
+    /// device for which the attempt was, which is then no longer one to connect to.
+    package mutating func connected(
+        to reported: DeviceAddress, as names: [DeviceAddress], _ common: inout Common
+    ) -> DeviceAddress {
         isSettled = false
-        return initiator.connected(isPeer)
+        let connecting = connecting
+        let device = initiator.connected { address in
+            names.contains(address) || names.contains(connecting.wanted(by: address))
+                || names.contains(common.identity(behind: address))
+        }
+        return common.identity(behind: connecting.wanted(by: device ?? reported))
     }
 
     /// Handles an attempt that ended without a link.
@@ -581,28 +699,34 @@ extension Radio {
     }
 
     /// Handles the advertising reports of an event. Returns false when the packet is something else. The reports before a
-    /// malformed one are delivered. No closure may use the radio.
+    /// malformed one are delivered.
     ///
-    /// - Parameters:
-    ///   - peer: returns the bonded peer that uses a private address.
-    ///   - found: is called with each report and the bonded peer that sent it from a private address, if that is known.
-    ///   - deliver: is called with each advertisement that passes a scan's filter.
+    /// - Parameter deliver: is called with each advertisement that passes a scan's filter. It may not use the radio.
     package mutating func receive(
-        _ packet: Span<UInt8>, at now: Instant, peer: (DeviceAddress) -> DeviceAddress?,
-        found: (AdvertisingReport, DeviceAddress?) -> Void, deliver: (ScanID, Advertisement) -> Void
+        _ packet: Span<UInt8>, at now: Instant, _ common: inout Common,
+        deliver: (ScanID, Advertisement) -> Void
     ) throws(DecodeError) -> Bool {
-        defer { if privacy.hasEvents { isSettled = false } }
-        return try Self.receive(
-            packet, &scanner, &privacy, at: now, peer: peer, found: found, deliver: deliver)
+        let isSearching = connecting.isSearching
+        defer { if privacy.hasEvents || !found.isEmpty { isSettled = false } }
+        return try Self.receive(packet, &scanner, &privacy, &common, at: now) { report, peer in
+            guard isSearching, report.type.contains(.connectable), let address = report.address else {
+                return
+            }
+            found.append((address, peer))
+        } deliver: {
+            deliver($0, $1)
+        }
     }
 
     private static func receive(
-        _ packet: Span<UInt8>, _ scanner: inout Scanner, _ privacy: inout Privacy, at now: Instant,
-        peer: (DeviceAddress) -> DeviceAddress?, found: (AdvertisingReport, DeviceAddress?) -> Void,
+        _ packet: Span<UInt8>, _ scanner: inout Scanner, _ privacy: inout Privacy, _ common: inout Common,
+        at now: Instant, found: (AdvertisingReport, DeviceAddress?) -> Void,
         deliver: (ScanID, Advertisement) -> Void
     ) throws(DecodeError) -> Bool {
         try scanner.receive(packet, at: now) { report in
-            let hidden = privacy.knowsHiddenPeers ? privacy.hiddenPeer(of: report, peer) : nil
+            let hidden =
+                privacy.knowsHiddenPeers
+                ? privacy.hiddenPeer(of: report) { common.record(behind: $0)?.bond.peer } : nil
             found(report, hidden)
             return hidden
         } deliver: {
@@ -643,27 +767,19 @@ extension Radio {
     /// Returns whether the controller resolves a peer's private addresses.
     package func controllerHasKey(of peer: DeviceAddress) -> Bool { privacy.controllerHasKey(of: peer) }
 
-    /// Returns whether a peer can use private addresses that the controller does not know.
-    package func isKnownToHostAlone(_ peer: DeviceAddress, isHidden: (DeviceAddress) -> Bool) -> Bool {
-        privacy.knowsHiddenPeers && !privacy.controllerHasKey(of: peer) && isHidden(peer)
-    }
-
-    /// Starts the time in which the controller should find a peer by its keys.
-    package mutating func trustController(toFind peer: DeviceAddress, at now: Instant) {
-        privacy.trustController(toFind: peer, at: now)
-    }
-
     /// Notes that the controller has resolved an address.
     package mutating func controllerResolved() { privacy.controllerResolved() }
 
     /// Notes that bonds were made, removed or used.
     package mutating func peersChanged() { (isSettled, arePeersStale) = (false, true) }
 
-    package mutating func setPeers(_ peers: Peers) {
+    /// Takes over the peers whose private addresses the controller can resolve.
+    package mutating func setPeers(_ common: Common) {
         arePeersStale = false
         privacy.setPeers(
-            peers.records(), localKey: privacy.options.isEnabled ? peers.localKey : 0,
-            knowsHidden: peers.knowsHidden)
+            common.bonds.recordsByAddress(at: common.identity),
+            localKey: privacy.options.isEnabled ? common.localIdentity.identityKey : 0,
+            knowsHidden: common.bonds.knowsHiddenPeers(of: common.identity))
     }
 
     /// Handles a reset of the controller: its list is empty and can hold `listSize` peers, and this host's address has to
@@ -674,9 +790,9 @@ extension Radio {
 
     /// Returns the next command that sets up private addresses on a controller that is idle; nil when that is done.
     package mutating func nextSetupCommand(
-        at now: Instant, newAddress: () -> DeviceAddress
+        at now: Instant, _ common: inout Common
     ) throws(BLEError) -> MachineCommand? {
-        try privacy.nextSetupCommand(at: now, newAddress: newAddress)
+        try privacy.nextSetupCommand(at: now) { common.newPrivateAddress() }
     }
 
     package mutating func setupAnswered(_ answer: CommandAnswer, at now: Instant) {
@@ -688,19 +804,21 @@ extension Radio {
 
 extension Radio {
     /// Returns the time at which `expire` is to be called. Scans and connects wait for the recovery of the controller; the
-    /// time limit of a search for a train does not.
+    /// time limit of a search for a train, and the pace of a search for peers, do not.
     package func deadline(isRecovering: Bool) -> Instant? {
-        guard !isRecovering else { return synchronizer.deadline }
+        let always = earlier(synchronizer.deadline, connecting.searchPaceEnd)
+        guard !isRecovering else { return always }
         return earlier(
             earlier(privacy.deadline, earlier(initiator.deadline, advertiser.deadline)),
-            earlier(scanner.deadline, synchronizer.deadline))
+            earlier(scanner.deadline, always))
     }
 
     /// Handles everything that is due.
-    package mutating func expire(under surroundings: Surroundings) {
+    package mutating func expire(under surroundings: Surroundings, _ common: Common) {
         isSettled = false
         let now = surroundings.now
         func isDue(_ deadline: Instant?) -> Bool { deadline.map { $0 <= now } ?? false }
+        if isDue(connecting.searchPaceEnd) { searchPeers(at: now) }
         if !surroundings.isRecovering {
             if isDue(privacy.deadline) {
                 arePeersStale = true
@@ -708,7 +826,9 @@ extension Radio {
             }
             if isDue(initiator.deadline) { initiator.expire(at: now) }
             if isDue(advertiser.deadline) { advertiser.expire(at: now) }
-            if isDue(scanner.deadline) { scanner.expire(under: scannerConditions(surroundings), acceptList) }
+            if isDue(scanner.deadline) {
+                scanner.expire(under: scannerConditions(surroundings, common), acceptList)
+            }
         }
         if isDue(synchronizer.deadline) { synchronizer.expire(at: now) }
     }

@@ -1,5 +1,4 @@
 import BLECore
-import HCISocket
 
 /// Identifies a request of this process to connect.
 package struct ConnectTicket: Hashable, Sendable {
@@ -7,13 +6,17 @@ package struct ConnectTicket: Hashable, Sendable {
 }
 
 /// The connections that this process is establishing: the requests for each device, and the search for it.
-package struct ConnectState {
+package struct ConnectState: Sendable {
     /// A caller's request for a link.
-    package struct Request {
+    package struct Request: Sendable {
         let ticket: ConnectTicket
         let options: ConnectionOptions
         /// Until when the radio listens for the device all the time; nil for as long as the request waits.
-        var eagerUntil: Instant?
+        let eagerUntil: Instant?
+
+        package init(ticket: ConnectTicket, options: ConnectionOptions, eagerUntil: Instant? = nil) {
+            (self.ticket, self.options, self.eagerUntil) = (ticket, options, eagerUntil)
+        }
 
         /// Returns whether the radio listens for the device all the time.
         func isEager(at now: Instant) -> Bool { eagerUntil.map { now < $0 } ?? true }
@@ -23,9 +26,6 @@ package struct ConnectState {
     private struct Pending {
         /// The requests, oldest first; never empty.
         var requests: [Request]
-        /// The kernel's attempt, and the time at which the kernel was asked for it.
-        var kernel: (any KernelAttempt)?
-        var asked = Instant.zero
 
         /// The number of the oldest request.
         var number: UInt64 { requests.first?.ticket.number ?? 0 }
@@ -96,10 +96,9 @@ package struct ConnectState {
         return nil
     }
 
-    /// Removes a device. Returns the requests that waited for it, and the kernel's attempt.
-    mutating func remove(_ peer: DeviceAddress) -> (requests: [Request], kernel: (any KernelAttempt)?) {
-        let waiting = pending.removeValue(forKey: peer)
-        return (waiting?.requests ?? [], waiting?.kernel)
+    /// Removes a device. Returns the requests that waited for it.
+    mutating func remove(_ peer: DeviceAddress) -> [Request] {
+        pending.removeValue(forKey: peer)?.requests ?? []
     }
 
     /// Moves the requests for a device to its other address, which has become known.
@@ -107,24 +106,6 @@ package struct ConnectState {
         guard old != new, let waiting = pending.removeValue(forKey: old) else { return }
         pending[new, default: Pending(requests: [])].requests += waiting.requests
     }
-
-    // MARK: The kernel's attempts
-
-    /// Records that the kernel tries to connect to a device.
-    mutating func began(_ attempt: any KernelAttempt, for peer: DeviceAddress, at now: Instant) {
-        pending[peer]?.kernel = attempt
-        pending[peer]?.asked = now
-    }
-
-    /// Records that the kernel's attempt has ended. Returns when it began; nil when no request waits for the
-    /// device.
-    mutating func ended(for peer: DeviceAddress) -> Instant? {
-        pending[peer]?.kernel = nil
-        return pending[peer]?.asked
-    }
-
-    /// Returns whether a request waits for a device without an attempt of the kernel.
-    func lacksAttempt(for peer: DeviceAddress) -> Bool { pending[peer].map { $0.kernel == nil } ?? false }
 
     // MARK: Searches by the host
 
@@ -185,9 +166,8 @@ package struct ConnectState {
         routes.filter { $0.value == peer }.map(\.key).sorted()
     }
 
-    /// Drops all requests, and cancels the kernel's attempts.
+    /// Drops all requests and searches.
     mutating func end() {
-        for device in devices { pending[device]?.kernel?.cancel() }
         pending.removeAll()
         searched.removeAll()
         routes.removeAll()
