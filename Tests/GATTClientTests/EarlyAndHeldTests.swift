@@ -85,7 +85,7 @@ func handedOverValueIsWaitedFor() {
     #expect(indication == [ReceivedValue(handle: 3, value: [1], isIndication: true, received: now)])
     let several = try ATTUnsolicited(octets("23 1200 0100 07 2000 0300 0809")).values(mtu: .default, at: now)
     #expect(several.map(\.handle) == [0x12, 0x20] && several.map(\.value) == [[7], [8, 9]])
-    #expect(several.map(\.mayBeTruncated) == [false, true])
+    #expect(several.map(\.mayBeTruncated) == [false, true] && several.map(\.length) == [nil, 3])
 }
 
 @Test("a value is written with a plain or a long write, as the current MTU requires")

@@ -1,6 +1,7 @@
 import BLE
 import BLEAdvertising
 import BLECore
+import GATTClient
 import Recordings
 import Testing
 
@@ -189,12 +190,20 @@ struct EventTests {
         let many = ValueEvent(handles: [1, 2], uuid: nil, value: [1, 2], format: .hex)
         #expect(many.json.description == #"{"event":"value","handles":[1,2],"value":"0102"}"#)
         let note = NotificationEvent(
-            isIndication: true, handle: 3, uuid: 0x2a1c, value: [1], time: Timestamp(milliseconds: 0),
-            format: .u8)
+            ReceivedValue(handle: 3, value: [1], isIndication: true), uuid: 0x2a1c,
+            time: Timestamp(milliseconds: 0), format: .u8)
         #expect(
             note.json.description
                 == #"{"event":"indication","handle":3,"uuid":"2a1c","value":1,"time":"1970-01-01T00:00:00.000Z"}"#
         )
+        let cut = NotificationEvent(
+            ReceivedValue(handle: 3, value: [0x61, 0x62], mayBeTruncated: true, length: 9), uuid: 0xffe1,
+            time: Timestamp(milliseconds: 0), format: .hex)
+        #expect(
+            cut.json.description
+                == #"{"event":"notification","handle":3,"uuid":"ffe1","value":"6162","time":"1970-01-01T00:00:00.000Z","length":9}"#
+        )
+        #expect(cut.lines(colored: false) == ["1970-01-01T00:00:00.000Z  ffe1  6162  2 of 9 octets"])
         #expect(
             WrittenEvent(handle: 3, value: [1, 2]).json.description
                 == #"{"event":"written","handle":3,"octets":2,"acknowledged":true}"#)

@@ -191,6 +191,7 @@ extension Adapter {
             var completed = value
             completed.value = whole
             completed.mayBeTruncated = false
+            completed.length = nil
             return completed
         } catch {
             log.debug("the rest of the value of \(value.handle): \(error)")

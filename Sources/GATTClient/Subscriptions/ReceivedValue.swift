@@ -12,6 +12,8 @@ public struct ReceivedValue: Hashable, Sendable {
     /// Whether the value fills its packet, so that its end may be missing: a server truncates a longer value
     /// to MTU - 3 octets, and does not mark it as truncated (Core Specification 5.4, Vol 3, Part F, 3.4.7.1).
     public var mayBeTruncated: Bool
+    /// The length of the whole value in octets, if the packet states it and contains less of the value.
+    public var length: Int?
     /// The time of arrival, by the loop's clock.
     public var received: Instant
     /// The confirmation that waits until the value is taken.
@@ -19,12 +21,13 @@ public struct ReceivedValue: Hashable, Sendable {
 
     package init(
         handle: AttributeHandle, value: [UInt8], isIndication: Bool = false, mayBeTruncated: Bool = false,
-        received: Instant = .zero
+        length: Int? = nil, received: Instant = .zero
     ) {
         self.handle = handle
         self.value = value
         self.isIndication = isIndication
         self.mayBeTruncated = mayBeTruncated
+        self.length = length
         self.received = received
     }
 }
@@ -42,7 +45,8 @@ extension ATTUnsolicited {
         case .multipleNotification(let list):
             list.map {
                 ReceivedValue(
-                    handle: $0.handle, value: Array($0.value), mayBeTruncated: $0.isTruncated, received: now)
+                    handle: $0.handle, value: Array($0.value), mayBeTruncated: $0.isTruncated,
+                    length: $0.isTruncated ? $0.length : nil, received: now)
             }
         }
     }

@@ -13,7 +13,8 @@ struct GATTNotifyCommand: GATTVerb {
             "bletool gatt <device> notify <attr> ... [--indicate] [--count <n>] [--duration <duration>] [--reconnect]",
         discussion: """
             Each value is a line. If values arrive faster than the lines are read, up to 16,384 wait; then \
-            the oldest are dropped, and their number is printed.
+            the oldest are dropped, and their number is printed. A value of which the device has sent only a part, \
+            though it states another length, is followed by both numbers; with --json it has a member length.
 
             --reconnect waits for the device without a limit, and subscribes again whenever its link has ended. A \
             bonded device that does not have the key of its bond is reported, and connected again later.
@@ -197,8 +198,8 @@ private struct Listener: Sendable {
         if format == .raw { return device.console.output.octets(value.value) }
         return device.console.show(
             NotificationEvent(
-                isIndication: value.isIndication, handle: value.handle, uuid: characteristic.uuid,
-                value: value.value, time: device.radio.time(of: value.received), format: format, type: type))
+                value, uuid: characteristic.uuid, time: device.radio.time(of: value.received),
+                format: format, type: type))
     }
 }
 

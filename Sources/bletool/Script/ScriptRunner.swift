@@ -162,9 +162,8 @@ actor ScriptRunner {
         device.onValue(value.handle, value.value)
         device.console.show(
             NotificationEvent(
-                isIndication: value.isIndication, handle: value.handle, uuid: subscription.event.uuid,
-                value: value.value, time: device.radio.time(of: value.received), format: format,
-                type: subscription.type))
+                value, uuid: subscription.event.uuid, time: device.radio.time(of: value.received),
+                format: format, type: subscription.type))
         arrivals.add(.init(handle: value.handle, isIndication: value.isIndication))
     }
 

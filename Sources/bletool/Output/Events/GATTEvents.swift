@@ -1,4 +1,5 @@
 import BLECore
+import GATTClient
 
 /// The value that `gatt … read` has read.
 struct ValueEvent: Event {
@@ -77,10 +78,7 @@ struct ValueLossEvent: Event {
 
 /// `gatt … notify`: a value that the server sent by itself.
 struct NotificationEvent: Event {
-    /// Whether the value was an indication, which the client confirms.
-    var isIndication: Bool
-    /// The handle of the characteristic's value.
-    var handle: AttributeHandle
+    var received: ReceivedValue
     var uuid: BluetoothUUID
     /// The value in text output.
     var text: String
@@ -90,26 +88,31 @@ struct NotificationEvent: Event {
 
     /// Creates the event, with the value in this format.
     init(
-        isIndication: Bool, handle: AttributeHandle, uuid: BluetoothUUID, value: [UInt8], time: Timestamp,
-        format: ValueFormat, type: ValueType? = nil
+        _ received: ReceivedValue, uuid: BluetoothUUID, time: Timestamp, format: ValueFormat,
+        type: ValueType? = nil
     ) {
-        self.isIndication = isIndication
-        self.handle = handle
+        self.received = received
         self.uuid = uuid
         self.time = time
-        self.text = format.text(value, type: type)
-        self.value = format.jsonValue(value, type: type)
+        self.text = format.text(received.value, type: type)
+        self.value = format.jsonValue(received.value, type: type)
     }
 
     var json: JSONValue {
-        [
-            "event": isIndication ? "indication" : "notification", "handle": JSONValue(handle),
-            "uuid": JSONValue(uuid), "value": value, "time": JSONValue(time.description),
+        var members: [JSONValue.Member] = [
+            .init("event", received.isIndication ? "indication" : "notification"),
+            .init("handle", JSONValue(received.handle)), .init("uuid", JSONValue(uuid)),
+            .init("value", value), .init("time", JSONValue(time.description)),
         ]
+        if let length = received.length { members.append(.init("length", JSONValue(length))) }
+        return .object(members)
     }
 
     func lines(colored: Bool) -> [String] {
-        ["\(Style.dim(time.description, when: colored))  \(Style.cyan("\(uuid)", when: colored))  \(text)"]
+        let end = received.length.map { "  \(received.value.count) of \($0) octets" } ?? ""
+        return [
+            "\(Style.dim(time.description, when: colored))  \(Style.cyan("\(uuid)", when: colored))  \(text)\(end)"
+        ]
     }
 }
 
