@@ -6,16 +6,17 @@ import PackageDescription
 let fuzzer: [SwiftSetting] = [
     .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
 ]
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 
-func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Libraries/\(name)",
-        swiftSettings: fuzzer + more)
+        swiftSettings: fuzzer)
 }
 
 let package = Package(
@@ -26,7 +27,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],
     targets: [
-        library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
+        library("BLECore", []),
         library("BLEAdvertising", ["BLECore"]),
         library("HCI", ["BLEAdvertising", "BLECore", deque]),
         library("ATT", ["BLECore", deque]),

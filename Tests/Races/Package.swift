@@ -10,10 +10,12 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 
 /// Returns a target that builds a library from the product's sources. Declarations with package access can be
 /// used only in the package that contains them.
-func library(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Libraries/\(name)",
-        swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")] + more)
+        swiftSettings: [
+            .enableUpcomingFeature("MemberImportVisibility"), .enableExperimentalFeature("Lifetimes"),
+        ])
 }
 
 let package = Package(
@@ -24,7 +26,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],
     targets: [
-        library("BLECore", [], [.enableExperimentalFeature("Lifetimes")]),
+        library("BLECore", []),
         library("BLEAdvertising", ["BLECore"]),
         library("HCI", ["BLEAdvertising", "BLECore", deque]),
         library("ATT", ["BLECore", deque]),
