@@ -3,7 +3,7 @@ import BLECore
 import GATTClient
 
 /// For any responses, the requests of every procedure fit the MTU, and its results are in order, each within
-/// the result that contains it. The input is the choice of a procedure and an MTU, then responses, each after
+/// the result that contains it. A value can be elsewhere, if it is a fault of the database. The input is the choice of a procedure and an MTU, then responses, each after
 /// an octet that has its length.
 public func fuzzGATTClient(_ bytes: Span<UInt8>) {
     guard bytes.count >= 2 else { return }
@@ -18,7 +18,7 @@ public func fuzzGATTClient(_ bytes: Span<UInt8>) {
         run(FindIncludedServices(in: .all), mtu, &answers) {
             checkOrder($0.map { ($0.handle, $0.handle) })
         }
-    case 4: run(DiscoverCharacteristics(in: .all), mtu, &answers, check)
+    case 4: run(DiscoverCharacteristics(in: .all), mtu, &answers) { check($0) }
     case 5: run(DiscoverDescriptors(in: .all), mtu, &answers)
     case 6: run(DiscoverDatabase(), mtu, &answers, check)
     case 7: run(ReadLongValue(3), mtu, &answers) { precondition($0.count <= 512) }
@@ -70,10 +70,11 @@ private func checkOrder(_ runs: [(AttributeHandle, AttributeHandle)]) {
     for (run, next) in zip(runs, runs.dropFirst()) { precondition(run.1 < next.0) }
 }
 
-private func check(_ characteristics: [RemoteCharacteristic]) {
+private func check(_ characteristics: [RemoteCharacteristic], in database: RemoteDatabase? = nil) {
     checkOrder(characteristics.map { ($0.handle, $0.endHandle) })
     for each in characteristics {
-        precondition(each.handle < each.valueHandle && each.valueHandle <= each.endHandle)
+        precondition(each.handle < each.valueHandle)
+        precondition(each.valueHandle <= each.endHandle || database?.isFaulty(each) == true)
         checkOrder(each.descriptors.map { ($0.handle, $0.handle) })
         precondition(each.descriptors.allSatisfy { each.descriptorRange?.contains($0.handle) == true })
     }
@@ -82,7 +83,7 @@ private func check(_ characteristics: [RemoteCharacteristic]) {
 private func check(_ database: RemoteDatabase) {
     checkOrder(database.services.map { ($0.handle, $0.endHandle) })
     for service in database.services {
-        check(service.characteristics)
+        check(service.characteristics, in: database)
         precondition(service.characteristics.allSatisfy { service.range.contains($0.handle) })
         precondition(database.service(containing: service.endHandle) == service)
     }
