@@ -82,7 +82,7 @@ struct AttributeWalk: Sendable {
 
     /// Returns the attributes in a response, and moves the walk past them.
     mutating func receive(_ response: ATTResponse) throws(GATTClientError) -> [Entry] {
-        let entries: [Entry]
+        var entries: [Entry]
         switch (method, response) {
         case (_, .error(let error)):
             if !endings.contains(error.code) { try refuse(error) }
@@ -101,11 +101,17 @@ struct AttributeWalk: Sendable {
             throw .misbehaving(opcode, .unexpectedResponse(response.opcode))
         }
         let before = rest
-        var taken: [Entry] = []
-        for entry in entries { if let entry = try pass(entry, asked: before) { taken.append(entry) } }
+        // In place, without another array.
+        var count = 0
+        for index in entries.indices {
+            guard let entry = try pass(entries[index], asked: before) else { continue }
+            entries[count] = entry
+            count += 1
+        }
+        entries.removeLast(entries.count - count)
         // A response without progress would be repeated.
         if rest == before { rest = nil }
-        return taken
+        return entries
     }
 
     /// Handles an error that does not mean that there are no more attributes.
