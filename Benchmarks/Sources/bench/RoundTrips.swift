@@ -56,6 +56,8 @@ private struct ShippedServer {
     /// The client's end of the link.
     let client: CInt
     let readRequest: [UInt8]
+    /// Nothing else retains the air of the adapter's controller.
+    private let air: AirServer
     private let adapter: Adapter
     private let events: Task<Void, any Error>?
 
@@ -65,7 +67,8 @@ private struct ShippedServer {
         }
         _ = fcntl(served, F_SETFL, O_NONBLOCK)
         let loop = try EventLoop(name: "adapter")
-        let kernel = SocketKernel(await AirServer(on: loop).attach())
+        air = AirServer(on: loop)
+        let kernel = SocketKernel(await air.attach())
         var options = AdapterOptions(loop: loop)
         options.kernel = kernel
         adapter = try await Adapter.open(.kernel(.index(SocketKernel.index)), options: options)
